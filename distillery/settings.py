@@ -85,6 +85,8 @@ INSTALLED_APPS = [
 PING_URL = env.text("PING_URL")
 #: Programs that have it may read /metrics; without it nothing is counted.
 METRICS_TOKEN = env.text("METRICS_TOKEN")
+# Test controls of the marketplace, for whoever knows the token: moving its clock, faults on request.
+MARKETPLACE_TEST_TOKEN = env.text("MARKETPLACE_TEST_TOKEN")
 # Read by prometheus_client when it is first imported.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "monitoring")
 # The SDK of OpenTelemetry reads these and more itself; here they decide whether it is used at all.
@@ -96,7 +98,9 @@ MIDDLEWARE = [
     *(["distillery.monitoring.traces.TracingMiddleware"] if TRACES else []),
     *(["distillery.monitoring.requests.TimingMiddleware"] if METRICS_TOKEN else []),
     "distillery.health.ProbeMiddleware",
-    "marketplace.protocol.endpoint.ProtocolMiddleware",
+    "marketplace.protocol.fault_injection.FaultInjectionMiddleware"
+    if MARKETPLACE_TEST_TOKEN
+    else "marketplace.protocol.endpoint.ProtocolMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -367,7 +371,6 @@ MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND",
 DISK_LEAST_FREE_MB = env.integer("DISK_LEAST_FREE_MB", 100)
 # Days for which the log of calls is kept; 0: for ever.
 LOGS_KEPT_DAYS = env.integer("LOGS_KEPT_DAYS", 90)
-MARKETPLACE_TEST_TOKEN = env.text("MARKETPLACE_TEST_TOKEN")
 
 # Retrieval: which engine finds passages, and where it is.
 RETRIEVAL_ENGINE = env.choice("RETRIEVAL_ENGINE", "tantivy", {"tantivy", "opensearch"})

@@ -1,13 +1,11 @@
 """Faults on request: what the test controls switched on for a requester, or for everybody.
 
-Where test controls are off (no MARKETPLACE_TEST_TOKEN), nothing here asks the database anything.
+`marketplace.protocol.fault_injection` carries them out, and is loaded only where test controls are on.
 """
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
@@ -27,17 +25,10 @@ class Faults:
 
 def faults_for(requester_id: int) -> Faults:
     """The faults in force for a requester: the larger of their own and everybody's."""
-    if not settings.MARKETPLACE_TEST_TOKEN:
-        return Faults()
     rows = Chaos.objects.filter(_concerns(requester_id)).values_list(
         "throttle_rate", "error_rate", "visibility_delay_s", "duplicate_events"
     )
     return Faults(*(max(values) for values in zip(*rows, strict=True))) if rows else Faults()
-
-
-def happens(rate: float) -> bool:
-    """True with this probability."""
-    return rate > 0 and random.random() < rate  # noqa: S311 - faults need no secrecy
 
 
 def take_throttle(requester_id: int) -> bool:
@@ -51,8 +42,6 @@ def take_lost_response(requester_id: int) -> bool:
 
 
 def _take(counter: str, requester_id: int) -> bool:
-    if not settings.MARKETPLACE_TEST_TOKEN:
-        return False
     wanting = Chaos.objects.filter(_concerns(requester_id), **{f"{counter}__gt": 0})
     pk = wanting.values_list("pk", flat=True).first()
     return bool(

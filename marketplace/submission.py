@@ -15,7 +15,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from core.database.composedqueries import ComposedQuery
-from marketplace import chaos
 from marketplace.errors import Refusal
 from marketplace.frame import NO_ASSIGNMENT, holding_of, question
 from marketplace.models import Holding
@@ -120,9 +119,8 @@ def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
             title, here = holding.hit.hit_type.title, site_url(request) + request.path
             return draw_form(request, asked, title=title, submit_url=here, given=given)
         answer = form_answers.answers_xml(asked, given)
-    delay = chaos.faults_for(holding.hit.requester_id).visibility_delay_s
     try:
-        holding = assignments.submit(holding=holding, fields=fields, answer=answer, visible_after_s=delay)
+        holding = assignments.submit(holding=holding, fields=fields, answer=answer)
     except Refusal as refusal:
         return refused(request, "Your work could not be submitted", refusal.message, status=409)
     return render(

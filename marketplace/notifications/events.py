@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from marketplace import chaos, clock
+from marketplace import clock
 from marketplace.models import HIT, HITType, QueuedEvent, Requester
+from marketplace.signals import event_queued
 
 #: Events for which the end of a HIT's life must be noticed even where nobody looks.
 OF_EXPIRY = frozenset({"HITExpired", "HITReviewable"})
@@ -44,7 +45,7 @@ def emit(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = "") ->
 
 
 def put(requester: Requester, specification: Mapping[str, Any], event: Mapping[str, str]) -> None:
-    """Queue one event under a specification; twice, with one EventDocId, where test controls ask for it."""
+    """Queue one event under a specification."""
     now = clock.now()
     body = json.dumps(
         {
@@ -54,18 +55,15 @@ def put(requester: Requester, specification: Mapping[str, Any], event: Mapping[s
             "Events": [event],
         }
     )
-    copies = 2 if chaos.faults_for(requester.pk).duplicate_events else 1
-    QueuedEvent.objects.bulk_create(
-        QueuedEvent(
-            requester=requester,
-            queue=specification["Destination"],
-            message_id=uuid.uuid4(),
-            body=body,
-            sent_at=now,
-            visible_at=now,
-        )
-        for _ in range(copies)
+    row = QueuedEvent.objects.create(
+        requester=requester,
+        queue=specification["Destination"],
+        message_id=uuid.uuid4(),
+        body=body,
+        sent_at=now,
+        visible_at=now,
     )
+    event_queued.send(QueuedEvent, event=row)
 
 
 def timestamp(moment: datetime) -> str:

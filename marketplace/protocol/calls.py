@@ -20,6 +20,8 @@ class Call:
     parameters: dict[str, Any]
     now: datetime
     request_id: uuid.UUID = field(default_factory=uuid.uuid4)
+    #: The access key may change nothing.
+    read_only: bool = False
 
     def get(self, name: str, default: Any = None) -> Any:
         """An optional parameter."""

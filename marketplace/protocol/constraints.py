@@ -145,21 +145,25 @@ class Structure(Shape):
 
     required: Mapping[str, Shape] = field(default_factory=dict)
     optional: Mapping[str, Shape] = field(default_factory=dict)
+    _members: Mapping[str, Shape] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_members", {**self.required, **self.optional})
 
     def check(self, value: Any, path: str, faults: list[str]) -> dict[str, Any]:
         """The members that are present, each checked."""
         if not isinstance(value, dict):
             raise _wrong_type(path or "the body", "an object")
         prefix = f"{path}." if path else ""
-        members = {**self.required, **self.optional}
         checked: dict[str, Any] = {}
         for name, given in value.items():
             if given is None:
                 continue
-            if name not in members:
+            member = self._members.get(name)
+            if member is None:
                 faults.append(_violated(name, path or "the request", "Member must be a known one"))
                 continue
-            checked[name] = members[name].check(given, prefix + _wire_name(name), faults)
+            checked[name] = member.check(given, prefix + _wire_name(name), faults)
         faults.extend(
             f"Value null at '{prefix}{_wire_name(name)}' failed to satisfy constraint: "
             "Member must not be null"

@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from django.db import transaction
+from django.db import Error, transaction
 from django.db.models import F
 
 from core.accounts import security
@@ -48,5 +48,5 @@ def count(reason: str, environ: dict[str, Any]) -> None:
                     [RefusedCalls(day=day, reason=reason)], ignore_conflicts=True
                 )
                 counted.update(count=F("count") + 1)
-    except Exception:
+    except Error:
         logger.exception("A refused call could not be counted")

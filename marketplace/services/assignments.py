@@ -19,6 +19,7 @@ from marketplace.services.candidates import next_hit_pk
 from marketplace.services.hit_events import notice_expiry, notice_reviewable
 from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
+from marketplace.signals import answer_submitted
 from marketplace.sweep import settle
 
 State = Holding.State
@@ -35,7 +36,7 @@ _IN_QUEUE = ComposedQuery(
     ),
 )
 #: What an answer sets on its holding, in this order.
-_RECORD = ("state", "submitted_at", "visible_at", "auto_approve_at", "answer")
+_RECORD = ("state", "submitted_at", "auto_approve_at", "answer")
 _ANSWERED = ComposedUpdate(
     Holding,
     ["id", "deadline", *_RECORD],
@@ -162,14 +163,12 @@ def _unqualified(verdict: eligibility.Verdict) -> Refusal:
     return Refusal("DoesNotMeetRequirements", " ".join(verdict.missing))
 
 
-def submit(
-    *, holding: Holding, fields: Sequence[tuple[str, str]], answer: str = "", visible_after_s: float = 0
-) -> Holding:
+def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], answer: str = "") -> Holding:
     """Record a worker's answer; a second submission of the same holding changes nothing.
 
     The answer is `answer`, QuestionFormAnswers XML, or made of the form's fields where that is empty.
     `holding` has its HIT, HIT type and worker loaded. Raises Refusal when the deadline has passed or the
-    assignment was returned. `visible_after_s` delays what the requester sees (test controls only).
+    assignment was returned.
     """
     if holding.state in Holding.ANSWERED:
         return holding
@@ -178,7 +177,6 @@ def submit(
     record = {
         "state": State.SUBMITTED,
         "submitted_at": now,
-        "visible_at": now + timedelta(seconds=visible_after_s) if visible_after_s else None,
         "auto_approve_at": now + delay,
         "answer": answer or answers_xml(fields),
     }
@@ -190,6 +188,7 @@ def submit(
         if recorded:
             for name, value in record.items():
                 setattr(holding, name, value)
+            answer_submitted.send(Holding, holding=holding)
             if followed:
                 followed.pending -= 1
                 followed.submitted += 1

@@ -18,12 +18,13 @@ from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.constraints import Flag, IntegerShape, ListOf, Moment, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.protocol.operations.unsupported_operations import WHY
-from marketplace.protocol.shapes import OPERATIONS as SHAPES
+from marketplace.protocol.shapes import input_shapes
 from marketplace.services import people
 
 from .conftest import make_hit, make_requester
 
 MODEL = botocore.session.get_session().get_service_model("mturk")
+SHAPES = input_shapes()
 
 
 def differences(path, shape, theirs):

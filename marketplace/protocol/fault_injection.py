@@ -1,0 +1,83 @@
+"""Faults on request: in the settings, and connected to signals, only where test controls are on."""
+
+import random
+import socket
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+
+from marketplace import chaos
+from marketplace.models import CallLog, Holding, QueuedEvent
+from marketplace.protocol import limiter
+from marketplace.protocol.calls import Call, Result
+from marketplace.protocol.endpoint import LogWriter, ProtocolMiddleware
+from marketplace.signals import answer_submitted, event_queued
+
+
+class InjectedError(Exception):
+    """The failure that test controls asked for."""
+
+
+class FaultInjectionMiddleware(ProtocolMiddleware):
+    """The protocol with the faults in force for a requester: throttling, errors, lost answers."""
+
+    def answer(self, request: HttpRequest, record: CallLog) -> HttpResponse:
+        """Answer, and lose the answer to a committed call where one is to be lost."""
+        response = super().answer(request, record)
+        if record.executed and record.requester_id and chaos.take_lost_response(record.requester_id):
+            _drop_connection(request)
+            response.status_code = 503
+        return response
+
+    def execute(self, call: Call, signature: str, log: LogWriter) -> Result:
+        """Throttle the call, or let it fail after its operation ran, which is undone."""
+        faults = chaos.faults_for(call.requester.pk)
+        if _draw(faults.throttle_rate) or chaos.take_throttle(call.requester.pk):
+            raise limiter.throttled()
+        if not _draw(faults.error_rate):
+            return super().execute(call, signature, log)
+        with transaction.atomic():
+            super().execute(call, signature, log)
+            raise InjectedError
+
+
+def _draw(rate: float) -> bool:
+    """Return True with this probability."""
+    return rate > 0 and random.random() < rate  # noqa: S311 - faults need no secrecy
+
+
+def _drop_connection(request: HttpRequest) -> None:
+    """Close the client's connection without an answer, as a network does at its worst moment."""
+    connection = request.META.get("gunicorn.socket")
+    if isinstance(connection, socket.socket):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def connect_receivers() -> None:
+    """Duplicate events and delay answers where asked for, in every process of this installation."""
+    event_queued.connect(_duplicate_event, dispatch_uid="marketplace.fault_injection")
+    answer_submitted.connect(_delay_answer, dispatch_uid="marketplace.fault_injection")
+
+
+def _duplicate_event(sender: type[QueuedEvent], *, event: QueuedEvent, **_: Any) -> None:
+    """Queue the event a second time, with the same EventDocId."""
+    if chaos.faults_for(event.requester_id).duplicate_events:
+        QueuedEvent.objects.create(
+            requester_id=event.requester_id,
+            queue=event.queue,
+            message_id=uuid.uuid4(),
+            body=event.body,
+            sent_at=event.sent_at,
+            visible_at=event.visible_at,
+        )
+
+
+def _delay_answer(sender: type[Holding], *, holding: Holding, **_: Any) -> None:
+    """Let the requester see the answer so much later."""
+    delay = chaos.faults_for(holding.requester_id).visibility_delay_s
+    if delay and holding.submitted_at:
+        holding.visible_at = holding.submitted_at + timedelta(seconds=delay)
+        holding.save(update_fields=["visible_at"])

@@ -1,0 +1,8 @@
+"""Signals of the marketplace, sent inside the transaction of what happened."""
+
+from django.dispatch import Signal
+
+#: A QueuedEvent was written; `event` is the row. Sender: QueuedEvent.
+event_queued = Signal()
+#: A worker's answer was recorded; `holding` is its row. Sender: Holding.
+answer_submitted = Signal()
