@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement.counts import Floats
-from metrics.agreement.interval import alpha_interval
-from metrics.agreement.ratings import Ratings
+from metrics.agreement.data import Floats, Ratings
+from metrics.agreement.intervals import alpha_interval
 
 REPLICATES = 400
 # Pairs of ratings of which the alpha of an endless crowd is calculated.

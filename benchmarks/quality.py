@@ -37,7 +37,7 @@ MOST_GROUPBY = 1_000_000
 
 def ratings_of(n: int) -> Any:
     """n ratings, ten an item by ten workers, in random order; one worker in seven is careless."""
-    from metrics.agreement.ratings import Ratings
+    from metrics.agreement.data import Ratings
 
     rng = np.random.default_rng(7)
     items, workers = n // PER_ITEM, max(150, n // 1000)
@@ -70,7 +70,7 @@ def _alpha(ratings: Any) -> Callable[[], Any]:
 
 
 def _z(ratings: Any) -> Callable[[], Any]:
-    from metrics.agreement.responses import z_removed
+    from metrics.agreement.filters import z_removed
 
     return lambda: int(z_removed(ratings).mask.sum())
 
@@ -82,7 +82,7 @@ def _kappa(ratings: Any) -> Callable[[], Any]:
 
 
 def _interval(ratings: Any) -> Callable[[], Any]:
-    from metrics.agreement.interval import alpha_interval
+    from metrics.agreement.intervals import alpha_interval
 
     return lambda: alpha_interval(ratings, replicates=1000)
 

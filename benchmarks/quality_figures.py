@@ -6,21 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.agreement.alpha import alpha_of
-from metrics.agreement.attention import check_verdicts
-from metrics.agreement.crossfit import cross_fitted
 from metrics.agreement.crowds import CROWDS, Study, simulated
-from metrics.agreement.expected_alpha import expected_alpha
-from metrics.agreement.interval import Over, alpha_interval
+from metrics.agreement.data import Mask, Sums, pooled_variance, sums_of
+from metrics.agreement.filters import Checks, Run, check_verdicts, run
+from metrics.agreement.intervals import Over, alpha_interval
 from metrics.agreement.kappa import WorkerKappas, pooled
-from metrics.agreement.nulls import null_alpha
-from metrics.agreement.p913 import adjusted
-from metrics.agreement.ratings import Mask
+from metrics.agreement.nulls import expected_alpha, null_alpha
+from metrics.agreement.planning import Rule, decision, precision
 from metrics.agreement.recipes import DEFAULT, KPQA_2021, RECIPES
-from metrics.agreement.reliability import split_half
-from metrics.agreement.run import Checks, Run, run
-from metrics.agreement.scores import item_scores
-from metrics.agreement.stop_rules import Rule, decision, precision
-from metrics.agreement.sums import Sums, pooled_variance, sums_of
+from metrics.agreement.reliability import cross_fitted, split_half
+from metrics.agreement.scores import adjusted, item_scores
 
 Floats = npt.NDArray[np.float64]
 Figures = dict[str, float]

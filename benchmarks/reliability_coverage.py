@@ -12,9 +12,9 @@ import sys
 import numpy as np
 
 from metrics.agreement.crowds import CROWDS, Study, simulated
+from metrics.agreement.filters import Checks, run
 from metrics.agreement.recipes import DEFAULT
 from metrics.agreement.reliability import REPLICATES, split_half
-from metrics.agreement.run import Checks, run
 from metrics.agreement.scores import item_scores
 
 KINDS = ("clean", "moderate", "heavy")

@@ -15,7 +15,7 @@ from tests.upgrades import contraction
 from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LONGEST_MODULE = 500
+LONGEST_MODULE = 800
 
 # Joined from parts, so that this file does not hold what it looks for.
 REGISTRIES = [

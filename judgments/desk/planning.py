@@ -147,7 +147,7 @@ def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale)
 
 
 def _metrics(request: HttpRequest) -> dict[str, Any]:
-    from metrics.agreement.metrics import Three, items_for_metrics  # noqa: PLC0415 - scipy
+    from metrics.agreement.planning import Three, items_for_metrics  # noqa: PLC0415 - scipy
 
     usual = {"human_a": 0.6, "human_b": 0.55, "between": 0.7, "metric_power": 0.8}
     form, values = _form(MetricsForm, request, usual)

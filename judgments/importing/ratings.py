@@ -22,12 +22,12 @@ from core.files.rowcounts import RowCounts
 from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
 from judgments.importing.released_scale import released_scale
-from metrics.agreement.ratings import Ratings
+from metrics.agreement.data import Ratings
 from metrics.agreement.scale import MOST_SCORES, Scale, gcd
 
 if TYPE_CHECKING:
-    from metrics.agreement.ratings import RatingGroups
-    from metrics.agreement.run import Checks
+    from metrics.agreement.data import RatingGroups
+    from metrics.agreement.filters import Checks
 
 REQUIRED = ("item", "worker", "score")
 GROUPS = ("system", "type", "simulated")
@@ -401,7 +401,7 @@ class _Table:
 
     def checks(self, is_check: npt.NDArray[np.bool_], scores: Codes) -> "Checks | None":
         """Checks shown and failed per worker; one without an answer was shown and is not failed."""
-        from metrics.agreement.run import Checks  # noqa: PLC0415  # the statistics come with it
+        from metrics.agreement.filters import Checks  # noqa: PLC0415  # the statistics come with it
 
         if not is_check.any():
             return None
@@ -467,7 +467,7 @@ class _Table:
         return column.mapped([float("nan") if value is None else value for value in values])
 
     def groups(self, rows: Codes) -> "dict[str, RatingGroups]":
-        from metrics.agreement.ratings import RatingGroups  # noqa: PLC0415  # the statistics come with it
+        from metrics.agreement.data import RatingGroups  # noqa: PLC0415  # the statistics come with it
 
         found = {}
         for name in GROUPS:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from judgments.importing.ratings import RatingsTable
-    from metrics.agreement.run import Run
+    from metrics.agreement.filters import Run
 
 #: Lists of the report that grow with the data: a row of theirs is a line of the file.
 LISTS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")

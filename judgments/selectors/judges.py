@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from metrics.agreement.ratings import Ratings
+    from metrics.agreement.data import Ratings
 
 #: Below so many judgments nobody is ranked.
 ENOUGH = 20
@@ -100,8 +100,8 @@ def _as_now(row: Judge, excluded: bool) -> Judge:
 def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
     import numpy as np  # noqa: PLC0415
 
+    from metrics.agreement.filters import duplicates  # noqa: PLC0415 - numpy
     from metrics.agreement.kappa import pooled  # noqa: PLC0415 - numpy
-    from metrics.agreement.technical import duplicates  # noqa: PLC0415 - numpy
 
     columns = ratings_of_stage(stage)
     ratings = columns.ratings

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from metrics.agreement.figure import Figure
+    from metrics.figure import Figure
 
     Floats = npt.NDArray[np.float64]
     Keys = npt.NDArray[np.int64]
@@ -83,8 +83,8 @@ def live(stage: Stage) -> Live:
 
 def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
     from metrics.agreement.alpha import LEVELS, alpha, percent_agreement  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import Sums  # noqa: PLC0415 - numpy
     from metrics.agreement.icc import one_way  # noqa: PLC0415 - numpy
-    from metrics.agreement.sums import Sums  # noqa: PLC0415 - numpy
 
     scale = scale_of(stage)
     counts, steps, unit = given.counts, scale.steps, float(scale.unit)

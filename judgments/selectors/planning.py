@@ -12,8 +12,8 @@ from judgments.selectors.ratings import scale_of
 from judgments.selectors.score_counts import score_counts
 
 if TYPE_CHECKING:
-    from metrics.agreement.figure import Figure
     from metrics.agreement.planning import ScoreSpread
+    from metrics.figure import Figure
 
 #: Judges per answer that the table of two systems shows.
 JUDGES = (1, 2, 3, 5, 7, 10, 15)
@@ -85,8 +85,8 @@ def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
     """What the stage's own judgments show, of its two systems with most answers; None for fewer."""
     import numpy as np  # noqa: PLC0415
 
+    from metrics.agreement.data import Sums  # noqa: PLC0415 - numpy
     from metrics.agreement.planning import ScoreSpread, spread_of  # noqa: PLC0415 - numpy
-    from metrics.agreement.sums import Sums  # noqa: PLC0415 - numpy
 
     names = [row.system for row in sorted(now.systems, key=lambda row: (-row.items, row.system))[:2]]
     if len(names) < 2:

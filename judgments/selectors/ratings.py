@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from metrics.agreement.ratings import Codes, Ratings
+    from metrics.agreement.data import Codes, Ratings
 
     Keys = npt.NDArray[np.int64]
 
@@ -87,7 +87,7 @@ def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
     """All good judgments of a stage as columns, in two questions to the database; up to the key `last`."""
     import numpy as np  # noqa: PLC0415
 
-    from metrics.agreement.ratings import Ratings  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import Ratings  # noqa: PLC0415 - numpy
 
     some = Judgment.objects.filter(stage=stage)
     rows = (

@@ -77,20 +77,22 @@ def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
     """
     import numpy as np  # noqa: PLC0415 - not on the way to a first page
 
-    from metrics.agreement import stop_rules, sums  # noqa: PLC0415 - the same
+    from metrics.agreement.data import Sums as ItemSums  # noqa: PLC0415 - the same
+    from metrics.agreement.data import pooled_variance  # noqa: PLC0415 - the same
+    from metrics.agreement.planning import Rule, decision, precision  # noqa: PLC0415 - the same
 
     table = np.array([(each.n, each.total, each.squares) for each in known], dtype=np.int64).reshape(-1, 3)
-    found = sums.Sums(table[:, 0], table[:, 1], table[:, 2])
-    pooled = sums.pooled_variance(found)
+    found = ItemSums(table[:, 0], table[:, 1], table[:, 2])
+    pooled = pooled_variance(found)
     scale = config.rating_scale
     evenly, unit = scale.every**2 * (len(scale.scores) ** 2 - 1) / 12, float(scale.unit)
-    rule = stop_rules.Rule(
+    rule = Rule(
         prior_variance=evenly if pooled is None else pooled,
         least=config.least_judgments,
         most=config.most_judgments,
     )
     if config.redundancy_mode == "precision":
-        standing = stop_rules.precision(found, rule, half_width=config.half_width / unit)
+        standing = precision(found, rule, half_width=config.half_width / unit)
     else:
-        standing = stop_rules.decision(found, rule, threshold=config.threshold / unit)
+        standing = decision(found, rule, threshold=config.threshold / unit)
     return [int(n) for n in standing.missing]

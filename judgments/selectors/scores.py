@@ -54,7 +54,7 @@ def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str, *, down: boo
     """The same columns from all good judgments; nothing is adjusted without the model of the filters."""
     import numpy as np  # noqa: PLC0415
 
-    from metrics.agreement.ratings import Ratings  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import Ratings  # noqa: PLC0415 - numpy
     from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
 
     scale = scale_of(stage)

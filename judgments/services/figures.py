@@ -13,7 +13,7 @@ from judgments.selectors.ratings import CandidateLabels, about, pseudonym
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 
 if TYPE_CHECKING:
-    from metrics.agreement.ratings import RatingGroups
+    from metrics.agreement.data import RatingGroups
 
 #: Parts of the report that grow with the data.
 ROWS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
@@ -43,8 +43,8 @@ def whole_report(
     replicates: int = REPLICATES,
 ) -> FullReport:
     """The honest report of a run, on the judgments that it saw; without a run, on all as they are."""
+    from metrics.agreement.kappa import busiest  # noqa: PLC0415 - numpy
     from metrics.agreement.report import report  # noqa: PLC0415 - numpy
-    from metrics.agreement.two_workers import busiest  # noqa: PLC0415 - numpy
 
     progress(0, _PARTS, "Reading the judgments")
     recipe = recipe_named(run.recipe, run.parameters) if run else recipe_named("none", {})
@@ -84,7 +84,7 @@ def whole_report(
 def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":
     import numpy as np  # noqa: PLC0415
 
-    from metrics.agreement.ratings import RatingGroups  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import RatingGroups  # noqa: PLC0415 - numpy
 
     known = sorted(set(names))
     code_of = {name: code for code, name in enumerate(known)}
@@ -98,7 +98,7 @@ def _rows(stage: Stage, said: dict[str, Any], labels: CandidateLabels) -> dict[s
     Items and removed ratings are made each time they are read.
     """
 
-    from metrics.agreement.tables import Rows  # noqa: PLC0415 - numpy
+    from metrics.agreement.report_tables import Rows  # noqa: PLC0415 - numpy
 
     @cache
     def name_of(worker: str) -> str:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from metrics.agreement.filters import Checks, Run
     from metrics.agreement.recipes import Recipe
-    from metrics.agreement.run import Checks, Run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +61,8 @@ def decide(
     stage: Stage, recipe: "Recipe", *, last: int | None = None, until: datetime | None = None
 ) -> FilterDecision:
     """Run the recipe over all good judgments; over those up to the key `last` and checks until a moment."""
+    from metrics.agreement.filters import run  # noqa: PLC0415 - numpy
     from metrics.agreement.recipes import MOST_FOR_Z, Z  # noqa: PLC0415 - numpy
-    from metrics.agreement.run import run  # noqa: PLC0415 - numpy
 
     scale = scale_of(stage)
     if recipe.has(Z) and scale.size > MOST_FOR_Z:
@@ -82,7 +82,7 @@ def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None =
     """How many attention checks each worker answered and failed, by the worker's code."""
     import numpy as np  # noqa: PLC0415
 
-    from metrics.agreement.run import Checks  # noqa: PLC0415 - numpy
+    from metrics.agreement.filters import Checks  # noqa: PLC0415 - numpy
 
     presented: Counter[int] = Counter()
     failed: Counter[int] = Counter()

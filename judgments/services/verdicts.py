@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from metrics.agreement.p913 import AdjustedScores
-    from metrics.agreement.scores import ItemScores
-    from metrics.agreement.verdicts import Verdicts
+    from metrics.agreement.filters import Verdicts
+    from metrics.agreement.scores import AdjustedScores, ItemScores
 
 _MOST_WORDS = 300
 
@@ -32,8 +31,7 @@ def scores_of(decided: FilterDecision) -> Scores:
 
     The model of the adjusted score weighs each worker itself and must see what they really said.
     """
-    from metrics.agreement.p913 import adjusted  # noqa: PLC0415 - numpy
-    from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
+    from metrics.agreement.scores import adjusted, item_scores  # noqa: PLC0415 - numpy
 
     ratings, run = decided.columns.ratings, decided.run
     return Scores(item_scores(ratings, run.kept), adjusted(ratings.only(run.standing)))

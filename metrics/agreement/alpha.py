@@ -8,9 +8,16 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement.counts import Floats, value_counts
-from metrics.agreement.figure import NO_PAIRS, NO_RATINGS, NO_VARIATION, ONE_RATER, Figure
-from metrics.agreement.ratings import Ratings
+from metrics.agreement.data import (
+    NO_PAIRS,
+    NO_RATINGS,
+    NO_VARIATION,
+    ONE_RATER,
+    Floats,
+    Ratings,
+    value_counts,
+)
+from metrics.figure import Figure
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")

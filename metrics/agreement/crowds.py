@@ -17,9 +17,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement.ratings import Codes, Mask, Ratings
+from metrics.agreement.data import Codes, Floats, Mask, Ratings, Whole
 from metrics.agreement.scale import Scale
-from metrics.agreement.sums import Floats, Whole
 
 _SCALE = Scale(1, 5)
 _PEOPLE = 200

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement.ratings import Ratings
-from metrics.agreement.sums import Floats
+from metrics.agreement.data import Floats, Ratings
 
 _LEAST = 1e-10
 

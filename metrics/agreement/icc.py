@@ -10,9 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.agreement.figure import NO_PAIRS, NO_RATINGS, NO_VARIATION, ONE_RATER, Figure
-from metrics.agreement.ratings import Ratings
-from metrics.agreement.sums import Floats, Sums, sums_of
+from metrics.agreement.data import (
+    NO_PAIRS,
+    NO_RATINGS,
+    NO_VARIATION,
+    ONE_RATER,
+    Floats,
+    Ratings,
+    Sums,
+    sums_of,
+)
+from metrics.figure import Figure
 
 ONE_ITEM = "not defined: only one item has ratings"
 NOT_COMPLETE = "not defined: not every worker rated every item once"

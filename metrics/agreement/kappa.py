@@ -3,20 +3,203 @@
 kappa = 1 - sum(w O) / sum(w E), w the weights of disagreement (0 on the diagonal), O the observed and E the
 expected proportions. Where sum(w E) = 0 it is not defined: nan in arrays. That is not a failure of a worker.
 Never on ratings that a z filter has been over: it hides the workers who should go. A worker rates an item
-once; remove duplicates first (metrics.agreement.technical).
+once; remove duplicates first (metrics.agreement.filters).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement.cost import NOTHING, Cost, Weights, cost_of, disagreement
-from metrics.agreement.counts import Counts, Floats, cells, own_cells, portions, value_counts
-from metrics.agreement.figure import NO_PAIRS, NO_RATINGS, NO_VARIATION, Figure
-from metrics.agreement.groups import medians
-from metrics.agreement.pairs import pair_kappas
-from metrics.agreement.ratings import Codes, Mask, Ratings
+from metrics.agreement.data import (
+    NO_PAIRS,
+    NO_RATINGS,
+    NO_VARIATION,
+    ONE_RATER,
+    Codes,
+    Counts,
+    Floats,
+    Mask,
+    Ratings,
+    Scores,
+    Whole,
+    cells,
+    divided,
+    medians,
+    own_cells,
+    portions,
+    stable_order,
+    value_counts,
+)
+from metrics.figure import Figure
+
+# What it costs when two raters disagree: the weights of weighted kappa (Cohen 1968).
+
+Weights = str | npt.ArrayLike
+
+# A chance cost per rating below this is none: sums of fractions may leave 1e-17 of it.
+NOTHING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cost:
+    """Weights of disagreement, shape (V, V), and the same as a product of two factors.
+
+    apart[a, b] is the sum over r of given[a, r] and marks[r, b]; the first row of `marks` is ones. So marks,
+    added up over a reference, say what any score costs against it. Quadratic weights need two beside the
+    ones, others one for each score but the lowest.
+    """
+
+    apart: Floats
+    given: Floats
+    marks: Floats
+
+
+def disagreement(weights: Weights, size: int) -> Floats:
+    """Weights of disagreement, shape (size, size): by name (unweighted, linear, quadratic) or a matrix."""
+    x = np.arange(size, dtype=np.float64)
+    apart = np.abs(x[:, None] - x[None, :])
+    if isinstance(weights, str):
+        named = {"unweighted": np.minimum(apart, 1), "linear": apart, "quadratic": np.square(apart)}
+        if weights not in named:
+            raise ValueError(f"no weights of kappa: {weights}")
+        return named[weights]
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (size, size) or np.diag(given).any() or (given < 0).any():
+        raise ValueError(f"weights must be {size} x {size}, not negative, and 0 on the diagonal")
+    return given
+
+
+def cost_of(weights: Weights, size: int) -> Cost:
+    """The weights with their factors."""
+    apart = disagreement(weights, size)
+    x = np.arange(size, dtype=np.float64)
+    if isinstance(weights, str) and weights == "quadratic":
+        return Cost(
+            apart, np.stack([x * x, -2 * x, np.ones(size)], axis=1), np.stack([np.ones(size), x, x * x])
+        )
+    marks = np.vstack([np.ones(size), np.eye(size)[1:]])
+    return Cost(apart, np.hstack([apart[:, :1], apart[:, 1:] - apart[:, :1]]), marks)
+
+
+# Kappas of all pairs of workers who rated the same items, in closed form.
+#
+# Where few pairs share items, pairs of ratings are listed and sorted, so that no worker x worker matrix is
+# made and the work grows with the pairs of ratings inside items. Where most workers rated most items,
+# products of matrices do the same in a fraction of the time.
+
+# Pairs of ratings in memory at a time (about 60 bytes each), and cells of a dense matrix.
+PAIRS = 1 << 20
+CELLS = 1 << 22
+# What a listed pair of ratings costs, in multiplications of a matrix product and in its own cells.
+PER_PAIR, PER_CELL = 80, 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairKappas:
+    """Kappas of ordered pairs of workers, by the code of the first."""
+
+    workers: Codes
+    kappa: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ByItem:
+    """Ratings sorted by item: where each item's ratings begin and how many there are."""
+
+    first: Counts
+    n: Counts
+    workers: Codes
+    values: Scores
+
+
+def pair_kappas(ratings: Ratings, cost: Cost, least: int) -> Iterator[PairKappas]:
+    """The kappas of all pairs that share at least `least` items and whose kappa is defined, in portions."""
+    rated = value_counts(ratings).sum(axis=1)
+    given = np.bincount(ratings.workers, minlength=ratings.n_workers)
+    # Workers with fewer than `least` ratings share no `least` items with anybody.
+    ratings = ratings.only((rated[ratings.items] > 1) & (given[ratings.workers] >= least))
+    if not len(ratings):
+        return
+    pairs = int(np.square(np.bincount(ratings.items)).sum())
+    people, items = len(np.unique(ratings.workers)), len(np.unique(ratings.items))
+    if people * items <= CELLS and pairs * PER_PAIR > people * people * (items + PER_CELL):
+        yield _multiplied(ratings, cost, least)
+    else:
+        yield from _listed(ratings.only(stable_order(ratings.workers)), cost, least)
+
+
+def _multiplied(ratings: Ratings, cost: Cost, least: int) -> PairKappas:
+    people, workers = np.unique(ratings.workers, return_inverse=True)
+    present, items = np.unique(ratings.items, return_inverse=True)
+    values = ratings.scores - ratings.scale.low
+    there = np.zeros((len(people), len(present)))
+    there[workers, items] = 1
+    shared = there @ there.T
+    observed, chance = np.zeros(shared.shape), np.zeros(shared.shape)
+    for given, mark in zip(cost.given.T, cost.marks, strict=True):
+        first, second = np.zeros(there.shape), np.zeros(there.shape)
+        first[workers, items], second[workers, items] = given[values], mark[values]
+        observed += first @ second.T
+        chance += (first @ there.T) * (there @ second.T)
+    np.fill_diagonal(shared, 0)
+    return _defined(people.repeat(len(people)), shared.ravel(), observed.ravel(), chance.ravel(), least)
+
+
+def _defined(workers: Codes, shared: Floats, observed: Floats, chance: Floats, least: int) -> PairKappas:
+    found = (shared >= max(1, least)) & (chance > NOTHING * shared)
+    return PairKappas(workers[found], 1 - observed[found] * shared[found] / chance[found])
+
+
+def _listed(ratings: Ratings, cost: Cost, least: int) -> Iterator[PairKappas]:
+    """From ratings in the order of their workers; all pairs of a first worker come in one portion."""
+    order = stable_order(ratings.items)
+    n = np.bincount(ratings.items, minlength=ratings.n_items)
+    by_item = _ByItem(np.cumsum(n) - n, n, ratings.workers[order], ratings.scores[order] - ratings.scale.low)
+    load = np.cumsum(n[ratings.items])
+    ends = np.append(np.flatnonzero(np.diff(ratings.workers)) + 1, len(ratings))
+    start = 0
+    while start < len(ratings):
+        done = load[start - 1] if start else 0
+        last_that_fits = int(np.searchsorted(load[ends - 1], done + PAIRS, side="right")) - 1
+        own = int(np.searchsorted(ends, start, side="right"))
+        end = int(ends[max(last_that_fits, own)])
+        yield _of_portion(ratings.only(slice(start, end)), by_item, cost, least)
+        start = end
+
+
+def _of_portion(mine: Ratings, by_item: _ByItem, cost: Cost, least: int) -> PairKappas:
+    """Every rating of some workers beside every other worker's rating of its item, sorted by pair."""
+    size, workers = mine.scale.size, mine.n_workers
+    lengths = by_item.n[mine.items]
+    ends = np.cumsum(lengths)
+    others = np.arange(ends[-1])
+    others += np.repeat(by_item.first[mine.items] - (ends - lengths), lengths)
+    keys = mine.workers.astype(np.int64) * (workers * size * size)
+    keys += (mine.scores.astype(np.int64) - mine.scale.low) * size
+    keys = np.repeat(keys, lengths)
+    second = by_item.workers[others]
+    keys += second.astype(np.int64) * (size * size)
+    keys += by_item.values[others]
+    keys = keys[second != np.repeat(mine.workers, lengths)]
+    keys.sort()
+    pair, both = np.divmod(keys, size * size)
+    starts = np.flatnonzero(np.diff(pair, prepend=-1))
+    shared = np.diff(starts, append=len(pair))
+    enough = shared >= max(1, least)
+    if not enough.any():
+        return PairKappas(np.zeros(0, dtype=np.int32), np.zeros(0))
+    first = (pair[starts[enough]] // workers).astype(np.int32)
+    both = both[np.repeat(enough, shared)]
+    shared = shared[enough]
+    starts = np.cumsum(shared) - shared
+    own, theirs = np.divmod(both, size)
+    observed = np.add.reduceat(cost.apart.ravel()[both], starts)
+    chance = np.zeros(len(starts))
+    for given, mark in zip(cost.given.T, cost.marks, strict=True):
+        chance += np.add.reduceat(given[own], starts) * np.add.reduceat(mark[theirs], starts)
+    return _defined(first, shared.astype(np.float64), observed, chance, least)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,3 +329,111 @@ def pairwise_median(ratings: Ratings, weights: Weights = "quadratic", *, least: 
     several = value_counts(ratings).sum(axis=1) > 1
     n = np.bincount(ratings.workers[several[ratings.items]], minlength=ratings.n_workers)
     return WorkerKappas(medians(np.concatenate(workers), np.concatenate(kappas), ratings.n_workers), n)
+
+
+# How every two of a few workers rated the items that both rated.
+
+#: Items whose scores are laid out at a time.
+_ITEMS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """`workers`: codes, the busiest first. `tables[i, j]` (V x V) counts common items by both scores."""
+
+    workers: npt.NDArray[np.int64]
+    tables: npt.NDArray[np.int64]
+
+    def common(self, one: int, other: int) -> int:
+        """Items that both rated."""
+        return int(self.tables[one, other].sum())
+
+    def kappa(self, one: int, other: int) -> Figure:
+        """Quadratic kappa (Cohen 1968) of the two on their common items."""
+        return from_table(self.tables[one, other], "quadratic")
+
+
+def busiest(ratings: Ratings, most: int = 30) -> Pairs:
+    """The workers with most ratings, in a table of every two. Duplicates must have been removed."""
+    n = np.bincount(ratings.workers, minlength=ratings.n_workers)
+    workers = np.argsort(-n, kind="stable")[:most]
+    workers = workers[n[workers] > 0]
+    place = np.full(ratings.n_workers, -1, dtype=np.int64)
+    place[workers] = np.arange(len(workers))
+    mine = ratings.only(place[ratings.workers] >= 0)
+    size, width = ratings.scale.size, len(workers) * ratings.scale.size
+    columns = place[mine.workers] * size + (mine.scores.astype(np.int64) - ratings.scale.low)
+    rated, items = np.unique(mine.items, return_inverse=True)
+    table = np.zeros((width, width))
+    for start in range(0, len(rated), _ITEMS):
+        rows = (items >= start) & (items < start + _ITEMS)
+        given = np.zeros((min(_ITEMS, len(rated) - start), width), dtype=np.float32)
+        given[items[rows] - start, columns[rows]] = 1
+        table += given.T @ given
+    tables = table.reshape(len(workers), size, len(workers), size).transpose(0, 2, 1, 3)
+    return Pairs(workers, tables.astype(np.int64))
+
+
+# Other agreements corrected for chance, for labels without order; gaps allowed.
+#
+# All are (observed - expected) / (1 - expected) with the observed share of agreeing pairs, averaged over
+# items with two ratings or more; they differ in what chance is expected to do. Formulas with missing
+# ratings: Gwet, Handbook of Inter-Rater Reliability (4th edition, 2014), chapters 2 and 3. The labels are
+# those of the scale, given or not.
+
+
+def gwet_ac1(counts: Whole) -> Figure:
+    """AC1 (Gwet, British Journal of Mathematical and Statistical Psychology 61, 2008), of items by labels.
+
+    Chance: only hard items are guessed. It does not fall when nearly all ratings have one label.
+    """
+    if not counts.sum():
+        return Figure(None, NO_RATINGS)
+    rated = counts[counts.sum(axis=1) > 0]
+    labels = counts.shape[1]
+    shares = (rated / rated.sum(axis=1, keepdims=True)).mean(axis=0)
+    expected = float((shares * (1 - shares)).sum()) / (labels - 1)
+    return _corrected(counts, expected)
+
+
+def brennan_prediger(counts: Whole) -> Figure:
+    """Kappa of Brennan & Prediger (Educational and Psychological Measurement 41, 1981), of items by labels.
+
+    Chance: every label is equally likely.
+    """
+    return _corrected(counts, 1 / counts.shape[1])
+
+
+def conger(ratings: Ratings) -> Figure:
+    """Kappa of Conger (Psychological Bulletin 88, 1980): Cohen's kappa for more than two raters.
+
+    Chance: each worker uses the labels as often as in their own ratings. It needs workers who rate many
+    items.
+    """
+    if not len(ratings):
+        return Figure(None, NO_RATINGS)
+    size = ratings.scale.size
+    labels = ratings.scores.astype(np.int64) - ratings.scale.low
+    by_worker = _table(ratings.workers, labels, ratings.n_workers, size)
+    by_worker = by_worker[by_worker.sum(axis=1) > 0]
+    raters = len(by_worker)
+    if raters < 2:
+        return Figure(None, ONE_RATER)
+    shares: Floats = by_worker / by_worker.sum(axis=1, keepdims=True)
+    expected = float((shares.mean(axis=0) ** 2 - shares.var(axis=0, ddof=1) / raters).sum())
+    return _corrected(_table(ratings.items, labels, ratings.n_items, size), expected)
+
+
+def _table(rows: npt.NDArray[np.integer], labels: Whole, height: int, width: int) -> Whole:
+    cells = rows.astype(np.int64) * width + labels
+    return np.bincount(cells, minlength=height * width).reshape(height, width).astype(np.int64)
+
+
+def _corrected(counts: Whole, expected: float) -> Figure:
+    n = counts.sum(axis=1)
+    several = n >= 2
+    if not several.any():
+        return Figure(None, NO_PAIRS if n.any() else NO_RATINGS)
+    pairs = (counts * (counts - 1)).sum(axis=1)
+    observed = float(divided(pairs, n * (n - 1))[several].mean())
+    return Figure((observed - expected) / (1 - expected)) if expected < 1 else Figure(None, NO_VARIATION)

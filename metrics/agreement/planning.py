@@ -5,12 +5,13 @@ chance that a study of this size finds a difference that is there.
 """
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, copysign, inf, sqrt
 
 import numpy as np
+import numpy.typing as npt
 
-from metrics.agreement.figure import NO_PAIRS, Figure
-from metrics.agreement.sums import Sums, pooled_variance
+from metrics.agreement.data import NO_PAIRS, Floats, Mask, Sums, Whole, divided, pooled_variance
+from metrics.figure import Figure
 
 NO_AGREEMENT = "not defined: without agreement above chance no number of ratings helps"
 NO_COMMON_ITEMS = "not defined: fewer than two items have ratings for both systems"
@@ -117,3 +118,181 @@ def spread_of(first: Sums, second: Sums) -> ScoreSpread | Figure:
     differences = first.mean[both] - second.mean[both]
     scatter = rating * float((1 / first.n[both] + 1 / second.n[both]).mean())
     return ScoreSpread(sqrt(max(float(differences.var(ddof=1)) - scatter, 0.0)), sqrt(rating))
+
+
+# Which of two metrics agrees better with people: the test of Williams, and how many items it needs.
+#
+# Both metrics score the same items, so their correlations with the human scores depend on each other. Test:
+# Williams, JRSS B 21 (1959), in the form of Steiger, Psychological Bulletin 87 (1980), formula 7; for
+# metrics first used by Graham & Baldwin (EMNLP 2014).
+
+LEAST_ITEMS = 4
+FEW_ITEMS = "not defined: fewer than four items"
+IMPOSSIBLE = "not defined: three correlations like these cannot occur together"
+SAME_METRIC = "not defined: the two metrics score all items alike"
+SAME_CORRELATION = "not defined: both metrics correlate with people alike, there is nothing to find"
+
+
+@dataclass(frozen=True, slots=True)
+class Three:
+    """Pearson correlations: people with metric a, people with metric b, the metrics with each other."""
+
+    human_a: float
+    human_b: float
+    between: float
+
+    @property
+    def determinant(self) -> float:
+        """Of the 3 x 3 correlation matrix; below zero no data can have these correlations."""
+        a, b, c = self.human_a, self.human_b, self.between
+        return 1 - a * a - b * b - c * c + 2 * a * b * c
+
+
+@dataclass(frozen=True, slots=True)
+class Williams:
+    """Statistic t with `df` degrees of freedom, and its two-sided probability."""
+
+    t: float
+    df: int
+    p: float
+
+
+def williams(three: Three, n: int) -> Williams | Figure:
+    """Test on n items that both metrics correlate equally with people."""
+    from scipy.special import stdtr  # noqa: PLC0415 - only tests and planning need scipy
+
+    reason = _reason(three, n)
+    if reason:
+        return Figure(None, reason)
+    t = _statistic(three, n)
+    return Williams(t, n - 3, 2 * float(stdtr(n - 3, -abs(t))))
+
+
+def power_for_metrics(three: Three, n: int, *, level: float = 0.05) -> Figure:
+    """Chance that n items show which metric is better if the true correlations are these.
+
+    Near enough: the statistic is taken as normal around its value at the true correlations. The correlations
+    must be those with the human scores of the study, not with endless raters: see `attenuated`.
+    """
+    from scipy.special import ndtr, stdtrit  # noqa: PLC0415 - only tests and planning need scipy
+
+    reason = _reason(three, n)
+    if reason:
+        return Figure(None, reason)
+    critical = float(stdtrit(n - 3, 1 - level / 2))
+    shift = abs(_statistic(three, n))
+    return Figure(float(ndtr(shift - critical) + ndtr(-shift - critical)))
+
+
+def items_for_metrics(three: Three, *, power: float = 0.8, level: float = 0.05) -> Figure:
+    """The fewest items with this power (a whole number)."""
+    reason = _reason(three, LEAST_ITEMS)
+    if not reason and three.human_a == three.human_b:
+        reason = SAME_CORRELATION
+    if reason:
+        return Figure(None, reason)
+
+    def enough(n: int) -> bool:
+        found = power_for_metrics(three, n, level=level).value
+        return found is not None and found >= power
+
+    low, high = LEAST_ITEMS - 1, LEAST_ITEMS
+    while not enough(high):
+        low, high = high, high * 2
+        if low > MOST_ITEMS:
+            return Figure(None, TOO_MANY)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return Figure(float(high))
+
+
+def attenuated(correlation: float, reliability: float) -> float:
+    """The correlation that a metric shows with human scores of this reliability (Spearman 1904).
+
+    `correlation` is the one with scores of endless raters.
+    """
+    return correlation * sqrt(reliability)
+
+
+def _statistic(three: Three, n: int) -> float:
+    a, b, c = three.human_a, three.human_b, three.between
+    if a == b:
+        return 0.0
+    mean = (a + b) / 2
+    below = 2 * (n - 1) / (n - 3) * max(three.determinant, 0.0) + mean * mean * (1 - c) ** 3
+    return (a - b) * sqrt((n - 1) * (1 + c) / below) if below > 0 else copysign(inf, a - b)
+
+
+def _reason(three: Three, n: int) -> str:
+    if n < LEAST_ITEMS:
+        return FEW_ITEMS
+    if max(abs(three.human_a), abs(three.human_b), abs(three.between)) > 1 or three.determinant < -1e-12:
+        return IMPOSSIBLE
+    return SAME_METRIC if three.between == 1 else ""
+
+
+# More ratings only where they are needed: when an item has enough.
+#
+# Both rules look at an item's interval, mean +- t sqrt(v / n). Few ratings say little about their own
+# variance, so it is drawn towards the variance inside all items, as if `prior_df` more ratings had been
+# seen: with sample variance v0 of n ratings, v = ((n - 1) v0 + prior_df prior_variance) / (n - 1 +
+# prior_df), and t has n - 1 + prior_df degrees of freedom. Without that, three equal ratings stop an item
+# at once, which costs more errors than it saves ratings.
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Ratings per item: never fewer than `least`, never more than `most`; what is taken as known beforehand.
+
+    `prior_variance` is the variance of one rating inside items, `metrics.agreement.data.pooled_variance` of
+    the stage so far.
+    """
+
+    prior_variance: float
+    least: int = 5
+    most: int = 15
+    prior_df: float = 4.0
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemPrecision:
+    """Per item: `enough` ratings?, the `half_width` of its interval (nan without ratings), those `missing`.
+
+    `missing` fills up to `least` at once and then asks one by one.
+    """
+
+    enough: Mask
+    half_width: Floats
+    missing: Whole
+
+
+def precision(sums: Sums, rule: Rule, *, half_width: float = 0.8) -> ItemPrecision:
+    """Enough when the mean is known to +- `half_width`."""
+    widths = half_widths(sums, rule)
+    return _standing(sums, rule, widths, widths <= half_width)
+
+
+def decision(sums: Sums, rule: Rule, *, threshold: float = 3.5) -> ItemPrecision:
+    """Enough when the interval lies on one side of `threshold`: is the answer at least that good or not?"""
+    widths = half_widths(sums, rule)
+    return _standing(sums, rule, widths, np.abs(sums.mean - threshold) > widths)
+
+
+def half_widths(sums: Sums, rule: Rule) -> Floats:
+    """Half the width of each item's interval, in points of the scale; nan without ratings."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - 0.1 s that nobody pays who does not ask
+
+    freedom = sums.n - 1 + rule.prior_df
+    spread = np.nan_to_num(sums.squares_within) + rule.prior_df * rule.prior_variance
+    variance_of_mean = divided(divided(spread, freedom), sums.n)
+    kinds, which = np.unique(freedom, return_inverse=True)
+    quantiles: npt.NDArray[np.float64] = stdtrit(np.maximum(kinds, 1), 0.5 + rule.confidence / 2)
+    return quantiles[which] * np.sqrt(variance_of_mean)
+
+
+def _standing(sums: Sums, rule: Rule, widths: Floats, sure: Mask) -> ItemPrecision:
+    enough = ((sums.n >= rule.least) & sure) | (sums.n >= rule.most)
+    missing = np.where(enough, 0, np.maximum(rule.least - sums.n, 1)).astype(np.int64)
+    return ItemPrecision(enough, widths, missing)

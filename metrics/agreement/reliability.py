@@ -3,7 +3,7 @@
 Split-half: the ratings of each item are divided at random into two halves; Pearson's r between the two
 columns of means is the reliability of a mean of half as many ratings, and 2r / (1 + r) (Spearman 1910, Brown
 1910) that of the whole. What a filter decides must not come from the agreement that is measured. So workers
-are judged on other items (`metrics.agreement.crossfit`), and a filter of single responses runs in each half
+are judged on other items (`held_out`), and a filter of single responses runs in each half
 as if the other did not exist: what it manufactures it manufactures in each half for itself, towards two
 middles.
 
@@ -15,21 +15,213 @@ of items divided by that of observed means (ICC(1, k)), in which a worker who is
 as two who agree. Who was removed is taken as given, and a response filter leaves no trace in it.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement.crossfit import held_out
-from metrics.agreement.figure import NO_RATINGS, NO_VARIATION, Figure
-from metrics.agreement.groups import codes_in_use, stable_order
-from metrics.agreement.halves import doubled, splits_of_ratings
-from metrics.agreement.ratings import Codes, Mask, Ratings
+from metrics.agreement.alpha import Level, alpha_of
+from metrics.agreement.data import (
+    NO_RATINGS,
+    NO_VARIATION,
+    Codes,
+    Floats,
+    Mask,
+    Ratings,
+    codes_in_use,
+    divided,
+    generator,
+    stable_order,
+)
+from metrics.agreement.filters import Checks, duplicates, respond, run, without_response_filter
 from metrics.agreement.recipes import Recipe, Z
-from metrics.agreement.run import Checks, Floats, respond
-from metrics.agreement.seeds import generator
-from metrics.agreement.sums import divided
-from metrics.agreement.technical import duplicates
+from metrics.figure import Figure
+
+# Two halves of the ratings of each item beside each other.
+#
+# Both halves are one study with twice as many workers and items: code 2 c belongs to the first half and 2 c
+# + 1 to the second. A filter that runs on it treats the halves, in one pass, as if neither knew of the
+# other.
+
+_BITS = 63
+_LEAST_RANDOM = 12
+_MANY_RATINGS = 100_000
+_SPLITS_PER_PAIRING = 5
+
+
+def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -> Iterator[Mask]:
+    """For each split, which ratings are in the second half; each half has n // 2 or one more of an item's n.
+
+    The ratings of an item are paired at random, and a coin for each pair says which of the two goes where.
+    Of more than 100,000 ratings the pairs are drawn again for every fifth split only.
+    """
+    keep = _SPLITS_PER_PAIRING if len(ratings) > _MANY_RATINGS else 1
+    order = stable_order(ratings.items).astype(np.int32)
+    items = ratings.items[order]
+    n = np.bincount(items, minlength=ratings.n_items)
+    pairs = (n + 1) // 2
+    start = (np.cumsum(n) - n).astype(np.int32)[items]
+    position = np.arange(len(items), dtype=np.int32) - start
+    pair = (np.cumsum(pairs) - pairs).astype(np.int32)[items] + position // 2
+    odd = (position % 2).astype(np.bool_)
+    bits = int(n.max(initial=1)).bit_length()
+    free = min(_BITS - bits - int(ratings.n_items).bit_length(), 32)
+    if free < _LEAST_RANDOM:
+        raise ValueError("too many items with too many ratings to be split")
+    base = items.astype(np.int64)
+    base <<= bits + free
+    base |= position
+    del items, position
+    shuffled = order
+    for split in range(splits):
+        if split % keep == 0:
+            keys = rng.integers(0, 1 << free, len(base), dtype=np.int64)
+            keys <<= bits
+            keys |= base
+            keys.sort()
+            keys &= (1 << bits) - 1
+            keys += start
+            shuffled = order[keys]
+            del keys
+        coins = rng.integers(0, 2, int(pairs.sum()), dtype=np.bool_)
+        second = np.empty(len(base), dtype=np.bool_)
+        second[shuffled] = coins[pair] ^ odd
+        yield second
+
+
+def doubled(ratings: Ratings, second: Mask) -> Ratings:
+    """The two halves beside each other: items and workers are doubled."""
+    half = second.astype(np.int32)
+    return Ratings(
+        ratings.items * 2 + half,
+        ratings.workers * 2 + half,
+        ratings.scores,
+        _DoubledNames(ratings.item_names),
+        _DoubledNames(ratings.worker_names),
+        ratings.scale,
+    )
+
+
+class _DoubledNames(Sequence[str]):
+    """Every name twice, without a copy."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    def __len__(self) -> int:
+        return 2 * len(self.names)
+
+    @overload
+    def __getitem__(self, code: int) -> str: ...
+    @overload
+    def __getitem__(self, code: slice) -> list[str]: ...
+    def __getitem__(self, code: int | slice) -> str | list[str]:
+        if isinstance(code, slice):
+            return [self.names[each // 2] for each in range(*code.indices(len(self)))]
+        if not 0 <= code < len(self):
+            raise IndexError(code)
+        return self.names[code // 2]
+
+
+# Workers judged on other items: cross-fitting.
+#
+# Who is removed for disagreeing on an item must not make the agreement on that same item look better. So
+# the items are dealt into ten folds; for each fold the rules about workers run on the ratings of the other
+# nine, and what they decide is applied to the ratings of the fold. A worker is judged on nine tenths of
+# their ratings, and rules that need a number of them need nine tenths of it. Deciding on one half of the
+# items instead leaves workers with ten to twenty ratings undecided; the figures then are those of a worse
+# study.
+
+FOLDS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Which ratings (mask of length n) are by workers who stand, as judged on the items of the other folds.
+
+    `removed_workers` says how many a fold removed on average.
+    """
+
+    standing: Mask
+    removed_workers: float
+
+
+@dataclass(frozen=True, slots=True)
+class CrossFitted:
+    """The mean alpha of the ratings that stand over the rounds; how many workers a fold removed on
+    average."""
+
+    alpha: Figure
+    removed_workers: float
+    rounds: int
+
+
+def held_out(
+    ratings: Ratings,
+    recipe: Recipe,
+    rng: np.random.Generator,
+    *,
+    checks: Checks | None = None,
+    seconds: Floats | None = None,
+) -> HeldOut:
+    """Runs the recipe's rules about workers without the items that their decision is applied to.
+
+    `ratings` must be without repeated ratings of a worker on an item. What workers did in attention checks is
+    known to every fold: checks are no items.
+    """
+    rated = np.flatnonzero(np.bincount(ratings.items, minlength=ratings.n_items))
+    folds = min(FOLDS, len(rated))
+    if not recipe.judges_workers or folds < 2:  # two folds are the fewest
+        return HeldOut(np.ones(len(ratings), dtype=np.bool_), 0.0)
+    fold_of = np.zeros(ratings.n_items, dtype=np.int8)
+    fold_of[rng.permutation(rated)] = np.arange(len(rated)) % folds
+    fold = fold_of[ratings.items]
+    rules = _for_a_part(without_response_filter(recipe), folds)
+    standing = np.ones(len(ratings), dtype=np.bool_)
+    removed = 0
+    for each in range(folds):
+        here = fold == each
+        known = None if seconds is None else seconds[~here]
+        gone = run(ratings.only(~here), rules, checks=checks, seconds=known, repeated=False).removed_workers
+        standing[here] = ~gone[ratings.workers[here]]
+        removed += int(gone.sum())
+    return HeldOut(standing, removed / folds)
+
+
+def cross_fitted(
+    ratings: Ratings,
+    recipe: Recipe,
+    *,
+    checks: Checks | None = None,
+    seconds: Floats | None = None,
+    level: Level = "interval",
+    rounds: int = 3,
+    seed: int = 0,
+) -> CrossFitted:
+    """Cross-fitted alpha after the recipe's rules about workers; its response filter takes no part.
+
+    Each round deals the items into other folds. `ratings` as for `held_out`.
+    """
+    rng = generator(seed, "folds of items")
+    found = [held_out(ratings, recipe, rng, checks=checks, seconds=seconds) for _ in range(rounds)]
+    figures = [alpha_of(ratings.only(each.standing), level) for each in found]
+    values = [figure.value for figure in figures if figure.value is not None]
+    removed = float(np.mean([each.removed_workers for each in found]))
+    if not values:
+        return CrossFitted(figures[-1], removed, rounds)
+    return CrossFitted(Figure(float(np.mean(values))), removed, rounds)
+
+
+def _for_a_part(recipe: Recipe, folds: int) -> Recipe:
+    """The recipe with the numbers of ratings that its rules need, for all folds but one."""
+
+    def part(least: int) -> int:
+        return max(1, -(-least * (folds - 1) // folds))
+
+    return replace(recipe, kappa_least=part(recipe.kappa_least), technical_least=part(recipe.technical_least))
+
 
 Weights = npt.NDArray[np.float32]
 TOO_FEW = "not defined: fewer than three items keep a rating in both halves"

@@ -1,10 +1,9 @@
 """The honest report: what a filter removed, and how good the result is, said so that nobody is misled.
 
 One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null
-(`metrics.agreement.nulls`), alpha after worker removal beside its cross-fitted twin
-(`metrics.agreement.crossfit`); the figure to quote is the split-half reliability
-(`metrics.agreement.reliability`). What is not defined is null, with words under `reason` in
-the same object. docs/filter.md says field by field what is in it.
+(`metrics.agreement.nulls`), alpha after worker removal beside its cross-fitted twin, and the figure to quote
+is the split-half reliability (both in `metrics.agreement.reliability`). What is not defined is null, with
+words under `reason` in the same object. docs/filter.md says field by field what is in it.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.agreement import tables
+from metrics.agreement import report_tables
 from metrics.agreement.alpha import (
     Level,
     alpha_of,
@@ -22,23 +21,171 @@ from metrics.agreement.alpha import (
     pearson_two,
     percent_agreement,
 )
-from metrics.agreement.cautions import warnings_of
-from metrics.agreement.counts import value_counts
-from metrics.agreement.crossfit import FOLDS, cross_fitted
-from metrics.agreement.expected_alpha import ExpectedAlpha, expected_alpha
-from metrics.agreement.figure import Figure
+from metrics.agreement.data import Floats, RatingGroups, Ratings, sums_of, value_counts
+from metrics.agreement.filters import Checks, Run, run
 from metrics.agreement.icc import ONE_ITEM, one_way
-from metrics.agreement.interval import alpha_interval
-from metrics.agreement.json_figures import stated, with_reasons
-from metrics.agreement.nulls import Null, null_alpha
-from metrics.agreement.p913 import adjusted
-from metrics.agreement.quotability import cautions_about, refusal
-from metrics.agreement.ratings import RatingGroups, Ratings
-from metrics.agreement.recipes import KAPPA, Recipe, Z
-from metrics.agreement.reliability import SplitHalf, replicates_of, split_half
-from metrics.agreement.run import Checks, Floats, Run, run
-from metrics.agreement.scores import item_scores
-from metrics.agreement.sums import sums_of
+from metrics.agreement.intervals import alpha_interval
+from metrics.agreement.nulls import ExpectedAlpha, Null, expected_alpha, null_alpha
+from metrics.agreement.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
+from metrics.agreement.reliability import FOLDS, SplitHalf, cross_fitted, replicates_of, split_half
+from metrics.agreement.scores import adjusted, item_scores
+from metrics.figure import Figure, add_reasons, figures_as_json
+
+# What a reader of the report must know before quoting it, in sentences.
+
+_MUCH = 0.2
+_SKEWED = 0.9
+_TEN = 10
+
+
+def warnings_of(ratings: Ratings, done: Run, checks: Checks | None, seconds: Floats | None) -> list[str]:
+    """Sentences, the gravest first; none where there is nothing to say."""
+    if not len(ratings):
+        return ["There are no ratings."]
+    return [*_data(ratings, done), *_rules(ratings, done, checks, seconds), *_outcome(ratings, done)]
+
+
+def _data(ratings: Ratings, done: Run) -> list[str]:
+    said = []
+    repeated = int((~done.distinct).sum())
+    if repeated:
+        said.append(
+            "Ratings that repeat an earlier one of the same worker on the same item: "
+            f"{repeated:,}. The first counts."
+        )
+    n = np.bincount(ratings.items[done.distinct], minlength=ratings.n_items)
+    n = n[n > 0]
+    single = int((n == 1).sum())
+    if len(n) == 1:
+        said.append(
+            "There is only one item: its raters cannot agree on differences, alpha is 0 by construction."
+        )
+    elif int((n > 1).sum()) == 1:
+        said.append(
+            "Only one item has two ratings: its raters cannot agree on differences, alpha is 0 by "
+            "construction."
+        )
+    if single:
+        said.append(f"{single:,} of {len(n):,} items have one rating: they say nothing about agreement.")
+    counts = np.bincount(ratings.scores.astype(np.int64) - ratings.scale.low)
+    if counts.max() > _SKEWED * counts.sum():
+        said.append(
+            f"{counts.max() / counts.sum():.0%} of all ratings are "
+            f"{ratings.scale.text(ratings.scale.low + int(counts.argmax()))}: on such skewed ratings alpha "
+            "and kappa are low even where nearly everybody agrees; read percent agreement beside them."
+        )
+    return said
+
+
+def _rules(ratings: Ratings, done: Run, checks: Checks | None, seconds: Floats | None) -> list[str]:
+    recipe, said = done.recipe, []
+    if recipe.has(CHECKS) and checks is None:
+        said.append("There are no attention checks in the data: that rule had nothing to decide on.")
+    if recipe.has(TECHNICAL) and recipe.seconds_below and seconds is None:
+        said.append("There are no times in the data: nobody was judged as too fast.")
+    rated = np.bincount(ratings.workers, minlength=ratings.n_workers) > 0
+    unsure, all_workers = int((done.undetermined & rated).sum()), int(rated.sum())
+    if unsure > _MUCH * all_workers:
+        said.append(
+            f"{unsure:,} of {all_workers:,} workers could not be decided on: too little is known of them. "
+            "They were kept."
+        )
+    if recipe.has(Z):
+        said.append(
+            "Removing single responses by z manufactures agreement, also in noise: never quote the alpha "
+            "after it without its null, and expect the opinion of minorities to be gone from contested items."
+        )
+        n = np.bincount(ratings.items[done.standing], minlength=ratings.n_items)
+        if recipe.name == "kpqa-2021" and np.median(n[n > 0] if n.any() else [0]) < _TEN / 2:
+            said.append(
+                "kpqa-2021 was made for ten ratings an item; half of these items have fewer than five."
+            )
+    if not recipe.has(KAPPA):
+        said.append(
+            "score_adjusted was calculated without a kappa filter: a busy worker who always gives one score "
+            "can distort it."
+        )
+    return said
+
+
+def _outcome(ratings: Ratings, done: Run) -> list[str]:
+    said = []
+    rated = np.bincount(ratings.workers, minlength=ratings.n_workers) > 0
+    gone, all_workers = int((done.removed_workers & rated).sum()), int(rated.sum())
+    if gone > all_workers / 2:
+        said.append(
+            f"{gone:,} of {all_workers:,} workers were removed: that is more than half; look at the "
+            "task before blaming the workers."
+        )
+    kept = np.bincount(ratings.items[done.kept], minlength=ratings.n_items)
+    raw = np.bincount(ratings.items, minlength=ratings.n_items)
+    without = int(((kept == 0) & (raw > 0)).sum())
+    if without:
+        said.append(f"{without:,} items keep no rating and have no score.")
+    one = int(((kept == 1) & (raw > 1)).sum())
+    if one:
+        said.append(f"{one:,} items keep a single rating.")
+    capped = int(done.capped_items.sum())
+    if capped:
+        how = "the order of submission decided" if done.recipe.z_ties == "submission" else "the cap decided"
+        said.append(
+            f"On {capped:,} items more responses lay outside than may be removed; {how} which ones went."
+        )
+    return said
+
+
+# Whether the reliability of the published means can be quoted, and what must be said beside it.
+
+FEW_WORKERS_LEFT = "the filter leaves ratings of fewer than two workers"
+NO_PAIRS_LEFT = "the filter leaves no item with two ratings"
+#: A tenth of the items that several people rated: below it nearly nothing is left of the study.
+_NEARLY_NOTHING = 0.1
+#: From fewer a reliability is hardly known.
+_FEW_ITEMS, _FEW_WORKERS = 20, 5
+#: What of the workers whom the whole study removes must be removed where they are judged on other items.
+_MOST_REMOVED = 0.8
+
+
+def refusal(ratings: Ratings, done: Run) -> str:
+    """Why nothing can be quoted after this filter; empty where something can. It says nothing about studies
+    that had no two ratings of an item to begin with."""
+    before = np.bincount(ratings.items[done.distinct], minlength=ratings.n_items) > 1
+    if not before.any():
+        return ""
+    if len(np.unique(ratings.workers[done.kept])) < 2:
+        return FEW_WORKERS_LEFT
+    after = np.bincount(ratings.items[done.kept], minlength=ratings.n_items) > 1
+    if not after.any():
+        return NO_PAIRS_LEFT
+    if after.sum() < _NEARLY_NOTHING * before.sum():
+        left, there = int(after.sum()), int(before.sum())
+        return f"the filter leaves {left:,} of {there:,} items with two ratings or more"
+    return ""
+
+
+def cautions_about(ratings: Ratings, done: Run, halves: SplitHalf) -> list[str]:
+    """Sentences that belong beside the reliability wherever it is shown."""
+    said = []
+    items = len(np.unique(ratings.items[done.kept]))
+    workers = len(np.unique(ratings.workers[done.kept]))
+    if halves.whole.value is not None and (items < _FEW_ITEMS or workers < _FEW_WORKERS):
+        said.append(
+            f"The reliability rests on {_counted(items, 'item')} and {_counted(workers, 'worker')}: from so "
+            "few it can come out as anything."
+        )
+    removed = int(done.removed_workers.sum())
+    if removed and halves.removed_workers < _MOST_REMOVED * removed:
+        said.append(
+            f"Judged on nine tenths of their items, {halves.removed_workers:.1f} workers are removed on "
+            f"average, of {_counted(removed, 'worker')} whom the whole study removes: the reliability and "
+            "the cross-fitted alpha are those of a filter that removes less."
+        )
+    return said
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
 
 METHODS = 2
 SPLITS = 20
@@ -152,21 +299,21 @@ def report(
         "reliability": _reliability(task),
         "agreement": agreement,
         "annotators": annotators,
-        "removed": tables.removed(ratings, done, grouped),
-        "kept": tables.kept(ratings, done, scores),
-        "scores": tables.histogram(ratings, done),
+        "removed": report_tables.removed(ratings, done, grouped),
+        "kept": report_tables.kept(ratings, done, scores),
+        "scores": report_tables.histogram(ratings, done),
         "signatures": {},
         "warnings": warnings_of(ratings, done, checks, seconds),
     }
     said["signatures"] = _signatures(task)
     said["warnings"] += said["reliability"]["cautions"]
     if rows:
-        said["removed_workers"] = tables.removed_workers(ratings, done)
-        said["undetermined_workers"] = tables.undetermined_workers(ratings, done)
-        removed = tables.Rows(lambda: tables.removed_ratings(ratings, done))
+        said["removed_workers"] = report_tables.removed_workers(ratings, done)
+        said["undetermined_workers"] = report_tables.undetermined_workers(ratings, done)
+        removed = report_tables.Rows(lambda: report_tables.removed_ratings(ratings, done))
         said["removed_ratings"] = list(removed) if listed else removed
-        said["workers"] = tables.workers(ratings, done, checks, adjusted_scores)
-        items = tables.Rows(lambda: tables.items(ratings, scores, adjusted_scores))
+        said["workers"] = report_tables.workers(ratings, done, checks, adjusted_scores)
+        items = report_tables.Rows(lambda: report_tables.items(ratings, scores, adjusted_scores))
         said["items"] = list(items) if listed else items
     return said
 
@@ -199,8 +346,8 @@ def _alpha(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
 def _after_z(task: _Task, stages: Mapping[str, Ratings]) -> dict[str, Any]:
     if not task.recipe.has(Z):
         names = ("interval", "ordinal", "nominal", "null", "expected")
-        said = stated({name: Figure(None, _NO_Z) for name in names})
-        return with_reasons({**said, "ci": None}, {"ci": _NO_Z})
+        said = figures_as_json({name: Figure(None, _NO_Z) for name in names})
+        return add_reasons({**said, "ci": None}, {"ci": _NO_Z})
     said = _stage(task, stages["after_z"])
     null = null_alpha(stages["after_workers"], task.recipe, permutations=task.repeats(20), seed=task.seed)
     like = expected_alpha(stages["after_workers"], task.recipe, crowds=task.repeats(_CROWDS), seed=task.seed)
@@ -222,7 +369,7 @@ def _about(null: Null, like: ExpectedAlpha) -> dict[str, Any]:
 def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
     figures = alphas(ratings)
     one = figures["interval"]
-    said = stated(figures)
+    said = figures_as_json(figures)
     ci = None
     why = _NO_INTERVAL
     if one.value is None:
@@ -235,7 +382,7 @@ def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
         ci = alpha_interval(ratings, replicates=task.replicates, seed=task.seed)
         why = _too_few(ratings)
     said["ci"] = None if ci is None else list(ci)
-    return said if ci is not None else with_reasons(said, {"ci": why})
+    return said if ci is not None else add_reasons(said, {"ci": why})
 
 
 def _pairable_items(ratings: Ratings) -> int:
@@ -260,12 +407,12 @@ def alphas(ratings: Ratings) -> dict[str, Figure]:
 
 
 def _joined(said: dict[str, Any], figures: Mapping[str, Figure]) -> dict[str, Any]:
-    more = stated(figures)
+    more = figures_as_json(figures)
     reasons = more.pop("reason", {})
     joined = {**said, **more}
     if "reason" in joined:
         joined["reason"] = dict(joined["reason"])
-    return with_reasons(joined, reasons)
+    return add_reasons(joined, reasons)
 
 
 def _reason(said: Mapping[str, Any], name: str) -> str:
@@ -284,7 +431,7 @@ def _reliability(task: _Task) -> dict[str, Any]:
     )
     if none := refusal(task.ratings, task.run):
         halves = replace(halves, half=Figure(None, none), whole=Figure(None, none), sd=None, no_interval=none)
-    said = stated({"split_half": halves.half, "spearman_brown": halves.whole})
+    said = figures_as_json({"split_half": halves.half, "spearman_brown": halves.whole})
     ci = halves.whole.ci
     said |= {
         "ci": None if ci is None else list(ci),
@@ -295,9 +442,9 @@ def _reliability(task: _Task) -> dict[str, Any]:
         "cautions": cautions_about(task.ratings, task.run, halves),
     }
     if ci is None:
-        with_reasons(said, {"ci": halves.no_interval})
+        add_reasons(said, {"ci": halves.no_interval})
     if halves.sd is None:
-        with_reasons(said, {"sd": halves.whole.reason or "needs two splits"})
+        add_reasons(said, {"sd": halves.whole.reason or "needs two splits"})
     return said
 
 
@@ -306,7 +453,7 @@ def _agreement(stages: Mapping[str, Ratings]) -> dict[str, Any]:
     for name in ("before", "after_workers"):
         ratings = stages[name]
         single = one_way(sums_of(ratings))
-        said[name] = stated(
+        said[name] = figures_as_json(
             {
                 "percent": percent_agreement(value_counts(ratings)),
                 "icc_single": single.single,
@@ -322,7 +469,7 @@ def _annotators(ratings: Ratings, groups: Mapping[str, RatingGroups], done: Run)
     n = np.bincount(ratings.items, minlength=ratings.n_items)
     if not len(ratings) or not (n[n > 0] == 2).all():
         return None
-    said = stated({"pearson": pearson_two(ratings)})
+    said = figures_as_json({"pearson": pearson_two(ratings)})
     said["n_items"] = int((n > 0).sum())
     if "type" in groups:
         codes = groups["type"].codes[done.distinct]
@@ -330,7 +477,7 @@ def _annotators(ratings: Ratings, groups: Mapping[str, RatingGroups], done: Run)
             {
                 "type": name,
                 "n_items": len(np.unique(ratings.items[codes == code])),
-                **stated({"pearson": pearson_two(ratings.only(codes == code))}),
+                **figures_as_json({"pearson": pearson_two(ratings.only(codes == code))}),
             }
             for code, name in enumerate(groups["type"].names)
         ]

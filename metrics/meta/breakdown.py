@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from metrics.figure import Figure
 from metrics.meta.bootstrap import Wanted, intervals
 from metrics.meta.canonical import chosen
 from metrics.meta.chance import generator
 from metrics.meta.correlations import correlation
-from metrics.meta.figure import Figure
 from metrics.meta.kernels import Statistic
 from metrics.meta.pairs import pair_accuracy
 from metrics.meta.rows import Rows, rows_of

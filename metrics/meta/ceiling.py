@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from metrics.figure import Figure
 from metrics.meta.chance import generator
 from metrics.meta.columns import correlation, related
-from metrics.meta.figure import Figure
 from metrics.meta.kernels import STATISTICS
 from metrics.meta.scored_answers import NO_RATINGS, Codes, Floats, Raters, ScoredAnswers
 

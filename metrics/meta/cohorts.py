@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrics.meta.figure import Figure
+from metrics.figure import Figure
 from metrics.meta.rows import Grouping, Indices, Mask, Rows
 from metrics.meta.scored_answers import Floats
 from metrics.meta.statistics import AnyStatistic, figure_of

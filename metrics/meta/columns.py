@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.meta.figure import Figure
+from metrics.figure import Figure
 from metrics.meta.kernels import Statistic, within
 from metrics.meta.scored_answers import Floats
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from metrics.meta.figure import Figure
+from metrics.figure import Figure
 from metrics.meta.kernels import STATISTICS, Statistic, within
 from metrics.meta.rows import GROUPINGS, Grouping, Rows, grouped, rows_of, system_means
 from metrics.meta.scored_answers import Floats, ScoredAnswers

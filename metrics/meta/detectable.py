@@ -12,7 +12,7 @@ permutation test the spread of the differences over its draws, for the bootstrap
 
 from statistics import NormalDist
 
-from metrics.meta.figure import Figure
+from metrics.figure import Figure
 
 LEVEL = 0.05
 POWER = 0.8

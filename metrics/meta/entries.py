@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from metrics.figure import Figure
 from metrics.meta.bootstrap import Interval, Key, Wanted, intervals
 from metrics.meta.breakdown import by_type
 from metrics.meta.correlations import NO_SCORES, correlation
-from metrics.meta.figure import Figure
 from metrics.meta.itemwise import PAIR_STATISTICS, PairStatistic
 from metrics.meta.kernels import STATISTICS
 from metrics.meta.matching import matched

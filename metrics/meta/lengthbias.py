@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from metrics.figure import Figure
 from metrics.meta.chance import generator
 from metrics.meta.columns import p_of_t, related
-from metrics.meta.figure import Figure
 from metrics.meta.scored_answers import Floats, ScoredAnswers
 
 CUT = 6

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.meta.figure import Figure
+from metrics.figure import Figure
 from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
 from metrics.meta.scored_answers import Floats, ScoredAnswers
 from metrics.meta.ties import index_pairs

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from metrics.figure import Figure
 from metrics.meta.correlations import NO_SCORES
-from metrics.meta.figure import Figure
 from metrics.meta.kernels import pair_counts
 from metrics.meta.rows import Grouping, Rows, grouped, rows_of
 from metrics.meta.scored_answers import Floats, ScoredAnswers

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from metrics.figure import Figure
 from metrics.meta.chance import generator
 from metrics.meta.columns import correlation
-from metrics.meta.figure import Figure
 from metrics.meta.plan import CorpusRule
 from metrics.meta.scored_answers import Floats, ScoredAnswers
 

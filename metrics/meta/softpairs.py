@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from metrics.figure import Figure
 from metrics.meta.correlations import NO_SCORES, ONE_SYSTEM, SAME_HUMAN_MEANS
 from metrics.meta.draws import BLOCK, blocks, swaps
-from metrics.meta.figure import Figure
 from metrics.meta.rows import Mask, Rows, rows_of, system_means
 from metrics.meta.scored_answers import Floats, ScoredAnswers
 

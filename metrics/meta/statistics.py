@@ -3,8 +3,8 @@
 from typing import Literal
 
 from metrics.errors import MetricError
+from metrics.figure import Figure
 from metrics.meta.correlations import correlation
-from metrics.meta.figure import Figure
 from metrics.meta.itemwise import PAIR_STATISTICS, PairStatistic
 from metrics.meta.kernels import STATISTICS, Statistic
 from metrics.meta.matching import matched

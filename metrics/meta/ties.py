@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from metrics.figure import Figure
 from metrics.meta.chance import generator
 from metrics.meta.correlations import NO_SCORES
-from metrics.meta.figure import Figure
 from metrics.meta.pairs import NO_PAIR
 from metrics.meta.rows import Indices, Mask, Rows, grouped, rows_of
 from metrics.meta.scored_answers import Floats, ScoredAnswers

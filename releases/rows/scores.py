@@ -101,7 +101,7 @@ def _figures(judged: JudgedStage, given: Sequence[list[dict[str, Any]]]) -> Iter
     """What a filter run would have stored; nothing is adjusted without the model of the filters."""
     import numpy as np  # noqa: PLC0415 - only where something is scored
 
-    from metrics.agreement.ratings import Ratings  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import Ratings  # noqa: PLC0415 - numpy
     from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
 
     sizes = [len(each) for each in given]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from metrics.agreement.ratings import Ratings, ratings_of
+from metrics.agreement.data import Ratings, ratings_of
+from metrics.agreement.filters import Checks
 from metrics.agreement.recipes import RECIPES
 from metrics.agreement.report import report
-from metrics.agreement.run import Checks
 from metrics.base import Metric
 from metrics.catalogue import ALIASES, MAKERS, metric
 from metrics.profiles import PROFILES, Profile

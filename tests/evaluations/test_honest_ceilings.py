@@ -12,10 +12,10 @@ from evaluations.errors import EvaluationError
 from evaluations.tables.first_pass import gather
 from evaluations.tables.sources import opened
 from metrics.agreement.crowds import CROWDS, simulated
-from metrics.agreement.ratings import Ratings
+from metrics.agreement.data import Ratings
+from metrics.agreement.filters import run
 from metrics.agreement.recipes import Recipe, named
 from metrics.agreement.report import report
-from metrics.agreement.run import run
 from metrics.meta.ceiling import ceiling
 
 SEEDS = range(4)

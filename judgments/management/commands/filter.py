@@ -89,9 +89,9 @@ class Command(BaseCommand):
         from judgments.importing.ratings import read_ratings  # noqa: PLC0415
         from judgments.reporting.summary import summary  # noqa: PLC0415
         from judgments.reporting.writer import NotWrittenError, write_together  # noqa: PLC0415
+        from metrics.agreement.filters import run  # noqa: PLC0415
         from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters  # noqa: PLC0415
         from metrics.agreement.report import report  # noqa: PLC0415
-        from metrics.agreement.run import run  # noqa: PLC0415
         from metrics.agreement.scale import Scale  # noqa: PLC0415
 
         if options["replicates"] > _MOST_REPLICATES:

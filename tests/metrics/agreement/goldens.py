@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from metrics.agreement.ratings import Ratings
+from metrics.agreement.data import Ratings
 
 FOLDER = Path(__file__).parent / "golden"
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from metrics.agreement.ratings import Ratings, ratings_of
+from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.scale import Scale
 
 

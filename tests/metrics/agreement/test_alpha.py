@@ -3,8 +3,7 @@ import numpy as np
 import pytest
 
 from metrics.agreement.alpha import LEVELS, alpha, alpha_of, pearson_two, percent_agreement
-from metrics.agreement.counts import value_counts
-from metrics.agreement.ratings import Ratings, ratings_of
+from metrics.agreement.data import Ratings, ratings_of, value_counts
 from metrics.agreement.scale import Scale
 from tests.metrics.agreement.goldens import golden, ratings_from
 from tests.metrics.agreement.made import by_coder

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from metrics.agreement.attention import check_verdicts
+from metrics.agreement.filters import check_verdicts
 
 
 def judged(presented, failed, **options):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from metrics.agreement.chance import brennan_prediger, conger, gwet_ac1
-from metrics.agreement.ratings import ratings_of
+from metrics.agreement.data import ratings_of
+from metrics.agreement.kappa import brennan_prediger, conger, gwet_ac1
 from metrics.agreement.scale import Scale
 from tests.metrics.agreement.goldens import golden
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.dawid_skene import dawid_skene
-from metrics.agreement.ratings import Ratings, ratings_of
 from metrics.agreement.scale import Scale
 from tests.metrics.agreement.goldens import golden, ratings_from
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from metrics.agreement.crowds import CROWDS, simulated
+from metrics.agreement.filters import Checks
 from metrics.agreement.recipes import ORDER, RECIPES
 from metrics.agreement.report import report
-from metrics.agreement.run import Checks
 
 ROOT = Path(__file__).resolve().parents[3]
 GUIDE = (ROOT / "docs/quality.md").read_text(encoding="utf-8")

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
+from metrics.agreement.data import ratings_of, sums_of
 from metrics.agreement.icc import complete_table, correlations, correlations_of, one_way
-from metrics.agreement.ratings import ratings_of
-from metrics.agreement.sums import sums_of
 from tests.metrics.agreement.goldens import golden
 
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from metrics.agreement import interval
+from metrics.agreement import intervals
 from metrics.agreement.alpha import LEVELS, alpha_of
 from metrics.agreement.crowds import CROWDS, simulated
-from metrics.agreement.interval import alpha_interval
-from metrics.agreement.ratings import ratings_of
+from metrics.agreement.data import ratings_of
+from metrics.agreement.intervals import alpha_interval
 from metrics.agreement.recipes import NONE
 from metrics.agreement.report import report
 from metrics.agreement.scale import Scale
@@ -90,9 +90,9 @@ def test_a_worker_beside_their_own_copy_is_no_agreement():
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_sample_in_which_everything_is_drawn_once_has_alpha_itself(level, monkeypatch):
     monkeypatch.setattr(
-        interval, "_drawn", lambda size, width, rng, least=1: np.ones((width, size), dtype=np.uint16)
+        intervals, "_drawn", lambda size, width, rng, least=1: np.ones((width, size), dtype=np.uint16)
     )
-    monkeypatch.setattr(interval, "ITEMS", 7)
+    monkeypatch.setattr(intervals, "ITEMS", 7)
     ratings = crowd(items=60, workers=14, per_item=8, seed=0)
 
     low, high = alpha_interval(ratings, level=level, replicates=40)
@@ -104,7 +104,7 @@ def test_a_sample_has_the_alpha_of_all_its_pairs_of_different_workers(monkeypatc
     ratings = crowd(items=9, workers=6, per_item=4, seed=1)
     drawn = {9: np.array([2, 0, 1, 1, 3, 0, 1, 1, 0]), 6: np.array([0, 2, 1, 1, 0, 2])}
     monkeypatch.setattr(
-        interval,
+        intervals,
         "_drawn",
         lambda size, width, rng, least=1: drawn[size].astype(np.uint16)[None].repeat(width, axis=0),
     )

@@ -5,14 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics.agreement.chance import conger, gwet_ac1
-from metrics.agreement.counts import value_counts
+from metrics.agreement.data import Ratings, sums_of, value_counts
 from metrics.agreement.dawid_skene import dawid_skene
 from metrics.agreement.icc import one_way
-from metrics.agreement.p913 import adjusted
-from metrics.agreement.ratings import Ratings
-from metrics.agreement.scores import item_scores
-from metrics.agreement.sums import sums_of
+from metrics.agreement.kappa import conger, gwet_ac1
+from metrics.agreement.scores import adjusted, item_scores
 
 EVERY = settings(max_examples=10, deadline=None)
 

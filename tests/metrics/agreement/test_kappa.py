@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from metrics.agreement import pairs
-from metrics.agreement.counts import value_counts
+from metrics.agreement import kappa
+from metrics.agreement.data import Ratings, ratings_of, value_counts
 from metrics.agreement.kappa import consensus, fleiss, from_table, pairwise_median, pooled
-from metrics.agreement.ratings import Ratings, ratings_of
 from tests.metrics.agreement.goldens import golden, ratings_from
 from tests.metrics.agreement.made import by_coder, crowd
 
@@ -105,8 +104,8 @@ def test_pooled_kappa_is_that_of_the_table_against_all_others(weights):
 @pytest.mark.parametrize("weights", ["unweighted", "linear", "quadratic"])
 @pytest.mark.parametrize("per_pair", [0, 1_000_000], ids=["listed", "multiplied"])
 def test_the_pairwise_median_is_that_of_the_tables_of_all_pairs(weights, per_pair, monkeypatch):
-    monkeypatch.setattr(pairs, "PER_PAIR", per_pair)
-    monkeypatch.setattr(pairs, "PAIRS", 50)
+    monkeypatch.setattr(kappa, "PER_PAIR", per_pair)
+    monkeypatch.setattr(kappa, "PAIRS", 50)
     ratings = crowd(items=40, workers=9, per_item=5, seed=4)
     given = [
         dict(zip(ratings.items[ratings.workers == w], ratings.scores[ratings.workers == w], strict=True))

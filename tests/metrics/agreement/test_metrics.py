@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from metrics.agreement.metrics import Three, attenuated, items_for_metrics, power_for_metrics, williams
+from metrics.agreement.planning import Three, attenuated, items_for_metrics, power_for_metrics, williams
 from tests.metrics.agreement.goldens import golden
 
 

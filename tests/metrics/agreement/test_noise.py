@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from metrics.agreement.alpha import alpha_of
 from metrics.agreement.crowds import CROWDS, simulated
-from metrics.agreement.p913 import adjusted
+from metrics.agreement.filters import Checks, run
 from metrics.agreement.recipes import RECIPES
-from metrics.agreement.run import Checks, run
-from metrics.agreement.scores import item_scores
+from metrics.agreement.scores import adjusted, item_scores
 
 
 def alpha_after(recipe, study):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from metrics.agreement.p913 import adjusted
-from metrics.agreement.ratings import Ratings, ratings_of
+from metrics.agreement.data import Ratings, ratings_of
+from metrics.agreement.scores import adjusted
 from tests.metrics.agreement.goldens import golden, ratings_from
 
 

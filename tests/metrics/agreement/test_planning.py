@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from metrics.agreement.figure import Figure
+from metrics.agreement.data import Sums
 from metrics.agreement.planning import (
     ScoreSpread,
     items_for_systems,
@@ -11,7 +11,7 @@ from metrics.agreement.planning import (
     spearman_brown,
     spread_of,
 )
-from metrics.agreement.sums import Sums
+from metrics.figure import Figure
 from tests.metrics.agreement.goldens import golden
 
 

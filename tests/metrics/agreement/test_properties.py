@@ -6,11 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.agreement.alpha import LEVELS, alpha, alpha_of, percent_agreement
-from metrics.agreement.counts import value_counts
+from metrics.agreement.data import Ratings, value_counts
+from metrics.agreement.filters import duplicates, z_removed
 from metrics.agreement.kappa import consensus, fleiss, pairwise_median, pooled
-from metrics.agreement.ratings import Ratings
-from metrics.agreement.responses import z_removed
-from metrics.agreement.technical import duplicates
 from tests.metrics.agreement.made import noise
 
 few = settings(max_examples=15, deadline=None)

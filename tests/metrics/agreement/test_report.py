@@ -7,18 +7,14 @@ import numpy as np
 import pytest
 
 from metrics.agreement.alpha import alpha_of
-from metrics.agreement.crossfit import cross_fitted
 from metrics.agreement.crowds import CROWDS, Crowd, simulated
-from metrics.agreement.expected_alpha import expected_alpha
-from metrics.agreement.halves import splits_of_ratings
-from metrics.agreement.nulls import null_alpha, permuted
-from metrics.agreement.quotability import cautions_about
+from metrics.agreement.data import RatingGroups, ratings_of
+from metrics.agreement.filters import Checks, run
+from metrics.agreement.nulls import expected_alpha, null_alpha, permuted
 from metrics.agreement.quotes import quotes
-from metrics.agreement.ratings import RatingGroups, ratings_of
 from metrics.agreement.recipes import DEFAULT, KPQA_2021, NONE, with_parameters
-from metrics.agreement.reliability import split_half
-from metrics.agreement.report import report
-from metrics.agreement.run import Checks, run
+from metrics.agreement.reliability import cross_fitted, split_half, splits_of_ratings
+from metrics.agreement.report import cautions_about, report
 from metrics.agreement.scores import item_scores
 from tests.metrics.agreement.goldens import golden, ratings_from
 from tests.metrics.agreement.made import crowd

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from metrics.agreement.alpha import Level, alpha_of
-from metrics.agreement.interval import alpha_interval
+from metrics.agreement.data import Ratings
+from metrics.agreement.filters import z_removed
+from metrics.agreement.intervals import alpha_interval
 from metrics.agreement.kappa import pooled
-from metrics.agreement.p913 import adjusted
-from metrics.agreement.ratings import Ratings
-from metrics.agreement.responses import z_removed
 from metrics.agreement.scale import Scale
-from metrics.agreement.scores import item_scores
+from metrics.agreement.scores import adjusted, item_scores
 
 SCALES = [("1", "5", "0.5"), ("0", "100", "1"), ("0", "1", "0.1"), ("0.5", "5.5", "1"), ("-2", "2", "0.25")]
 
@@ -88,7 +87,7 @@ def test_halves_and_twice_the_numbers_have_the_same_kappas():
 def test_the_interval_of_a_slider_is_that_of_looking_at_all_pairs_of_scores(monkeypatch):
     ratings, _ = rated(Scale.of("0", "100"))
     fast = alpha_interval(ratings, replicates=60, seed=3)
-    monkeypatch.setattr("metrics.agreement.interval.FEW", 101)
+    monkeypatch.setattr("metrics.agreement.intervals.FEW", 101)
     assert fast == pytest.approx(alpha_interval(ratings, replicates=60, seed=3), abs=1e-4)
 
 

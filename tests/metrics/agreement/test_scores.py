@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics.agreement.ratings import Ratings, ratings_of
+from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.scale import Scale
 from metrics.agreement.scores import item_scores
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from metrics.agreement.stop_rules import Rule, decision, half_widths, precision
-from metrics.agreement.sums import Sums
+from metrics.agreement.data import Sums
+from metrics.agreement.planning import Rule, decision, half_widths, precision
 from tests.metrics.agreement.goldens import golden
 
 

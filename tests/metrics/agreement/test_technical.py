@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from metrics.agreement import technical
-from metrics.agreement.ratings import ratings_of
-from metrics.agreement.technical import duplicates, straight_lining, too_fast
+from metrics.agreement import filters
+from metrics.agreement.data import ratings_of
+from metrics.agreement.filters import duplicates, straight_lining, too_fast
 
 
 def test_the_first_rating_of_an_item_stays_and_later_ones_are_duplicates():
@@ -78,11 +78,11 @@ def test_nobody_is_straight_lining_without_ratings():
 
 
 def test_accounts_for_testing_go_by_name_or_by_the_beginning_of_it():
-    found = technical.test_accounts(["A1", "Tester", "sandbox-7", "b2"], ["tester"], prefixes=["SANDBOX-"])
+    found = filters.test_accounts(["A1", "Tester", "sandbox-7", "b2"], ["tester"], prefixes=["SANDBOX-"])
 
     assert found.removed.tolist() == [False, True, True, False]
     assert found.reason(1) == "is an account for testing"
 
 
 def test_without_names_no_account_is_for_testing():
-    assert technical.test_accounts(["A1", ""]).removed.tolist() == [False, False]
+    assert filters.test_accounts(["A1", ""]).removed.tolist() == [False, False]

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from metrics.agreement.alpha import alpha_of
-from metrics.agreement.ratings import Ratings, ratings_of
-from metrics.agreement.responses import z_removed
+from metrics.agreement.data import Ratings, ratings_of
+from metrics.agreement.filters import z_removed
 from metrics.agreement.scale import Scale
 from tests.metrics.agreement.goldens import golden, ratings_from
 from tests.metrics.agreement.made import noise, of_one_item

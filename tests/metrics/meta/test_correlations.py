@@ -10,8 +10,8 @@ import scipy.stats
 from hypothesis import given, settings
 
 from metrics.errors import MetricError
+from metrics.figure import Figure
 from metrics.meta.correlations import correlate, correlations
-from metrics.meta.figure import Figure
 from metrics.meta.kernels import inversions, pair_counts, within
 from metrics.meta.rows import rows_of
 from metrics.meta.signs import sign_sums

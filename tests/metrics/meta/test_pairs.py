@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from metrics.meta.figure import Figure
+from metrics.figure import Figure
 from metrics.meta.matching import rank_match
 from metrics.meta.pairs import Pairs, acc_eq, pair_acc
 from metrics.meta.scored_answers import ScoredAnswers

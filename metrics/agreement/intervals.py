@@ -20,10 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.agreement.alpha import Level, distances, from_coincidences
-from metrics.agreement.counts import Counts, Floats, cells, value_counts
-from metrics.agreement.groups import codes_in_use, stable_order
-from metrics.agreement.ratings import Codes, Ratings
-from metrics.agreement.seeds import generator
+from metrics.agreement.data import (
+    Codes,
+    Counts,
+    Floats,
+    Ratings,
+    cells,
+    codes_in_use,
+    generator,
+    stable_order,
+    value_counts,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from metrics.agreement import kappa
-from metrics.agreement.json_figures import number
-from metrics.agreement.p913 import AdjustedScores
-from metrics.agreement.ratings import RatingGroups, Ratings
+from metrics.agreement.data import RatingGroups, Ratings
+from metrics.agreement.filters import DUPLICATE, RESPONSE_Z, Checks, Run
 from metrics.agreement.recipes import Z
-from metrics.agreement.run import DUPLICATE, RESPONSE_Z, Checks, Run
-from metrics.agreement.scores import ItemScores
+from metrics.agreement.scores import AdjustedScores, ItemScores
+from metrics.figure import number_or_none
 
 Row = dict[str, Any]
 #: Rows of a long list that are taken out of their columns together.
@@ -43,7 +42,7 @@ def removed_workers(ratings: Ratings, done: Run) -> list[Row]:
             {
                 "worker": ratings.worker_names[worker],
                 "reason": verdict.rule,
-                "value": number(float(verdict.value[worker])),
+                "value": number_or_none(float(verdict.value[worker])),
                 "words": verdict.reason(worker),
             }
         )

@@ -1,6 +1,7 @@
 """A statistic that may not exist: its value, or the reason in words."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,3 +28,25 @@ class Figure:
 def figure(value: float, reason: str, *, n: int | None = None) -> Figure:
     """A figure of a value that may be nan; then there is none, for that reason."""
     return Figure(None, reason, n=n) if math.isnan(value) else Figure(float(value), n=n)
+
+
+REASON = "reason"
+
+
+def figures_as_json(figures: Mapping[str, Figure]) -> dict[str, Any]:
+    """`{"interval": 0.61}`; for what is not defined `{"interval": null, "reason": {"interval": "..."}}`."""
+    said: dict[str, Any] = {name: figure.value for name, figure in figures.items()}
+    missing = {name: figure.reason for name, figure in figures.items() if figure.value is None}
+    return add_reasons(said, missing)
+
+
+def add_reasons(said: dict[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
+    """The same with reasons for what is null, added to those that it has."""
+    if reasons:
+        said[REASON] = {**said.get(REASON, {}), **reasons}
+    return said
+
+
+def number_or_none(value: float) -> float | None:
+    """A float as JSON knows it: None for nan."""
+    return None if math.isnan(value) else float(value)
