@@ -4,6 +4,7 @@
 
 Without --database it takes the PostgreSQL server of DATABASE_URL, or SQLite where that is not set. For `both`
 and `postgres` it starts a PostgreSQL of its own, which writes to disk as an installation's does (fsync on).
+`--turkle FOLDER` puts Turkle under the same load in the same run; benchmarks/turkle.py says what it needs.
 """
 
 import argparse
@@ -22,8 +23,9 @@ if str(ROOT) not in sys.path:
 
 from rich.console import Console  # noqa: E402
 
-from benchmarks.measures import MEASURES, Bench  # noqa: E402
-from benchmarks.report import Run, conditions, markdown, show  # noqa: E402
+from benchmarks.measures import MEASURES, Bench, Figure  # noqa: E402
+from benchmarks.report import PEERS, Run, conditions, markdown, show  # noqa: E402
+from benchmarks.turkle import TurkleError, measure_turkle  # noqa: E402
 from tests.server import RunningServer, drop_template  # noqa: E402
 
 PROCESSES, THREADS = 2, 8
@@ -61,18 +63,27 @@ def database(name: str) -> Iterator[None]:
             os.environ["DATABASE_URL"] = before
 
 
-def measure(name: str, seconds: float, wanted: list[str], console: Console) -> Run:
-    """All figures on one database, on a server that starts empty."""
-    running = RunningServer(environment=AS_INSTALLED, workers=PROCESSES, threads=THREADS)
-    with database(name), running as server:
-        bench = Bench(server, name, seconds)
-        about = bench.fill("settle")
-        run = Run(about["name"], about["durability"])
-        for what in wanted:
-            for figure in MEASURES[what](bench):
-                run.figures.append(figure)
-                console.print(f"  {figure.what}: {figure.value}", soft_wrap=True)
-        return run
+def measure(
+    name: str, seconds: float, wanted: list[str], console: Console, turkle: Path | None = None
+) -> Run:
+    """All figures on one database, on a server that starts empty; then Turkle's, on a database of its own."""
+
+    def note(figure: Figure) -> None:
+        run.figures.append(figure)
+        console.print(f"  {figure.what}: {figure.value}", soft_wrap=True)
+
+    with database(name):
+        with RunningServer(environment=AS_INSTALLED, workers=PROCESSES, threads=THREADS) as server:
+            bench = Bench(server, name, seconds)
+            about = bench.fill("settle")
+            run = Run(about["name"], about["durability"])
+            for what in wanted:
+                for figure in MEASURES[what](bench):
+                    note(figure)
+        if turkle is not None:
+            for figure in measure_turkle(turkle, seconds, PROCESSES, THREADS):
+                note(figure)
+    return run
 
 
 def main() -> int:
@@ -81,6 +92,9 @@ def main() -> int:
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"])
     parser.add_argument("--seconds", type=float, default=10, help="how long each rate is measured")
     parser.add_argument("--only", choices=list(MEASURES), action="append", help="measure only this")
+    parser.add_argument(
+        "--turkle", type=Path, metavar="FOLDER", help="a checkout of Turkle, to measure beside it"
+    )
     parser.add_argument("--markdown", type=Path, help="write the table to this file as well")
     arguments = parser.parse_args()
     given = arguments.database or ("postgres" if os.environ.get("DATABASE_URL") else "sqlite")
@@ -89,13 +103,19 @@ def main() -> int:
     runs = []
     for name in names:
         console.print(f"Measuring on {name} …")
-        runs.append(measure(name, arguments.seconds, arguments.only or list(MEASURES), console))
+        wanted = arguments.only or list(MEASURES)
+        try:
+            runs.append(measure(name, arguments.seconds, wanted, console, arguments.turkle))
+        except TurkleError as error:
+            parser.error(str(error))
     lines = conditions(
         runs, f"gunicorn, {PROCESSES} processes with {THREADS} threads each", arguments.seconds
     )
-    show(runs, lines)
+    # Quoted figures have no place beside measured ones.
+    peers = () if arguments.turkle else PEERS
+    show(runs, lines, peers=peers)
     if arguments.markdown:
-        arguments.markdown.write_text(markdown(runs, lines), encoding="utf-8")
+        arguments.markdown.write_text(markdown(runs, lines, peers=peers), encoding="utf-8")
     return int(any(figure.met is False for run in runs for figure in run.figures))
 
 
