@@ -131,7 +131,7 @@ def hosts() -> list[Finding]:
     ]
     if len(names) > 1 and not settings.DATA_STORAGE:
         sentence = f"There are {len(names)} hosts and no DATA_STORAGE: uploads and indexes stay on one."
-        found.append(Finding("error", "hosts", sentence, 'See "Second host" in docs/operator.md.'))
+        found.append(Finding("error", "hosts", sentence, 'See "Second host" in docs/hosts.md.'))
     if found:
         return found
     return [Finding("ok", "hosts", f"{len(names)} hosts, with the same settings." if len(names) > 1 else "")]

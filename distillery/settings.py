@@ -1,7 +1,7 @@
 """Settings of a Distillery installation: one file, every choice from the environment.
 
 Without any variable the installation runs on one machine: SQLite, the embedded file broker, and secrets
-generated into the data folder. `docs/operator.md` lists every variable; a test keeps that list complete.
+generated into the data folder. `docs/settings.md` lists every variable; a test keeps that list complete.
 """
 
 import os

@@ -9,13 +9,20 @@ import grimp
 import pytest
 from django.db.migrations.loader import MigrationLoader
 
-from tests import names
+from tests import names, package_map
 from tests.repository import ROOT, find_variables, list_packages, read_texts
 from tests.upgrades import contraction
 from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+<<<<<<< HEAD
 LONGEST_MODULE = 800
+=======
+LONGEST_MODULE = 500
+#: Words of a page of the documentation.
+LONGEST_PAGE = 3000
+LONGEST_ARCHITECTURE = 900
+>>>>>>> 1ca30165 (Documentation in four parts: an index, no page over 3,000 words, and a map of packages that is made from the code)
 
 # Joined from parts, so that this file does not hold what it looks for.
 REGISTRIES = [
@@ -118,8 +125,8 @@ def test_no_module_imports_itself_by_way_of_others():
         pytest.fail(" imports ".join(reversed(circle.args[1])))
 
 
-def test_the_operators_page_names_every_environment_variable():
-    page = (ROOT / "docs/operator.md").read_text(encoding="utf-8")
+def test_the_page_of_settings_names_every_environment_variable():
+    page = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     variables = find_variables().keys() - {"DJANGO_SETTINGS_MODULE"}
     assert {"DATA_DIR", "SECRET_KEY", "DATABASE_URL", "MARKETPLACE_TEST_TOKEN"} <= variables
     assert sorted(name for name in variables if f"`{name}`" not in page) == []
@@ -153,14 +160,59 @@ def test_every_make_target_is_explained_by_make_help():
     assert sorted(explained) == sorted(phony)
 
 
+def find_anchors(markdown: str) -> set[str]:
+    """Anchors of a page's headings, as GitHub makes them."""
+    prose = re.sub(r"^```.*?^```", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", prose, flags=re.MULTILINE)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+
+
 def test_links_between_pages_lead_somewhere():
     dead = []
     for name, text in read_texts():
-        if name.endswith(".md"):
-            targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text)
-            folder = (ROOT / name).parent
-            dead += [(name, target) for target in targets if not (folder / target).exists()]
+        if not name.endswith(".md"):
+            continue
+        for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", text):
+            path = (ROOT / name).parent / target if target else ROOT / name
+            if not path.exists():
+                dead.append((name, target))
+            elif anchor and anchor not in find_anchors(path.read_text(encoding="utf-8")):
+                dead.append((name, f"{target}#{anchor}"))
     assert dead == []
+
+
+def test_every_page_of_the_documentation_is_in_its_index():
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert sorted(page for page in pages if f"]({page})" not in index) == []
+
+
+@pytest.mark.parametrize("page", package_map.PAGES, ids=lambda page: page.name)
+def test_the_map_of_packages_is_as_the_code_has_it(page):
+    text = page.read_text(encoding="utf-8")
+    assert package_map.build_page(text, package_map.PAGES[page]) == text, "Run `make package-map`."
+
+
+def test_the_page_of_the_architecture_is_short():
+    assert len((ROOT / "docs/architecture.md").read_text(encoding="utf-8").split()) <= LONGEST_ARCHITECTURE
+
+
+def test_no_page_of_the_documentation_takes_longer_to_read_than_a_quarter_of_an_hour():
+    pages = (ROOT / "docs").glob("*.md")
+    words = {page.name: len(page.read_text(encoding="utf-8").split()) for page in pages}
+    assert {name: count for name, count in words.items() if count > LONGEST_PAGE} == {}
+
+
+def test_a_message_or_page_names_only_pages_of_the_documentation_that_exist():
+    named = {
+        (name, page)
+        for name, text in read_texts()
+        if name.endswith((".py", ".html", ".toml", ".yml", ".yaml", ".ini", ".css"))
+        and not name.startswith("tests/")
+        for page in re.findall(r"(?<![\w./])docs/[\w/-]+\.md", text)
+    }
+    assert sorted((name, page) for name, page in named if not (ROOT / page).exists()) == []
 
 
 def test_no_class_module_or_function_gets_a_name_that_says_nothing():

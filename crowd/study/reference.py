@@ -1,4 +1,5 @@
-"""Tables of all fields in Markdown, made from the models; `docs/study.md` holds exactly these."""
+"""Tables of all fields in Markdown, made from the models; `docs/study-fields.md` and
+`docs/study-kind-fields.md` hold exactly these."""
 
 import types
 from collections.abc import Iterator

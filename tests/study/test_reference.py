@@ -12,12 +12,16 @@ from crowd.study import reference
 from crowd.study.problems import Code
 from crowd.study.schema import EndpointFields, StudyFields
 
-PAGE = (Path(__file__).resolve().parent.parent.parent / "docs/study.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+PAGE = "\n".join(
+    (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("study", "study-fields", "study-kind-fields")
+)
 
 
 @pytest.mark.parametrize("heading", [name for name, _ in reference.tables()])
 def test_every_field_is_documented_as_the_model_has_it(heading):
-    """Where it fails, copy the table from `manage.py study fields` into docs/study.md."""
+    """Where it fails, copy the table from `manage.py study fields` into the page of the fields."""
     assert f"`{heading}`" in PAGE
     assert "\n".join(dict(reference.tables())[heading]) in PAGE
 
