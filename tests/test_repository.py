@@ -15,14 +15,10 @@ from tests.upgrades import contraction
 from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-<<<<<<< HEAD
 LONGEST_MODULE = 800
-=======
-LONGEST_MODULE = 500
 #: Words of a page of the documentation.
 LONGEST_PAGE = 3000
 LONGEST_ARCHITECTURE = 900
->>>>>>> 1ca30165 (Documentation in four parts: an index, no page over 3,000 words, and a map of packages that is made from the code)
 
 # Joined from parts, so that this file does not hold what it looks for.
 REGISTRIES = [
