@@ -1,10 +1,9 @@
 """The stage interface: what a kind of work must bring so that `crowd` can run it.
 
-`crowd` knows bundles, people and money; a kind knows what the work is about. An app registers its kinds when
-Django starts:
+`crowd` knows bundles, people and money; a kind knows what the work is about. Each is a part of its app's
+extension:
 
-    from crowd.kinds import register
-    register(MyKind())
+    EXTENSION = Extension(MyKind())
 
 `docs/stages.md` writes one in sixty lines.
 """
@@ -12,10 +11,12 @@ Django starts:
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
+from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Assignment, Stage
 
@@ -317,27 +318,25 @@ class SimpleKind(ABC):
         return {unit: unit for unit in units}
 
 
-_KINDS: dict[str, StageKind] = {}
-
-
-def register(kind: StageKind) -> None:
-    """Make a kind known under its name."""
-    _KINDS[kind.name] = kind
+@cache
+def _kinds() -> dict[str, StageKind]:
+    # The type is only compared with, never called.
+    return {kind.name: kind for kind in parts_of(StageKind)}  # type: ignore[type-abstract]
 
 
 def kind_named(name: str) -> StageKind:
     """The kind of this name; raises KeyError, naming those there are."""
     try:
-        return _KINDS[name]
+        return _kinds()[name]
     except KeyError:
         raise KeyError(
-            f"There is no kind of stage {name!r}; there are {', '.join(sorted(_KINDS))}."
+            f"There is no kind of stage {name!r}; there are {', '.join(sorted(_kinds()))}."
         ) from None
 
 
 def kinds() -> Iterator[StageKind]:
     """All kinds, by name."""
-    return iter(sorted(_KINDS.values(), key=lambda kind: kind.name))
+    return iter(sorted(_kinds().values(), key=lambda kind: kind.name))
 
 
 def kind_of(stage: Stage) -> StageKind:

@@ -18,11 +18,7 @@ class DistilleryConfig(AppConfig):
     def ready(self) -> None:
         """Make the folders of the embedded database and broker; register the system checks."""
         # They need the models, which are there only now.
-        from core.projects.services import know_actions  # noqa: PLC0415
-        from distillery import checks, variables, watch  # noqa: PLC0415
-
-        watch.add_rules()
-        know_actions({"demo.made": "made this campaign for the demonstration"})
+        from distillery import checks, variables  # noqa: PLC0415
 
         try:
             _make_folders(settings.DATA_DIR, broker=not settings.REDIS_URL)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from core.notices.conditions import Condition, Rule, add_rule
+from core.notices.conditions import Condition
 from core.notices.models import Notice
 from marketplace.audits import last_audit
 
@@ -28,8 +28,3 @@ def describe_faults(day: str, faults: tuple[str, ...]) -> str:
     """How many faults an audit found, and the first of them."""
     number = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
     return f"The audit of {day} found {number} in the ledger: {faults[0][:150]}"
-
-
-def add_rules() -> None:
-    """All rules of the installation."""
-    add_rule(Rule("ledger_audit", ledger_faults, kinds=("ledger_audit",)))

@@ -1,11 +1,11 @@
 """Navigation of the desk: the sidebar of every page, and the tabs of a project and of its stages.
 
 Inside a project a place of the sidebar leads to its page there, outside to the one over all projects of the
-user. An app adds its place and its tabs when Django starts:
+user. Apps bring their places and tabs as parts of their extensions:
 
-    add_place(Place("Releases", "releases", "releases:everywhere", "releases:list", position=30))
-    add_page(Page("Queries", "annotation:queries"))
-    add_page(Page("Answers", "annotation:answers", kinds=("distillation",)))
+    Place("Releases", "releases", "releases:everywhere", "releases:list", position=30)
+    Page("Queries", "annotation:queries", "queries")
+    Page("Answers", "annotation:answers", "answers", kinds=("distillation",))
 """
 
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from django.urls import NoReverseMatch, reverse
 
+from core.extensions import parts_of
 from core.projects.models import Project
 
 
@@ -70,28 +71,11 @@ class Tab:
     name: str
 
 
-_places: list[Place] = [
-    Place("Projects", "projects", "desk:projects", "desk:projects", 10),
-    Place("Workers", "people", "desk:all_workers", "desk:project_workers", 20),
-    Place("Settings", "settings", "desk:my_settings", "desk:settings", 40),
-]
-
-
-_pages: list[Page] = []
-
-
-def add_place(place: Place) -> None:
-    """Add a place; once, however often the app says so."""
-    if place not in _places:
-        _places.append(place)
-        _places.sort(key=lambda each: each.position)
-
-
 def sidebar_links(project: Project | None, here: str, path: str) -> list[NavLink]:
     """The sidebar of a page at `path` that belongs to the place `here`, by default to the projects."""
-    names = {place.name for place in _places}
-    here = here if here in names else "projects"
-    found = [(place, place.address(project)) for place in _places]
+    places = sorted(parts_of(Place), key=lambda place: place.position)
+    here = here if any(place.name == here for place in places) else "projects"
+    found = [(place, place.address(project)) for place in places]
     return [
         NavLink(
             place.label, place.name, address, mark_current(here=place.name == here, exactly=address == path)
@@ -101,25 +85,19 @@ def sidebar_links(project: Project | None, here: str, path: str) -> list[NavLink
     ]
 
 
-def add_page(page: Page) -> None:
-    """Add a tab with its page; once, however often the app says so."""
-    if page not in _pages:
-        _pages.append(page)
-        _pages.sort(key=lambda each: each.position)
-
-
 def project_tabs(project: Project) -> list[Tab]:
     """Tabs that apps have for a project."""
-    return _tabs((page for page in _pages if not page.kinds), project.slug)
+    return _tabs((page for page in parts_of(Page) if not page.kinds), project.slug)
 
 
 def stage_tabs(project: Project, kind: str, stage_slug: str) -> list[Tab]:
     """Tabs that apps have for a stage of this kind."""
-    return _tabs((page for page in _pages if kind in page.kinds), project.slug, stage_slug)
+    return _tabs((page for page in parts_of(Page) if kind in page.kinds), project.slug, stage_slug)
 
 
 def _tabs(pages: Iterable[Page], *names: str) -> list[Tab]:
-    return [Tab(page.label, reverse(page.url_name, args=names), page.name) for page in pages]
+    in_order = sorted(pages, key=lambda page: page.position)
+    return [Tab(page.label, reverse(page.url_name, args=names), page.name) for page in in_order]
 
 
 def mark_current(*, here: bool, exactly: bool) -> str:

@@ -1,8 +1,8 @@
 """Pages about a query that apps above have: pages on which a query stands link to them.
 
-An app registers them when Django starts:
+Each is a part of its app's extension:
 
-    add_page_of_query(PageOfQuery("Metrics of this query", "evaluations:query"))
+    PageOfQuery("Metrics of this query", "evaluations:query")
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotation.models import Query
+from core.extensions import parts_of
 from core.projects.models import Project
 
 
@@ -31,16 +32,10 @@ class Link:
     address: str
 
 
-_pages: list[PageOfQuery] = []
-
-
-def add_page_of_query(page: PageOfQuery) -> None:
-    """Add a page; once, however often the app says so."""
-    if page not in _pages:
-        _pages.append(page)
-
-
 def links_of_query(project: Project, query: Query, asked: Mapping[str, object] | None = None) -> list[Link]:
     """Links to those pages for a query; `asked` is what their addresses ask for."""
     tail = f"?{urlencode(asked)}" if asked else ""
-    return [Link(page.label, reverse(page.url_name, args=[project.slug, query.pk]) + tail) for page in _pages]
+    return [
+        Link(page.label, reverse(page.url_name, args=[project.slug, query.pk]) + tail)
+        for page in parts_of(PageOfQuery)
+    ]

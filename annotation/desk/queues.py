@@ -9,7 +9,7 @@ from annotation.models import Answer, AnswerFlag, Query
 from annotation.selectors.adjudication import undecided_queries
 from annotation.services.reviewed_work import DECIDING_OPERATIONS
 from core.projects.models import Project
-from crowd.desk.queues import Queue, add_queue, decide_elsewhere
+from crowd.desk.queues import Queue, SeparateQueues
 from crowd.models import Assignment, MarketOperation
 
 
@@ -70,65 +70,53 @@ def _of_answers(
     return lambda project: rows(project).count(), first
 
 
-def everything() -> None:
-    """All queues of this app."""
-    decide_elsewhere(_with_answers_to_decide)
-    add_queue(
-        Queue(
-            "tied",
-            "Ties in screening",
-            "As many editors said yes as no. Read the query and decide whether it stays.",
-            *_of_queries("tied"),
-            position=10,
-        )
-    )
-    add_queue(
-        Queue(
-            "one-flag",
-            "Excluded by one flag",
-            "One editor flagged sensitive or adult content, and most found the query fit. Accept it after "
-            "all, or leave it out.",
-            *_of_queries("one-flag"),
-            position=11,
-        )
-    )
-    add_queue(
-        Queue(
-            "doubt",
-            "Decisions in doubt",
-            "The work that a query was decided on no longer counts, and later stages have used the decision. "
-            "Keep it, ask people again, or leave the query out.",
-            *_of_queries("doubt"),
-            position=5,
-            pressing=True,
-        )
-    )
-    add_queue(
-        Queue(
-            "disputed",
-            "Disputes in curation",
-            "Editors chose different passages. Choose those that answer the query, or say that none do.",
-            *_of_queries("disputed"),
-            position=20,
-        )
-    )
-    add_queue(
-        Queue(
-            "flagged",
-            "Answers with flags",
-            "Something was noticed: copied, pasted, typed too fast. A flag asks for a look; it decides "
-            "nothing.",
-            *_of_answers(_flagged, "flagged"),
-            position=30,
-        )
-    )
-    add_queue(
-        Queue(
-            "answers",
-            "Answers to review",
-            "Answers of stages that you approve by hand, without a flag. All of a query go with one button, "
-            "and work whose answers are all decided is approved with them.",
-            *_of_answers(_unflagged, "answers"),
-            position=31,
-        )
-    )
+SEPARATE = SeparateQueues(_with_answers_to_decide)
+
+QUEUES = (
+    Queue(
+        "tied",
+        "Ties in screening",
+        "As many editors said yes as no. Read the query and decide whether it stays.",
+        *_of_queries("tied"),
+        position=10,
+    ),
+    Queue(
+        "one-flag",
+        "Excluded by one flag",
+        "One editor flagged sensitive or adult content, and most found the query fit. Accept it after "
+        "all, or leave it out.",
+        *_of_queries("one-flag"),
+        position=11,
+    ),
+    Queue(
+        "doubt",
+        "Decisions in doubt",
+        "The work that a query was decided on no longer counts, and later stages have used the decision. "
+        "Keep it, ask people again, or leave the query out.",
+        *_of_queries("doubt"),
+        position=5,
+        pressing=True,
+    ),
+    Queue(
+        "disputed",
+        "Disputes in curation",
+        "Editors chose different passages. Choose those that answer the query, or say that none do.",
+        *_of_queries("disputed"),
+        position=20,
+    ),
+    Queue(
+        "flagged",
+        "Answers with flags",
+        "Something was noticed: copied, pasted, typed too fast. A flag asks for a look; it decides nothing.",
+        *_of_answers(_flagged, "flagged"),
+        position=30,
+    ),
+    Queue(
+        "answers",
+        "Answers to review",
+        "Answers of stages that you approve by hand, without a flag. All of a query go with one button, "
+        "and work whose answers are all decided is approved with them.",
+        *_of_answers(_unflagged, "answers"),
+        position=31,
+    ),
+)

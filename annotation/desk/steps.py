@@ -2,7 +2,7 @@
 
 from annotation.models import CandidatePassage, QuerySource
 from core.projects.models import Project
-from crowd.desk.steps import Step, add_step
+from crowd.desk.steps import Step
 from retrieval.models import Corpus
 
 #: Kinds of stages that ask about queries; a project without any stage may have some of them later.
@@ -27,29 +27,25 @@ def _has_passages(project: Project) -> bool:
     return came_with or Corpus.objects.filter(project=project, passages__isnull=False).exists()
 
 
-def everything() -> None:
-    """Queries, and passages from which they are answered."""
-    add_step(
-        Step(
-            "passages",
-            "Add passages",
-            "Editors choose from passages. Add a corpus that is searched for every query, or import queries "
-            "that bring their passages.",
-            "annotation:corpora",
-            done=_has_passages,
-            wanted=_curates,
-            position=25,
-        )
-    )
-    add_step(
-        Step(
-            "queries",
-            "Import queries",
-            "A query log, or a public data set as it is published. You see what is read before anything is "
-            "stored.",
-            "annotation:import_new",
-            done=_done,
-            wanted=_wanted,
-            position=20,
-        )
-    )
+STEPS = (
+    Step(
+        "passages",
+        "Add passages",
+        "Editors choose from passages. Add a corpus that is searched for every query, or import queries "
+        "that bring their passages.",
+        "annotation:corpora",
+        done=_has_passages,
+        wanted=_curates,
+        position=25,
+    ),
+    Step(
+        "queries",
+        "Import queries",
+        "A query log, or a public data set as it is published. You see what is read before anything is "
+        "stored.",
+        "annotation:import_new",
+        done=_done,
+        wanted=_wanted,
+        position=20,
+    ),
+)

@@ -1,8 +1,8 @@
 """Places that apps above have for people who are signed in: where log-in leads, and links beside their name.
 
-An app names them when Django starts, so that accounts need not know it:
+Apps bring them as parts of their extensions, so that accounts need not know the apps:
 
-    add_place(Place("Projects", "desk:projects", may_have_projects))
+    Place("Projects", "desk:projects", may_have_projects)
 """
 
 from collections.abc import Callable
@@ -12,6 +12,8 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
+
+from core.extensions import parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +31,9 @@ class Place:
         return reverse(self.url_name)
 
 
-_places: list[Place] = []
-
-
-def add_place(place: Place) -> None:
-    """Add a place; once, however often the app says so."""
-    if place not in _places:
-        _places.append(place)
-
-
 def places_of(user: object) -> list[Place]:
-    """The places of somebody, in the order in which they were added; visitors have none."""
-    return [place for place in _places if place.is_for(user)] if isinstance(user, User) else []
+    """The places of a person, in the order of the apps; visitors have none."""
+    return [place for place in parts_of(Place) if place.is_for(user)] if isinstance(user, User) else []
 
 
 def home_of(user: User) -> Place | None:

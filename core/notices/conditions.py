@@ -1,8 +1,8 @@
 """What somebody should know of, as rules: they are looked at together, and notices come and go with them.
 
-An app that knows a rule registers it when Django starts, so that this app need not know it:
+Apps bring their rules as parts of their extensions, so that this app need not know them:
 
-    add_rule(Rule("stuck", stuck_stages, kinds=("stuck",)))
+    Rule("stuck", stuck_stages, kinds=("stuck",))
 """
 
 import logging
@@ -12,6 +12,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from core.extensions import parts_of
 from core.notices.models import Notice
 from core.notices.services import end_notices, raise_for
 
@@ -53,14 +54,6 @@ class NoticeCounts:
     ended: int = 0
 
 
-_rules: dict[str, Rule] = {}
-
-
-def add_rule(rule: Rule) -> None:
-    """Add a rule; once, however often its app says so."""
-    _rules[rule.name] = rule
-
-
 def look(now: datetime) -> NoticeCounts:
     """Ask all rules, raise what is new, put right the words of what goes on, end what is over.
 
@@ -68,7 +61,7 @@ def look(now: datetime) -> NoticeCounts:
     """
     found: dict[tuple[int | None, str], Condition] = {}
     kinds: set[str] = set()
-    for rule in _rules.values():
+    for rule in parts_of(Rule):
         try:
             with transaction.atomic():
                 conditions = list(rule.find(now))
@@ -108,7 +101,7 @@ def _put_right(pairs: list[tuple[Notice, Condition]]) -> None:
 def everything_now(now: datetime) -> list[Condition]:
     """What all rules find at this moment, in all projects; a rule that fails is written to the log."""
     found: list[Condition] = []
-    for rule in _rules.values():
+    for rule in parts_of(Rule):
         try:
             found += rule.find(now)
         except Exception:

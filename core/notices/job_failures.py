@@ -1,6 +1,8 @@
-"""Jobs that failed, or that no worker goes on with: an app says of which kinds people should know.
+"""Jobs that failed, or that no worker goes on with: apps say of which kinds people should know.
 
-know_job(Known("annotation.import", "An import of queries", pages_of_project("annotation:import_job")))
+Each kind is a part of an app's extension:
+
+    JobKindNotice("annotation.import", "An import of queries", pages_of_project("annotation:import_job"))
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +12,9 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 from django.urls import reverse
 
+from core.extensions import parts_of
 from core.jobs.models import Job, JobState
-from core.notices.conditions import Condition, Rule, add_rule
+from core.notices.conditions import Condition, Rule
 from core.notices.models import Notice
 from core.projects.models import Project
 
@@ -39,14 +42,6 @@ class JobKindNotice:
     places: Callable[[Sequence[Job]], dict[int, Place]]
 
 
-_known: dict[str, JobKindNotice] = {}
-
-
-def know_job(known: JobKindNotice) -> None:
-    """Add a kind of jobs."""
-    _known[known.kind] = known
-
-
 def pages_of_project(url_name: str) -> Callable[[Sequence[Job]], dict[int, Place]]:
     """Places of jobs whose payload names a `project`, at an address of its slug and the job's key."""
 
@@ -65,8 +60,9 @@ def pages_of_project(url_name: str) -> Callable[[Sequence[Job]], dict[int, Place
 def troubled_jobs(now: datetime) -> Iterator[Condition]:
     """Jobs of the known kinds that failed lately or are silent, in one query and one per kind."""
     late = now - SILENT_AFTER
+    kinds = parts_of(JobKindNotice)
     rows = list(
-        Job.objects.filter(kind__in=_known)
+        Job.objects.filter(kind__in=[known.kind for known in kinds])
         .filter(
             Q(state=JobState.FAILED, finished_at__gte=now - FAILED_FOR)
             | Q(state=JobState.RUNNING, lease_until__lt=late)
@@ -74,7 +70,7 @@ def troubled_jobs(now: datetime) -> Iterator[Condition]:
         )
         .order_by("-pk")[:_MOST]
     )
-    for known in _known.values():
+    for known in kinds:
         jobs = [job for job in rows if job.kind == known.kind]
         places = known.places(jobs) if jobs else {}
         for job in jobs:
@@ -91,6 +87,4 @@ def _condition(job: Job, known: JobKindNotice, place: Place) -> Condition:
     return Condition(place.project, kind, f"{kind}:{job.pk}", level, words[:300], place.address)
 
 
-def everything() -> None:
-    """The rule about jobs."""
-    add_rule(Rule("jobs", troubled_jobs, kinds=("job_failed", "job_silent")))
+RULE = Rule("jobs", troubled_jobs, kinds=("job_failed", "job_silent"))

@@ -1,5 +1,8 @@
 """What happens to projects: making them, members, budgets, and the record of it all."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -8,11 +11,12 @@ from django.utils import timezone
 
 from core.accounts import actors, security
 from core.errors import ActionError
+from core.extensions import parts_of
 from core.projects.models import Event, Membership, Project
 from core.revisions import ShownColumns
 
-#: Every action that the event log knows, with its words for people.
-ACTIONS = {
+#: Actions of projects and of work; the event log also knows those of apps.
+_ACTIONS = {
     "project.created": "made the project",
     "project.changed": "changed the project",
     "project.budget": "set the project's budget",
@@ -42,9 +46,20 @@ ACTIONS = {
 }
 
 
-def know_actions(actions: dict[str, str]) -> None:
-    """Add an app's actions with their words; an app does so when Django starts."""
-    ACTIONS.update(actions)
+@dataclass(frozen=True, slots=True)
+class EventActions:
+    """Actions that an app writes into the event log, with their words for people; part of its extension."""
+
+    words: Mapping[str, str]
+
+
+@cache
+def event_actions() -> Mapping[str, str]:
+    """Every action that the event log knows, with its words for people."""
+    words = dict(_ACTIONS)
+    for app in parts_of(EventActions):
+        words.update(app.words)
+    return words
 
 
 class UnknownActionError(ValueError):
@@ -60,7 +75,7 @@ def record(
     details: dict[str, Any] | None = None,
 ) -> Event:
     """Add an event to the project's log; `actor` None is the system itself."""
-    if action not in ACTIONS:
+    if action not in event_actions():
         raise UnknownActionError(action)
     return Event.objects.create(
         project=project,

@@ -1,6 +1,8 @@
 """Agreement over a project: one row per stage, from the apps that know how their people can agree.
 
-    agreements.add_source(Source(("judging",), rows_of))
+Each is a part of its app's extension:
+
+    Source(("judging",), rows_of)
 
 `rows_of(stages, quick)` gives the rows of these stages by key. With `quick` it works nothing out: it gives
 what is stored or was worked out before, and leaves out the rest.
@@ -9,6 +11,7 @@ what is stored or was worked out before, and leaves out the rest.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Stage
 
@@ -61,19 +64,10 @@ class Source:
     rows: Rows
 
 
-_sources: list[Source] = []
-
-
-def add_source(source: Source) -> None:
-    """Add an app's rows; once, however often it says so."""
-    if source not in _sources:
-        _sources.append(source)
-
-
 def rows(stages: Sequence[Stage], *, quick: bool = False) -> dict[int, Row]:
     """Rows of these stages by their keys; stages of kinds that nobody has rows for are left out."""
     found: dict[int, Row] = {}
-    for source in _sources:
+    for source in parts_of(Source):
         mine = [stage for stage in stages if stage.kind in source.kinds]
         if mine:
             found |= source.rows(mine, quick)

@@ -1,14 +1,16 @@
 """What a new project can begin with: sets of stages that an app has ready.
 
 A beginning is a study without its project: stages in the terms of a study's file, without endpoint and
-budget, which the researcher gives. An app registers its own when Django starts:
+budget, which the researcher gives. Each is a part of its app's extension:
 
-    add_beginning(Beginning("reference", "Reference answers", "…", stages=(…,), brings="A query log."))
+    StagePreset("reference", "Reference answers", "…", stages=(…,), brings="A query log.")
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from core.extensions import parts_of
 
 StageTable = Mapping[str, Any]
 
@@ -34,19 +36,13 @@ EMPTY = StagePreset(
     "Empty",
     "Only the project: you add each stage yourself, when you know what it should ask.",
 )
-_beginnings: dict[str, StagePreset] = {}
-
-
-def add_beginning(beginning: StagePreset) -> None:
-    """Make a beginning known; once, however often the app says so."""
-    _beginnings[beginning.name] = beginning
 
 
 def beginnings() -> list[StagePreset]:
     """All that there are, in the order of the apps; the empty one last."""
-    return [*_beginnings.values(), EMPTY]
+    return [*parts_of(StagePreset), EMPTY]
 
 
 def beginning_named(name: str) -> StagePreset | None:
     """The beginning of this name."""
-    return EMPTY if name == EMPTY.name else _beginnings.get(name)
+    return next((each for each in beginnings() if each.name == name), None)

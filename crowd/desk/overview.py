@@ -1,8 +1,8 @@
 """What apps add to a project's overview: steps of the funnel, and sentences about what needs somebody.
 
-`crowd` knows no queries and no judgments. An app above says once, when Django starts, where to ask:
+`crowd` knows no queries and no judgments. The extension of an app above says where to ask:
 
-    overview.add_overview_source(OverviewSource("judgments", judged, position=20))
+    OverviewSource("judgments", judged, position=20)
 
 `judged(project, entered)` gives what the app has to say now; `entered` is how many came through the last
 step of the apps before it (None: there is none). It is asked once for a page.
@@ -11,6 +11,7 @@ step of the apps before it (None: there is none). It is asked once for a page.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from core.extensions import parts_of
 from core.projects.models import Project
 
 
@@ -87,22 +88,12 @@ class OverviewSource:
     position: int
 
 
-_sources: list[OverviewSource] = []
-
-
-def add_overview_source(source: OverviewSource) -> None:
-    """Add an app; once, however often it says so."""
-    if source not in _sources:
-        _sources.append(source)
-        _sources.sort(key=lambda each: each.position)
-
-
 def compose_overview(project: Project) -> OverviewPart:
     """What all apps say of a project, put together: steps in their order, what is pressing first."""
     steps: list[Step] = []
     attention: list[Attention] = []
     teach, teach_link = "", None
-    for source in _sources:
+    for source in sorted(parts_of(OverviewSource), key=lambda each: each.position):
         own = source.say(project, steps[-1].passed.count if steps else None)
         steps += own.steps
         attention += own.attention

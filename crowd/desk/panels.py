@@ -1,8 +1,8 @@
 """Sections that apps above add to pages of the desk, so that `crowd` need not know them.
 
-An app registers them when Django starts:
+Each is a part of its app's extension:
 
-    panels.add_section(Section("annotation/funnel.html", funnel_of))
+    Section("annotation/funnel.html", funnel_of)
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +14,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Worker
 
@@ -42,44 +43,27 @@ class SettingsSection:
     context: Callable[[User, Project | None], Mapping[str, Any] | None]
 
 
-_sections: list[Section] = []
-_worker_sections: list[WorkerSection] = []
-_settings: list[SettingsSection] = []
-
-
-def add_section(section: Section) -> None:
-    """Add a part to every project's overview."""
-    if section not in _sections:
-        _sections.append(section)
-
-
-def add_worker_section(section: WorkerSection) -> None:
-    """Add a part to the page of every worker in a project."""
-    if section not in _worker_sections:
-        _worker_sections.append(section)
-
-
-def add_settings(section: SettingsSection) -> None:
-    """Add a part to the settings of projects, of users, or of both."""
-    if section not in _settings:
-        _settings.append(section)
-
-
 def sections(project: Project) -> list[SafeString]:
     """The parts of a project's overview, rendered."""
-    return _rendered(((each.template, each.context(project)) for each in _sections), {"project": project})
+    return _rendered(
+        ((each.template, each.context(project)) for each in parts_of(Section)), {"project": project}
+    )
 
 
 def worker_sections(project: Project, worker: Worker) -> list[SafeString]:
     """The parts of a worker's page, rendered."""
     own = {"project": project, "worker": worker}
-    return _rendered(((each.template, each.context(project, worker)) for each in _worker_sections), own)
+    return _rendered(
+        ((each.template, each.context(project, worker)) for each in parts_of(WorkerSection)), own
+    )
 
 
 def settings_sections(user: User, project: Project | None, request: HttpRequest) -> list[SafeString]:
     """The parts of a page of settings, rendered with the request: they have forms."""
     own = {"project": project, "user": user}
-    return _rendered(((each.template, each.context(user, project)) for each in _settings), own, request)
+    return _rendered(
+        ((each.template, each.context(user, project)) for each in parts_of(SettingsSection)), own, request
+    )
 
 
 def _rendered(

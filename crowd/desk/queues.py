@@ -1,8 +1,8 @@
 """Queues of decisions that wait for a person, per project: how many, and the next one.
 
-An app adds its own when Django starts:
+Each is a part of its app's extension:
 
-    add_queue(Queue("tied", "Ties", "Editors were of two minds …", count=…, first=…, position=10))
+    Queue("tied", "Ties", "Editors were of two minds …", count=…, first=…, position=10)
 
 `first(project)` is the address of the page on which the next one is decided, empty where none waits; that
 page leads on to the next one by itself.
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.urls import reverse
 
+from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Assignment, MarketOperation
 from crowd.selectors.stage_sizes import any_large
@@ -43,29 +44,24 @@ class QueueCount:
     count: int
 
 
-_queues: list[Queue] = []
-_elsewhere: list[Callable[[], Exists]] = []
+@dataclass(frozen=True, slots=True)
+class SeparateQueues:
+    """Work that an app decides about in queues of its own, so that it is not counted twice.
 
-
-def add_queue(queue: Queue) -> None:
-    """Add a queue; once, however often the app says so."""
-    if all(each.name != queue.name for each in _queues):
-        _queues.append(queue)
-        _queues.sort(key=lambda each: each.position)
-
-
-def decide_elsewhere(which: Callable[[], Exists]) -> None:
-    """Leave work out of the queue of work where an app decides about it in queues of its own.
-
-    `which()` tells it, of an outer assignment. So no work is counted twice.
+    `work()` tells it, of an outer assignment; the queue of work by hand leaves it out.
     """
-    if which not in _elsewhere:
-        _elsewhere.append(which)
+
+    work: Callable[[], Exists]
+
+
+def all_queues() -> list[Queue]:
+    """All queues, in the order of pages."""
+    return sorted(parts_of(Queue), key=lambda queue: queue.position)
 
 
 def queue_named(name: str) -> Queue | None:
     """The queue of this name."""
-    return next((each for each in _queues if each.name == name), None)
+    return next((each for each in parts_of(Queue) if each.name == name), None)
 
 
 def waiting(project: Project) -> list[QueueCount]:
@@ -76,7 +72,7 @@ def waiting(project: Project) -> list[QueueCount]:
 
 
 def _count(project: Project) -> list[QueueCount]:
-    return [QueueCount(queue, queue.count(project)) for queue in _queues]
+    return [QueueCount(queue, queue.count(project)) for queue in all_queues()]
 
 
 def _undecided(project: Project) -> QuerySet[Assignment]:
@@ -93,8 +89,8 @@ def _held(project: Project) -> QuerySet[Assignment]:
 
 def _by_hand(project: Project) -> QuerySet[Assignment]:
     rows = _undecided(project).filter(held=False, state=State.SUBMITTED, stage__approve_at_once=False)
-    for which in _elsewhere:
-        rows = rows.exclude(which())
+    for source in parts_of(SeparateQueues):
+        rows = rows.exclude(source.work())
     return rows
 
 
@@ -126,43 +122,53 @@ def _first_operation(project: Project) -> str:
     return f"{reverse('desk:decisions', args=[project.slug, found])}?queue=operations" if found else ""
 
 
-def add_own() -> None:
-    """The queues of work and of operations in doubt."""
-    for position, (name, label, rows, what) in enumerate(
-        (
-            (
-                "held",
-                "Held work",
-                _held,
-                "It failed attention checks. Approve it, let it go on, or reject it with a reason; unless "
-                "somebody decides, the marketplace approves and pays it.",
-            ),
-            (
-                "by-hand",
-                "Work to approve by hand",
-                _by_hand,
-                "Stages that approve by hand wait for you. Unless somebody decides, the marketplace approves "
-                "and pays it.",
-            ),
-            (
-                "quarantined",
-                "Work in quarantine",
-                _quarantined,
-                "What the marketplace lists and what was stored here do not agree. Somebody did it, unless "
-                "you know better.",
-            ),
-        )
-    ):
-        count, first = _of_work(rows, name)
-        add_queue(Queue(name, label, what, count, first, 50 + position, pressing=name == "held"))
-    add_queue(
-        Queue(
-            "operations",
-            "Operations in doubt",
-            "The marketplace did not answer. Look there, then record the result.",
-            lambda project: _operations(project).count(),
-            _first_operation,
-            40,
-            pressing=True,
-        )
-    )
+def _queue_of_work(
+    name: str,
+    label: str,
+    what: str,
+    rows: Callable[[Project], QuerySet[Assignment]],
+    position: int,
+    *,
+    pressing: bool = False,
+) -> Queue:
+    count, first = _of_work(rows, name)
+    return Queue(name, label, what, count, first, position, pressing)
+
+
+#: The queues of work and of operations in doubt.
+QUEUES = (
+    _queue_of_work(
+        "held",
+        "Held work",
+        "It failed attention checks. Approve it, let it go on, or reject it with a reason; unless "
+        "somebody decides, the marketplace approves and pays it.",
+        _held,
+        50,
+        pressing=True,
+    ),
+    _queue_of_work(
+        "by-hand",
+        "Work to approve by hand",
+        "Stages that approve by hand wait for you. Unless somebody decides, the marketplace approves "
+        "and pays it.",
+        _by_hand,
+        51,
+    ),
+    _queue_of_work(
+        "quarantined",
+        "Work in quarantine",
+        "What the marketplace lists and what was stored here do not agree. Somebody did it, unless "
+        "you know better.",
+        _quarantined,
+        52,
+    ),
+    Queue(
+        "operations",
+        "Operations in doubt",
+        "The marketplace did not answer. Look there, then record the result.",
+        lambda project: _operations(project).count(),
+        _first_operation,
+        40,
+        pressing=True,
+    ),
+)

@@ -1,8 +1,8 @@
 """The next steps of a new project, which tick themselves off; they leave the overview once all are done.
 
-An app adds its own when Django starts:
+Each is a part of its app's extension:
 
-    add_step(Step("queries", "Import queries", "…", "annotation:import_new", done=…, wanted=…, position=20))
+    Step("queries", "Import queries", "…", "annotation:import_new", done=…, wanted=…, position=20)
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +11,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from core.extensions import parts_of
 from core.projects.models import Membership, Project
 from crowd.models import Stage
 
@@ -45,16 +46,6 @@ class StepView:
     address: str
 
 
-_steps: list[Step] = []
-
-
-def add_step(step: Step) -> None:
-    """Add a step; once, however often the app says so."""
-    if all(each.name != step.name for each in _steps):
-        _steps.append(step)
-        _steps.sort(key=lambda each: each.position)
-
-
 def section(project: Project) -> Mapping[str, Any] | None:
     """Context of `desk/next_steps.html`; None for a project that does its work."""
     if project.read_only:
@@ -66,7 +57,7 @@ def section(project: Project) -> Mapping[str, Any] | None:
     kinds = frozenset(kind for _, kind, _ in stages)
     shown = [
         StepView(step, step.done(project), reverse(step.url_name, args=[project.slug]))
-        for step in _steps
+        for step in sorted(parts_of(Step), key=lambda step: step.position)
         if step.wanted(project, kinds)
     ]
     if stages:
@@ -92,28 +83,23 @@ _OPEN = Step(
     done=lambda _: False,
     position=90,
 )
-
-
-def add_own() -> None:
-    """A stage to begin with, and people."""
-    add_step(
-        Step(
-            "stage",
-            "Make a stage",
-            "A stage asks people one kind of thing. It begins as a draft.",
-            "desk:new_stage",
-            done=lambda project: Stage.objects.filter(project=project).exists(),
-            position=10,
-        )
-    )
-    add_step(
-        Step(
-            "members",
-            "Invite members",
-            "Viewers look, managers review work, owners also spend. You can do it later, too.",
-            "desk:members",
-            done=lambda project: Membership.objects.filter(project=project).count() > 1,
-            position=80,
-            needed=False,
-        )
-    )
+#: A stage to begin with, and people.
+STEPS = (
+    Step(
+        "stage",
+        "Make a stage",
+        "A stage asks people one kind of thing. It begins as a draft.",
+        "desk:new_stage",
+        done=lambda project: Stage.objects.filter(project=project).exists(),
+        position=10,
+    ),
+    Step(
+        "members",
+        "Invite members",
+        "Viewers look, managers review work, owners also spend. You can do it later, too.",
+        "desk:members",
+        done=lambda project: Membership.objects.filter(project=project).count() > 1,
+        position=80,
+        needed=False,
+    ),
+)

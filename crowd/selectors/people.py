@@ -11,6 +11,7 @@ from django.db.models import Count, IntegerField, Max, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, HitUnit, Stage, Worker
 from crowd.selectors.stage_sizes import any_large, work_stamps
@@ -146,22 +147,15 @@ class Person:
         return self.removed / self.ratings if self.ratings else None
 
 
-_sources: list[Knowledge] = []
-
-
-def add_knowledge(source: Knowledge) -> None:
-    """Add what an app knows of people; once, however often it says so."""
-    if source not in _sources:
-        _sources.append(source)
-
-
 def people(project: Project) -> list[Person]:
     """Everybody who took work of a project, by key; cached until the work or filters change.
 
     Exclusions are always of now. `flags` ask somebody to look; they decide nothing.
     """
     stages = list(Stage.objects.filter(project=project).order_by("pk"))
-    above = [(source, [stage for stage in stages if stage.kind == source.kind]) for source in _sources]
+    above = [
+        (source, [stage for stage in stages if stage.kind == source.kind]) for source in parts_of(Knowledge)
+    ]
     large = any_large(project)
     work: object = moment() if large else tuple(sorted(work_stamps(stages).items()))
     known = ":".join(str(source.stamp(mine)).replace(" ", "") for source, mine in above if mine)
@@ -184,7 +178,10 @@ def _count_people(stages: Sequence[Stage]) -> list[Person]:
     times, presented = _times(stages), _presented(stages)
     usual = {stage.pk: _usual(stage, times) for stage in stages}
     judged = {
-        stage.pk: source.judged(stage) for stage in stages for source in _sources if source.kind == stage.kind
+        stage.pk: source.judged(stage)
+        for stage in stages
+        for source in parts_of(Knowledge)
+        if source.kind == stage.kind
     }
     by_key = {stage.pk: stage for stage in stages}
     rows: dict[int, list[InStage]] = {}
@@ -230,7 +227,7 @@ def _counts(stages: Sequence[Stage]) -> Iterable[tuple[Any, ...]]:
 
 def _presented(stages: Sequence[Stage]) -> dict[tuple[int, int], int]:
     """How many attention checks everybody answered, where no app above counts them."""
-    above = {source.kind for source in _sources}
+    above = {source.kind for source in parts_of(Knowledge)}
     mine = [stage for stage in stages if stage.checks_per_hit and stage.kind not in above]
     rows = HitUnit.objects.filter(
         hit__stage__in=mine, role=HitUnit.Role.CHECK, hit__assignments__state__in=Assignment.GOOD

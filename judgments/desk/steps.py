@@ -1,7 +1,7 @@
 """What a new project needs of this app."""
 
 from core.projects.models import Project
-from crowd.desk.steps import Step, add_step
+from crowd.desk.steps import Step
 from judgments.models import Candidate
 
 
@@ -13,16 +13,14 @@ def _done(project: Project) -> bool:
     return Candidate.objects.filter(system__project=project).exists()
 
 
-def everything() -> None:
-    """Answers of systems."""
-    add_step(
-        Step(
-            "systems",
-            "Import systems' answers",
-            "A line per answer, with the query and the system that gave it.",
-            "judgments:import_new",
-            done=_done,
-            wanted=_wanted,
-            position=30,
-        )
-    )
+STEPS = (
+    Step(
+        "systems",
+        "Import systems' answers",
+        "A line per answer, with the query and the system that gave it.",
+        "judgments:import_new",
+        done=_done,
+        wanted=_wanted,
+        position=30,
+    ),
+)

@@ -88,7 +88,7 @@ def test_what_a_room_above_knows_takes_the_place_of_what_is_counted_here(project
         ratings=40, kappa=0.5, kappa_n=30, presented=4, failed=1, removed=10, flags=("low kappa",)
     )
     source = Knowledge("poll", lambda _: {row.worker_id: known}, lambda _: 0)
-    monkeypatch.setattr(selectors, "_sources", [source])
+    monkeypatch.setattr(selectors, "parts_of", lambda _: (source,))
     found = the(project)
     assert (found.kappa, found.kappa_n, found.presented, found.failed) == (0.5, 30, 4, 1)
     assert (found.removed_share, found.flags) == (0.25, ("low kappa",))

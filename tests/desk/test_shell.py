@@ -56,13 +56,13 @@ def test_visitors_of_the_worker_site_stay_outside_the_admin(as_, project):
 
 @pytest.fixture
 def sources(monkeypatch):
-    found = list(overview._sources)
-    monkeypatch.setattr(overview, "_sources", found)
+    """The only sources of the overview, which a test fills."""
+    found = []
+    monkeypatch.setattr(overview, "parts_of", lambda _: tuple(found))
     return found
 
 
 def test_sources_say_their_steps_one_after_the_other(sources, project):
-    sources.clear()
     entered = []
 
     def first(_, before):
@@ -73,8 +73,7 @@ def test_sources_say_their_steps_one_after_the_other(sources, project):
         entered.append(before)
         return OverviewPart((Step("On", before, (Count("passed", "", 2),)),), (Attention("now", "Look."),))
 
-    overview.add_overview_source(OverviewSource("second", second, position=2))
-    overview.add_overview_source(OverviewSource("first", first, position=1))
+    sources += [OverviewSource("second", second, position=2), OverviewSource("first", first, position=1)]
     said = overview.compose_overview(project)
     assert [step.label for step in said.steps] == ["In", "On"]
     assert entered == [None, 7]
@@ -82,9 +81,8 @@ def test_sources_say_their_steps_one_after_the_other(sources, project):
 
 
 def test_what_is_pressing_stands_first(sources, project):
-    sources.clear()
     some = (Attention("soon", "Later."), Attention("now", "At once."))
-    overview.add_overview_source(OverviewSource("one", lambda *_: OverviewPart(attention=some), position=1))
+    sources.append(OverviewSource("one", lambda *_: OverviewPart(attention=some), position=1))
     assert [each.sentence for each in overview.compose_overview(project).attention] == ["At once.", "Later."]
 
 
@@ -181,7 +179,7 @@ def test_the_page_of_agreement_has_a_row_for_each_stage_that_can_agree(owner, st
         asked.append(quick)
         return {each.pk: row(note="0.48 cross-fitted", signature="alpha|x=1") for each in stages}
 
-    monkeypatch.setattr(agreements, "_sources", [agreements.Source(("poll",), rows_of)])
+    monkeypatch.setattr(agreements, "parts_of", lambda _: (agreements.Source(("poll",), rows_of),))
     page = owner.get(f"{PLACE}agreement/").content.decode()
     assert "0.48 cross-fitted" in page
     assert "alpha|x=1" in page

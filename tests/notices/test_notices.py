@@ -17,8 +17,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def rules(monkeypatch):
     """Only the rules of the test."""
-    monkeypatch.setattr(conditions, "_rules", {})
-    return conditions._rules
+    found = []
+    monkeypatch.setattr(conditions, "parts_of", lambda _: tuple(found))
+    return found
 
 
 def so(project, key, sentence="It is so.", level="warning", kind="kind"):
@@ -41,7 +42,7 @@ def test_two_projects_have_the_same_key_each(reading, project):
 def test_a_look_raises_what_is_so_and_ends_what_is_over(reading, rules):
     now = timezone.now()
     found = [so(reading, "a"), so(reading, "b")]
-    conditions.add_rule(Rule("one", lambda at: found, kinds=("kind",)))
+    rules.append(Rule("one", lambda at: found, kinds=("kind",)))
     assert look(now) == NoticeCounts(raised=2, ended=0)
     assert look(now) == NoticeCounts(raised=0, ended=0)
     found.pop()
@@ -52,7 +53,7 @@ def test_a_look_raises_what_is_so_and_ends_what_is_over(reading, rules):
 
 def test_the_words_of_a_notice_follow_what_is_so(reading, rules):
     found = [so(reading, "a", "Two HITs.")]
-    conditions.add_rule(Rule("one", lambda at: found, kinds=("kind",)))
+    rules.append(Rule("one", lambda at: found, kinds=("kind",)))
     look(timezone.now())
     found[0] = so(reading, "a", "Three HITs.", level="alarm")
     look(timezone.now())
@@ -64,8 +65,8 @@ def test_a_rule_that_fails_stops_no_other_and_ends_nothing(reading, rules, caplo
         raise ZeroDivisionError
 
     tell(reading, key="of the broken rule", kind="fragile")
-    conditions.add_rule(Rule("broken", broken, kinds=("fragile",)))
-    conditions.add_rule(Rule("sound", lambda at: [so(reading, "a")], kinds=("kind",)))
+    rules.append(Rule("broken", broken, kinds=("fragile",)))
+    rules.append(Rule("sound", lambda at: [so(reading, "a")], kinds=("kind",)))
     assert look(timezone.now()) == NoticeCounts(raised=1, ended=0)
     assert Notice.objects.get(kind="fragile").over_at is None
     assert "The rule broken" in caplog.text

@@ -26,12 +26,11 @@ def block(name: str) -> str:
 
 @pytest.fixture
 def translation(monkeypatch, tmp_path):
-    """The kind of the page, registered, with its template where Django finds it."""
+    """The kind of the page, as a part of an extension, with its template where Django finds it."""
     module = ModuleType("translation.kind")
     exec(compile(block("translation/kind.py"), "docs/stages.md", "exec"), module.__dict__)
-    kind = module.Translation()
-    monkeypatch.setattr(kinds, "_KINDS", {**kinds._KINDS})
-    kinds.register(kind)
+    kind, known = module.Translation(), kinds._kinds()
+    monkeypatch.setattr(kinds, "_kinds", lambda: {**known, kind.name: kind})
     (tmp_path / "translation").mkdir()
     (tmp_path / "translation/unit.html").write_text(block("templates/translation/unit.html"))
     monkeypatch.setattr(engines["django"].engine, "dirs", [*engines["django"].engine.dirs, tmp_path])

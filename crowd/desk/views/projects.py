@@ -78,7 +78,9 @@ def _events(access: ProjectAccess) -> Any:
 @on_project()
 def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """Everything that happened, newest first unless the address says otherwise."""
-    words = {name: f"{words[:1].upper()}{words[1:]}" for name, words in sorted(services.ACTIONS.items())}
+    words = {
+        name: f"{words[:1].upper()}{words[1:]}" for name, words in sorted(services.event_actions().items())
+    }
     by_action = Choices("action", "What", {"all": "Everything", **words})
 
     def rows(asked: GridRequest) -> QuerySet[Event]:
@@ -106,7 +108,7 @@ def _worded(rows: Any) -> list[Event]:
     """Events with `words` for what was done."""
     found = list(rows)
     for event in found:
-        event.words = services.ACTIONS.get(event.action, event.action)
+        event.words = services.event_actions().get(event.action, event.action)
     return found
 
 

@@ -1,0 +1,30 @@
+"""What this app adds to others, and its own parts of the desk: places, queues, steps and notices."""
+
+from core.accounts.places import Place as AccountPlace
+from core.extensions import Extension
+from core.notices.conditions import Rule
+from crowd.desk import attention, queues, steps
+from crowd.desk.overview import OverviewSource
+from crowd.desk.panels import Section
+from crowd.watch import halted_marketplaces, money, offers, standstill
+from web.access import has_projects, may_have_projects
+from web.nav import Page, Place
+
+EXTENSION = Extension(
+    AccountPlace("Projects", "desk:projects", may_have_projects, has_projects),
+    Place("Projects", "projects", "desk:projects", "desk:projects", 10),
+    Place("Workers", "people", "desk:all_workers", "desk:project_workers", 20),
+    Place("Settings", "settings", "desk:my_settings", "desk:settings", 40),
+    Page("To decide", "desk:queues", "queues"),
+    OverviewSource("crowd", attention.say, position=0),
+    Section("desk/next_steps.html", steps.section),
+    *steps.STEPS,
+    *queues.QUEUES,
+    Rule("halted", halted_marketplaces.halted, kinds=("halted",)),
+    Rule("budget", money.low_or_reached, kinds=("budget_low", "budget_reached")),
+    Rule("expiring", offers.expiring, kinds=("expiring",)),
+    Rule("auto_approval", offers.auto_approval, kinds=("auto_approval",)),
+    Rule("stuck", standstill.stuck, kinds=("stuck",)),
+    Rule("undecided", standstill.undecided, kinds=("undecided",)),
+    Rule("finished", standstill.finished, kinds=("finished",)),
+)
