@@ -1,24 +1,269 @@
-"""Cancelling a job from a page."""
+"""Pages of long work: how far a job is and how it is cancelled; and an import from upload to report.
 
-from django.http import HttpRequest, HttpResponse
+An app has one object of a subclass and puts its `paths` among its addresses.
+"""
 
-from core.jobs.models import Job
-from core.jobs.services import cancel
-from web.access import ProjectAccess
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+
+from django import forms
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import URLPattern, path
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from core.jobs.models import Job, JobState
+from core.jobs.services import cancel, enqueue
+from core.projects.models import Project
+from web.access import ProjectAccess, Role, on_project
 from web.forms import FormError, run_action
+from web.pages import show
+
+OptionsT = TypeVar("OptionsT")
 
 
-def cancel_and_say(
-    request: HttpRequest, access: ProjectAccess, job: Job, *, what: str, left: str, then: str
-) -> HttpResponse:
-    """Cancel a job that waits or runs and show its page, `then`.
+class JobPages:
+    """The page of a project's job, its live part, and cancelling it, for managers.
 
-    what: "The import"; left: a sentence about what stays of its work.
+    With the name "import" the templates are `import_job.html` of the app's folder and
+    `parts/import_live.html`, the addresses `import_job`, `import_live` and `import_cancel` of its namespace.
     """
 
-    def action() -> str:
-        if not cancel(job_id=job.pk):
-            raise FormError(f"{what} came to its end before it could be cancelled.")
-        return f"{what} is cancelled. {left}"
+    #: The app's namespace of addresses, which is also its folder of templates.
+    app: ClassVar[str]
+    name: ClassVar[str]
+    #: Where the template of the live part lies; imports of all apps have one.
+    live_folder: ClassVar[str]
+    tab: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]]
+    #: What the job is, as the subject of a sentence; and what the 404 page says.
+    subject: ClassVar[str] = "It"
+    missing: ClassVar[str] = "There is no such work."
 
-    return run_action(request, action, then, access.project.slug, job.pk)
+    def job_paths(self, place: str) -> list[URLPattern]:
+        """Addresses of the job's pages below `place`."""
+        manager = on_project(Role.MANAGER)
+        return [
+            path(f"{place}<int:job>/", require_safe(manager(self.show_job)), name=f"{self.name}_job"),
+            path(
+                f"{place}<int:job>/live/",
+                require_safe(never_cache(manager(self.show_live))),
+                name=f"{self.name}_live",
+            ),
+            path(f"{place}<int:job>/cancel/", require_POST(manager(self.cancel)), name=f"{self.name}_cancel"),
+        ]
+
+    def context(self, job: Job) -> dict[str, Any]:
+        """What the page and its live part show of the job."""
+        over = job.state in (JobState.FAILED, JobState.CANCELLED)
+        return {"app": self.app, "job": job, "over": over, "done": job.state == JobState.DONE}
+
+    def describe_rest(self, job: Job) -> str:
+        """A sentence about what stays of a job's work that is cancelled."""
+        raise NotImplementedError
+
+    def show_result(self, request: HttpRequest, access: ProjectAccess, job: Job) -> HttpResponse | None:
+        """The page that takes the place of the job's once there is a result; None: there is no other."""
+        return None
+
+    def show_job(self, request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
+        """How far the job is, and what came of it."""
+        row = self._job(access.project, job)
+        result = self.show_result(request, access, row) if row.state == JobState.DONE else None
+        if result is not None:
+            return result
+        return show(
+            request,
+            f"{self.name}_job.html",
+            access,
+            folder=self.app,
+            tab=self.tab,
+            **self.context(row),
+        )
+
+    def show_live(self, request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
+        """The part of that page that changes by itself."""
+        context = self.context(self._job(access.project, job))
+        return show(request, f"parts/{self.name}_live.html", access, folder=self.live_folder, **context)
+
+    def cancel(self, request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
+        """Cancel a job that waits or runs and show its page."""
+        row = self._job(access.project, job)
+
+        def action() -> str:
+            if not cancel(job_id=row.pk):
+                raise FormError(f"{self.subject} came to its end before it could be cancelled.")
+            return f"{self.subject} is cancelled. {self.describe_rest(row)}"
+
+        return run_action(request, action, f"{self.app}:{self.name}_job", access.project.slug, row.pk)
+
+    def _job(self, project: Project, pk: int) -> Job:
+        row = get_object_or_404(Job, pk=pk, kind__in=self.kinds)
+        if row.payload.get("project") != project.pk:
+            raise Http404(self.missing)
+        return row
+
+
+class StagedUpload(Protocol):
+    """An uploaded file that waits for its import."""
+
+    @property
+    def name(self) -> str:
+        """What its sender called it."""
+
+    @property
+    def sha256(self) -> str:
+        """The digest of its bytes, by which it is found again."""
+
+
+FileT = TypeVar("FileT", bound=StagedUpload)
+
+
+class OptionsForm(forms.Form, Generic[OptionsT]):
+    """The form of all options of an import; `columns` are the fields that choose columns of the file."""
+
+    columns: list[str]
+
+    def options(self) -> OptionsT:
+        """The form as the service wants it."""
+        raise NotImplementedError
+
+    def payload(self) -> dict[str, Any]:
+        """The options, ready for JSON."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class FilePreview:
+    """The first records of a file as they would be read, or why there are none (`trouble`); its columns."""
+
+    found: object | None
+    trouble: str
+    columns: list[str]
+    mapping: dict[str, str]
+    sheets: list[str] = field(default_factory=list)
+
+
+class ImportPages(JobPages, ABC, Generic[FileT, OptionsT]):
+    """An import: a file is uploaded, looked at with its options, and imported by a job."""
+
+    name = "import"
+    live_folder = "desk"
+    subject = "The import"
+    missing = "There is no such import."
+    upload_form: ClassVar[type[forms.Form]]
+    #: What the service raises for a file that it does not take, with the reason in words.
+    refusal: ClassVar[type[Exception]]
+    #: How the effect of a job begins, under which one form is imported once however often it is sent.
+    effect: ClassVar[str]
+
+    def paths(self, place: str) -> list[URLPattern]:
+        """Addresses of all pages below `place`."""
+        manager, both = on_project(Role.MANAGER), require_http_methods(["GET", "HEAD", "POST"])
+        return [
+            path(f"{place}new/", both(manager(self.upload)), name="import_new"),
+            path(f"{place}<str:sha256>/preview/", both(manager(self.preview)), name="import_preview"),
+            *self.job_paths(f"{place}running/"),
+        ]
+
+    @abstractmethod
+    def stage(self, project: Project, upload: "UploadedFile[bytes]") -> FileT:
+        """Keep an upload until it is imported."""
+
+    @abstractmethod
+    def find_staged(self, project: Project, sha256: str) -> FileT | None:
+        """An upload of this project that was kept."""
+
+    @abstractmethod
+    def first_options(self, post: QueryDict | None) -> OptionsT:
+        """Options on which it depends which columns a file has, as posted; else the usual ones."""
+
+    @abstractmethod
+    def look(self, file: FileT, options: OptionsT) -> FilePreview:
+        """Look at the beginning of a file."""
+
+    @abstractmethod
+    def form(self, post: QueryDict | None, seen: FilePreview) -> OptionsForm[OptionsT]:
+        """The form of all options for a file with these columns."""
+
+    def upload_context(self, project: Project) -> Mapping[str, Any]:
+        """What the page of the upload shows besides its form."""
+        return {}
+
+    def describe_rest(self, job: Job) -> str:
+        """An import stores all or nothing."""
+        return "Nothing of the file was stored."
+
+    def upload(self, request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+        """Upload a file."""
+        posted = request.method == "POST"
+        files = request.FILES if posted else None
+        form = self.upload_form(request.POST if posted else None, files, label_suffix="")
+        if posted and form.is_valid():
+            try:
+                file = self.stage(access.project, cast("UploadedFile[bytes]", form.cleaned_data["file"]))
+            except self.refusal as error:
+                form.add_error("file", str(error))
+            else:
+                return redirect(f"{self.app}:import_preview", access.project.slug, file.sha256)
+        return show(
+            request,
+            "import.html",
+            access,
+            folder=self.app,
+            tab=self.tab,
+            form=form,
+            status=422 if posted else 200,
+            **self.upload_context(access.project),
+        )
+
+    def preview(self, request: HttpRequest, access: ProjectAccess, *, sha256: str) -> HttpResponse:
+        """The first records as they would be read, and all options; `start` starts the job."""
+        file = self.find_staged(access.project, sha256)
+        if file is None:
+            raise Http404("There is no such upload.")
+        seen = self.look(file, self.first_options(None))
+        form = self.form(None, seen)
+        if request.method == "POST":
+            # The columns to choose from are those of the format chosen.
+            form = self.form(request.POST, self.look(file, self.first_options(request.POST)))
+            if form.is_valid():
+                seen = self.look(file, form.options())
+                if seen.found is not None and "start" in request.POST:
+                    return self._start(request, access, file, form)
+                if seen.trouble:
+                    form.add_error(None, seen.trouble)
+        return show(
+            request,
+            "import_preview.html",
+            access,
+            folder=self.app,
+            tab=self.tab,
+            file=file,
+            form=form,
+            found=seen.found,
+            trouble=seen.trouble,
+            status=422 if form.errors else 200,
+        )
+
+    def _start(
+        self, request: HttpRequest, access: ProjectAccess, file: FileT, form: OptionsForm[OptionsT]
+    ) -> HttpResponse:
+        job = enqueue(
+            kind=self.kinds[0],
+            payload={
+                "project": access.project.pk,
+                "sha256": file.sha256,
+                "name": file.name,
+                "user": access.user.pk,
+                "options": form.payload(),
+            },
+            effect=f"{self.effect}:{access.project.pk}:{form.cleaned_data['once'].hex}",
+        )
+        messages.success(request, "The import runs.")
+        return redirect(f"{self.app}:import_job", access.project.slug, job.pk)

@@ -2,11 +2,11 @@
 
 from django.urls import URLPattern, path
 
-from annotation.corpora import jobpages, views
+from annotation.corpora import views
+from annotation.corpora.jobpages import JOBS
 
 _P = "projects/<slug:project>/"
 _C = f"{_P}corpora/<slug:corpus>/"
-_J = f"{_P}corpus-work/<int:job>/"
 PATHS: list[URLPattern] = [
     path(f"{_P}corpora/", views.listing, name="corpora"),
     path(f"{_P}new-corpus/", views.new, name="corpus_new"),
@@ -17,7 +17,5 @@ PATHS: list[URLPattern] = [
     path(f"{_C}index/", views.index, name="corpus_index"),
     path(f"{_C}network/", views.network, name="corpus_network"),
     path(f"{_C}remove/", views.remove, name="corpus_remove"),
-    path(_J, jobpages.running, name="corpus_job"),
-    path(f"{_J}live/", jobpages.live, name="corpus_live"),
-    path(f"{_J}cancel/", jobpages.stop, name="corpus_cancel"),
+    *JOBS.job_paths(f"{_P}corpus-work/"),
 ]

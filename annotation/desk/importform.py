@@ -13,6 +13,7 @@ from annotation.importing.detect import FORMATS
 from annotation.importing.screening import LONGEST, RULES, SHORTEST
 from annotation.services.importing import START_AT, ImportRefusedError, Options
 from core.files.encodings import USUAL
+from web.job_pages import OptionsForm
 
 _FIELD_WORDS = {
     "text": "Query",
@@ -54,7 +55,7 @@ class UploadForm(forms.Form):
     )
 
 
-class ImportForm(forms.Form):
+class ImportForm(OptionsForm[Options]):
     """All options, with a select per field where the file has columns of its own."""
 
     format = forms.ChoiceField(choices=list(FORMATS.items()), label="Format", initial="auto")

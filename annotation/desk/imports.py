@@ -1,188 +1,81 @@
-"""Imports on the desk: upload, preview, the running job, and the report of a source."""
+"""Imports of queries on the desk, and the report of a source."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from annotation.desk.importform import ImportForm, UploadForm
 from annotation.importing.report_texts import differences_in_words, nothing_new
 from annotation.models import QuerySource
 from annotation.services import staged_files
-from annotation.services.importing import ImportRefusedError, Options, Preview, preview
+from annotation.services.importing import ImportRefusedError, Options, preview
+from annotation.services.staged_files import StagedFile
 from annotation.tasks import IMPORT
 from core.files.encodings import USUAL
-from core.jobs.models import Job, JobState
-from core.jobs.services import enqueue
+from core.jobs.models import Job
 from core.projects.models import Project
-from web.access import ProjectAccess, Role, on_project
-from web.job_pages import cancel_and_say
+from web.access import ProjectAccess, on_project
+from web.job_pages import FilePreview, ImportPages
 from web.pages import show
 
-FOLDER = "annotation"
+_TAB = "queries"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@on_project(Role.MANAGER)
-def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
-    """Upload a file."""
-    posted = request.method == "POST"
-    form = UploadForm(request.POST if posted else None, request.FILES if posted else None, label_suffix="")
-    if posted and form.is_valid():
-        upload: UploadedFile[bytes] = form.cleaned_data["file"]
+class QueryImports(ImportPages[StagedFile, Options]):
+    """Imports of queries."""
+
+    app = "annotation"
+    tab = _TAB
+    kinds = (IMPORT,)
+    effect = "import"
+    upload_form = UploadForm
+    refusal = ImportRefusedError
+
+    def stage(self, project: Project, upload: "UploadedFile[bytes]") -> StagedFile:
+        """Keep an upload until it is imported."""
+        return staged_files.stage(project=project, name=upload.name or "queries", pieces=upload.chunks())
+
+    def find_staged(self, project: Project, sha256: str) -> StagedFile | None:
+        """An upload of this project that was kept."""
+        return staged_files.staged(project=project, sha256=sha256)
+
+    def first_options(self, post: QueryDict | None) -> Options:
+        """Format, encoding and sheet."""
+        if post is None:
+            return Options()
+        encoding = post.get("encoding", "")
+        return Options(
+            format=post.get("format", "auto"),
+            encoding=encoding if encoding in USUAL else "",
+            sheet=post.get("sheet", ""),
+        )
+
+    def look(self, file: StagedFile, options: Options) -> FilePreview:
+        """Look at the first records."""
         try:
-            file = staged_files.stage(
-                project=access.project, name=upload.name or "queries", pieces=upload.chunks()
-            )
+            found = preview(file.path, name=file.name, options=options)
         except ImportRefusedError as error:
-            form.add_error("file", str(error))
-        else:
-            return redirect("annotation:import_preview", access.project.slug, file.sha256)
-    sources = QuerySource.objects.filter(project=access.project).order_by("-pk")[:20]
-    status = 422 if posted else 200
-    return show(
-        request,
-        "import.html",
-        access,
-        folder=FOLDER,
-        tab="queries",
-        form=form,
-        sources=sources,
-        status=status,
-    )
+            return FilePreview(None, str(error), error.columns, {})
+        return FilePreview(found, "", found.columns, found.mapping, found.sheets)
+
+    def form(self, post: QueryDict | None, seen: FilePreview) -> ImportForm:
+        """The form with a select per field."""
+        return ImportForm(post, columns=seen.columns, mapping=seen.mapping, sheets=seen.sheets)
+
+    def upload_context(self, project: Project) -> Mapping[str, Any]:
+        """What was imported before."""
+        return {"sources": QuerySource.objects.filter(project=project).order_by("-pk")[:20]}
+
+    def show_result(self, request: HttpRequest, access: ProjectAccess, job: Job) -> HttpResponse | None:
+        """The report of the source."""
+        return redirect("annotation:source", access.project.slug, int(job.result)) if job.result else None
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@on_project(Role.MANAGER)
-def look(request: HttpRequest, access: ProjectAccess, *, sha256: str) -> HttpResponse:
-    """The first records as they would be read, and all options; `start` starts the job."""
-    file = staged_files.staged(project=access.project, sha256=sha256)
-    if file is None:
-        raise Http404("There is no such upload.")
-    seen = _look(file, Options())
-    form = _form(None, seen)
-    if request.method == "POST":
-        # The columns to choose from are those of the format chosen.
-        form = _form(request.POST, _look(file, _asked(request.POST)))
-        if form.is_valid():
-            seen = _look(file, form.options())
-            if seen.found is not None and "start" in request.POST:
-                return _start(request, access, file, form)
-            if seen.trouble:
-                form.add_error(None, seen.trouble)
-    return show(
-        request,
-        "import_preview.html",
-        access,
-        folder=FOLDER,
-        tab="queries",
-        file=file,
-        form=form,
-        found=seen.found,
-        trouble=seen.trouble,
-        status=422 if form.errors else 200,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _FileLook:
-    """What a look at the file gave: its first records, or why there are none; and its columns."""
-
-    found: Preview | None
-    trouble: str
-    columns: list[str]
-    mapping: dict[str, str]
-    sheets: list[str]
-
-
-def _look(file: staged_files.StagedFile, options: Options) -> _FileLook:
-    try:
-        found = preview(file.path, name=file.name, options=options)
-    except ImportRefusedError as error:
-        return _FileLook(None, str(error), error.columns, {}, [])
-    return _FileLook(found, "", found.columns, found.mapping, found.sheets)
-
-
-def _asked(post: QueryDict) -> Options:
-    """The parts of a form on which it depends which columns there are."""
-    encoding = post.get("encoding", "")
-    return Options(
-        format=post.get("format", "auto"),
-        encoding=encoding if encoding in USUAL else "",
-        sheet=post.get("sheet", ""),
-    )
-
-
-def _form(data: Any, seen: _FileLook) -> ImportForm:
-    return ImportForm(data, columns=seen.columns, mapping=seen.mapping, sheets=seen.sheets)
-
-
-def _start(
-    request: HttpRequest, access: ProjectAccess, file: staged_files.StagedFile, form: ImportForm
-) -> HttpResponse:
-    job = enqueue(
-        kind=IMPORT,
-        payload={
-            "project": access.project.pk,
-            "sha256": file.sha256,
-            "name": file.name,
-            "user": access.user.pk,
-            "options": form.payload(),
-        },
-        effect=f"import:{access.project.pk}:{form.cleaned_data['once'].hex}",
-    )
-    messages.success(request, "The import runs.")
-    return redirect("annotation:import_job", access.project.slug, job.pk)
-
-
-@require_safe
-@on_project(Role.MANAGER)
-def running(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
-    """How far an import is; when it is done, its report."""
-    row = _job(access.project, job)
-    if row.state == JobState.DONE and row.result:
-        return redirect("annotation:source", access.project.slug, int(row.result))
-    return show(request, "import_job.html", access, folder=FOLDER, tab="queries", **_live(row))
-
-
-@require_safe
-@never_cache
-@on_project(Role.MANAGER)
-def live(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
-    """The part of the running import's page that changes by itself."""
-    return show(request, "parts/import_live.html", access, folder=FOLDER, **_live(_job(access.project, job)))
-
-
-@require_POST
-@on_project(Role.MANAGER)
-def stop(request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
-    """Cancel an import that waits or runs; what it stored is all or nothing, so nothing stays."""
-    row = _job(access.project, job)
-    return cancel_and_say(
-        request,
-        access,
-        row,
-        what="The import",
-        left="Nothing of the file was stored.",
-        then="annotation:import_job",
-    )
-
-
-def _live(job: Job) -> dict[str, Any]:
-    over = job.state in (JobState.FAILED, JobState.CANCELLED)
-    return {"job": job, "over": over, "done": job.state == JobState.DONE}
-
-
-def _job(project: Project, pk: int) -> Job:
-    row = get_object_or_404(Job, pk=pk, kind=IMPORT)
-    if row.payload.get("project") != project.pk:
-        raise Http404("There is no such import.")
-    return row
+IMPORTS = QueryImports()
 
 
 @require_safe
@@ -194,8 +87,8 @@ def source(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
         request,
         "import_source.html",
         access,
-        folder=FOLDER,
-        tab="queries",
+        folder="annotation",
+        tab=_TAB,
         source=row,
         report=row.report,
         differences=list(differences_in_words(row.report)),

@@ -10,6 +10,7 @@ from annotation.desk.importform import encoding_field
 from judgments.importing.formats import FORMATS
 from judgments.importing.rows import FIELDS, LONGEST_SYSTEM
 from judgments.services.importing import Options
+from web.job_pages import OptionsForm
 
 _WORDS = {
     "query_id": "Id of the query",
@@ -22,7 +23,7 @@ _WORDS = {
 }
 
 
-class AnswersForm(forms.Form):
+class AnswersForm(OptionsForm[Options]):
     """All options, with a select per field where the file has columns of its own."""
 
     format = forms.ChoiceField(choices=list(FORMATS.items()), label="Format", initial="auto")

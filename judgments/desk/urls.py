@@ -38,11 +38,7 @@ _SYSTEMS: list[URLPattern] = [
     path(f"{_P}systems/answers/<int:pk>/", systems.candidate, name="candidate"),
     path(f"{_P}systems/answers/<int:pk>/take-out/", systems.take_out, name="take_out"),
     path(f"{_P}systems/answers/<int:pk>/put-back/", systems.back, name="put_back"),
-    path(f"{_P}systems/imports/new/", imports.new, name="import_new"),
-    path(f"{_P}systems/imports/<str:sha256>/preview/", imports.look, name="import_preview"),
-    path(f"{_P}systems/imports/running/<int:job>/", imports.running, name="import_job"),
-    path(f"{_P}systems/imports/running/<int:job>/live/", imports.live, name="import_live"),
-    path(f"{_P}systems/imports/running/<int:job>/cancel/", imports.stop, name="import_cancel"),
+    *imports.IMPORTS.paths(f"{_P}systems/imports/"),
     path(f"{_P}systems/imports/<int:pk>/", imports.source, name="source"),
 ]
 urlpatterns: list[URLPattern] = [*_SYSTEMS, *_QUALITY]
