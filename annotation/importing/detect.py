@@ -17,6 +17,7 @@ from annotation.importing.reader import Reader
 from annotation.importing.tables import TableReader
 from core.files.refusals import FileRefusedError, ignore
 from core.files.text_source import TextSource
+from core.files.value_tables import check_format
 
 FORMATS = {
     "auto": "find out from the file",
@@ -43,11 +44,8 @@ def open_reader(
     header: bool | None = None,
 ) -> Reader:
     """A reader of the file; `room` is a folder for temporary files. FileRefusedError where none fits."""
-    if format not in FORMATS:
-        raise FileRefusedError(f"There is no format {format!r}; there are: {', '.join(FORMATS)}.")
+    check_format(source, format, FORMATS)
     if source.workbook:
-        if format not in ("auto", "csv", "tsv"):
-            raise FileRefusedError(f"{source.name} is a workbook, not {FORMATS[format]}.")
         return TableReader(source, room, format="xlsx", given=given, header=header)
     head = _head(source)
     columnwise = _columnwise(head)
