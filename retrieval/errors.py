@@ -18,7 +18,8 @@ RetrievalError
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from core.files.faults import Fault
 
 
 class RetrievalError(Exception):
@@ -79,21 +80,6 @@ class IndexUnavailableError(EngineError):
 
 class BusyError(RetrievalError):
     """Another process writes, and went on doing so for longer than we wait."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing wrong with a file: where (a line, or a record of files without any), what, what to do."""
-
-    line: int
-    field: str
-    what: str
-    remedy: str
-    unit: str = "line"
-
-    def __str__(self) -> str:
-        field = f" [{self.field}]" if self.field else ""
-        return f"{self.unit} {self.line}{field}: {self.what}. {self.remedy}"
 
 
 class FileRefusedError(RetrievalError):

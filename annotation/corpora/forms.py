@@ -6,11 +6,11 @@ from typing import Any
 
 from django import forms
 
+from core.files.csv_tables import DELIMITERS
 from core.files.encodings import USUAL
 from retrieval.reading import Layout
 from retrieval.reading.fields import NAMES
 from retrieval.reading.preview import Look
-from retrieval.reading.tables import DELIMITERS
 from retrieval.services.corpora import AdditionOptions
 from retrieval.text.windows import WindowOptions
 

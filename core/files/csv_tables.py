@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import StringIO
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.files.refusals import FileRefusedError, Refuse, ignore
 from core.files.text_source import TextSource
@@ -22,10 +22,31 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 Row = list[str]
 #: Rows that are given at a time.
 BATCH = 20_000
-#: Characters of a quoted field. The csv module has one limit for the process: whoever reads sets its own.
+#: Characters of a quoted field.
 _LONGEST_FIELD = 1 << 17
 #: What a blank line is read as.
 BLANK: tuple[Row, ...] = ([], [""])
+
+
+def csv_reader(lines: Iterable[str], delimiter: str, *, longest_field: int, **dialect: Any) -> "_csv.Reader":
+    """A reader of the csv module, whose limit is one for the process: each reading sets its own.
+
+    `dialect` is what `csv.reader` takes beside the delimiter.
+    """
+    csv.field_size_limit(longest_field)
+    return csv.reader(lines, delimiter=delimiter, **dialect)
+
+
+def find_delimiter(
+    line: str, count_known: Callable[[list[str]], int], *, longest_field: int, **dialect: Any
+) -> str:
+    """What separates a header: under it most names are known ones, or then there are most. csv.Error."""
+
+    def fit(delimiter: str) -> tuple[int, int]:
+        names = next(csv_reader([line], delimiter, longest_field=longest_field, **dialect), [])
+        return count_known(names), len(names)
+
+    return max(DELIMITERS, key=fit)
 
 
 class DelimitedTable(ABC):
@@ -89,9 +110,8 @@ class DelimitedTable(ABC):
         raise FileRefusedError(f"{self.source.name} has no line that can be read.")
 
     def _split(self, lines: Iterable[str]) -> "_csv.Reader":
-        if self.format == "tsv":
-            return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
-        return csv.reader(lines, delimiter=self.delimiter)
+        quoting = csv.QUOTE_NONE if self.format == "tsv" else csv.QUOTE_MINIMAL
+        return csv_reader(lines, self.delimiter, longest_field=_LONGEST_FIELD, quoting=quoting)
 
     def rows(self, refuse: Refuse) -> Iterator[tuple[list[Row], list[int] | range]]:
         """Rows with the numbers of their lines, many at a time, without the header."""
@@ -145,8 +165,7 @@ class DelimitedTable(ABC):
     ) -> Iterator[tuple[list[Row], list[int] | range]]:
         """Rows of text with quoted fields, which may go over several lines."""
         lines = chain.from_iterable(StringIO(text, newline="\n") for _line, text in chunks)
-        csv.field_size_limit(_LONGEST_FIELD)
-        reader = csv.reader(lines, delimiter=self.delimiter)
+        reader = self._split(lines)
         while True:
             before = line + reader.line_num
             rows: list[Row] = []

@@ -8,7 +8,7 @@ else is what charset-normalizer finds the least messy, where Western European wi
 """
 
 import codecs
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 #: Encodings with a name that a form can offer, the most usual first.
@@ -51,6 +51,8 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+#: Encodings in which a newline is several bytes, with or without -le, -be.
+WIDE = ("utf-16", "utf-32")
 #: Bytes that a guess looks through for lines beyond ASCII, and how much of these it weighs.
 _LOOK, _SAMPLE, _START = 64 * 2**20, 2**16, 4096
 #: Lines of UTF-8 beyond ASCII after which a file is UTF-8, whatever comes later.
@@ -97,15 +99,35 @@ def guess_encoding(content: bytes | Iterable[bytes]) -> Guess:
     """The encoding of a file by its bytes; blocks are read only as far as they are needed."""
     blocks = iter([content] if isinstance(content, bytes) else content)
     start = next(blocks, b"")
-    for mark, name in MARKS.items():
-        if start.startswith(mark):
-            return Guess(name, 1)
+    if marked := marked_encoding(start):
+        return Guess(marked, 1)
     if wide := _wide(start[:_START]):
         return wide
     strange = _strange_lines(start, blocks)
     if not strange:
         return Guess("utf-8", 1)
     return _least_messy(strange)
+
+
+def marked_encoding(start: bytes) -> str:
+    """The encoding that a byte order mark at the beginning names; empty where there is none."""
+    return next((name for mark, name in MARKS.items() if start.startswith(mark)), "")
+
+
+def narrow_encoding(encoding: str) -> str:
+    """The encoding of what `narrow_blocks` gives: UTF-8 for all of Unicode's, any other as it is."""
+    return "utf-8" if encoding.startswith((*WIDE, "utf-8")) else encoding
+
+
+def narrow_blocks(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Bytes of an encoding whose newline is one byte: wide ones become UTF-8. UnicodeError where they lie."""
+    if not encoding.startswith(WIDE):
+        yield from blocks
+        return
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for block in blocks:
+        yield decoder.decode(block).encode()
+    yield decoder.decode(b"", final=True).encode()
 
 
 def _wide(start: bytes) -> Guess | None:

@@ -13,17 +13,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from core.files.encodings import MARKS, EncodingError, Guess, guess_encoding, text_encoding
+from core.files.compression import packing_of
+from core.files.encodings import (
+    WIDE,
+    EncodingError,
+    Guess,
+    guess_encoding,
+    marked_encoding,
+    narrow_blocks,
+    narrow_encoding,
+    text_encoding,
+)
 from core.files.refusals import FileRefusedError, Refuse
 from core.files.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 
 BLOCK = 2**20
-_GZIP = b"\x1f\x8b"
 #: Bytes that texts are made of in most encodings: all but control characters.
 _TEXTUAL = bytes([7, 8, 9, 10, 11, 12, 13, 27, *range(32, 127), *range(128, 256)])
 _MOST_STRANGE, _STRANGE_SHARE, _NUL_SHARE = 8, 0.02, 0.1
 _LOOK = 2**14
-_WIDE = ("utf-16", "utf-32")  # with or without -le, -be
 
 Progress = Callable[[int, int], None]
 
@@ -89,7 +97,7 @@ class TextSource:
                 start = file.read(max(map(len, MAGIC)))
         except OSError as error:
             raise FileRefusedError(f"{self.name} cannot be read: {error.strerror}.") from error
-        self.packed = start.startswith(_GZIP)
+        self.packed = packing_of(start) == "gzip"
         #: The sheet to read, where the file is a workbook of a spreadsheet.
         self.workbook = self._workbook(sheet) if start.startswith(MAGIC) else None
         #: What the encoding was guessed to be, where nobody named it.
@@ -106,7 +114,7 @@ class TextSource:
         start = next(self._raw(_LOOK), b"")
         if not start:
             raise FileRefusedError(f"{self.name} is empty.")
-        marked = next((name for mark, name in MARKS.items() if start.startswith(mark)), "")
+        marked = marked_encoding(start)
         try:
             wanted = text_encoding(wanted) if wanted else ""
         except EncodingError as error:
@@ -114,7 +122,7 @@ class TextSource:
         if marked or wanted:
             return marked or wanted
         self.guess = guess_encoding(self._raw())
-        if not self.guess.encoding.startswith(_WIDE) and _is_binary(start):
+        if not self.guess.encoding.startswith(WIDE) and _is_binary(start):
             raise FileRefusedError(
                 f"{self.name} is no text but binary data (a picture, a program, a packed file). Give a table "
                 "as CSV, TSV, JSON or .xlsx."
@@ -139,17 +147,14 @@ class TextSource:
 
     def blocks(self) -> Iterator[bytes]:
         """Bytes of an encoding whose newlines are single bytes, without a mark; wide ones become UTF-8."""
-        if not self.encoding.startswith(_WIDE):
+        if not self.encoding.startswith(WIDE):
             raw = self._raw()
             first = next(raw, b"")
             yield first[3:] if self.encoding == "utf-8-sig" else first
             yield from raw
             return
-        decoder = codecs.getincrementaldecoder(self.encoding)()
         try:
-            for data in self._raw():
-                yield decoder.decode(data).encode()
-            yield decoder.decode(b"", final=True).encode()
+            yield from narrow_blocks(self._raw(), self.encoding)
         except UnicodeError as error:
             raise FileRefusedError(
                 f"{self.name} begins like {self.encoding.upper()} and is not: {error}."
@@ -158,8 +163,7 @@ class TextSource:
     @property
     def narrow(self) -> str:
         """Encoding of what `blocks` gives."""
-        plain = self.encoding != "utf-8-sig" and not self.encoding.startswith(_WIDE)
-        return self.encoding if plain else "utf-8"
+        return narrow_encoding(self.encoding)
 
     def chunks(self, refuse: Refuse) -> Iterator[tuple[int, str]]:
         """Whole lines, many at a time: the number of the first, and their text with plain newlines.

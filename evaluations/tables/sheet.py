@@ -11,13 +11,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NoReturn
 
+from core.files.csv_tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.json_objects import read_json_list
 from core.files.refusals import FileRefusedError
 from core.files.text_source import Limits, TextSource
 from core.files.workbooks import Workbook
 from evaluations.errors import EvaluationError
 
-SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _LOOK = 1 << 16
 _LONGEST_CELL = 1 << 24
 _END = "\x00end\x00"
@@ -78,7 +78,7 @@ class _DelimitedSheet(Sheet):
         else:
             self.separator = self._separator(first, {each.casefold() for each in known})
         self.comma = self.separator in ";\t|"
-        named = SEPARATORS.get(self.separator, repr(self.separator))
+        named = DELIMITERS.get(self.separator, repr(self.separator))
         self.description = f"{named}-separated, {source.encoding}"
         header = next((row for _line, row in self._records()), [])
         self.columns = [str(each).strip() for each in header]
@@ -121,10 +121,10 @@ class _DelimitedSheet(Sheet):
         lines = self._lines()
         for _ in range(self._skip):
             next(lines, None)
-        csv.field_size_limit(_LONGEST_CELL)
-        reader = csv.reader(
+        reader = csv_reader(
             chain(lines, [_END]),
-            delimiter=self.separator,
+            self.separator,
+            longest_field=_LONGEST_CELL,
             quoting=csv.QUOTE_MINIMAL if self._quotes else csv.QUOTE_NONE,
             skipinitialspace=True,
         )
@@ -148,11 +148,10 @@ class _DelimitedSheet(Sheet):
     def _separator(self, line: str, known: set[str]) -> str:
         """The one under which most names of the header are known ones, then under which there are most."""
 
-        def fits(separator: str) -> tuple[int, int]:
-            names = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
-            return len(known & {each.strip().casefold() for each in names}), len(names)
+        def count_known(names: list[str]) -> int:
+            return len(known & {each.strip().casefold() for each in names})
 
-        return max(SEPARATORS, key=fits)
+        return find_delimiter(line, count_known, longest_field=_LONGEST_CELL, skipinitialspace=True)
 
 
 class _OfWorkbook(Sheet):

@@ -13,15 +13,15 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from core.files.compression import packing_of
+from core.files.csv_tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.encodings import EncodingError, guess_encoding, text_encoding
 from core.files.workbooks import Workbook, WorkbookError, is_workbook, open_workbook
 
 if TYPE_CHECKING:
     import _csv
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-_HEAD = 1 << 16
-_GZIP = b"\x1f\x8b"
+_HEAD, _MAGIC = 1 << 16, 8
 _ZIP = b"PK\x03\x04"
 _UTF8_MARK = b"\xef\xbb\xbf"
 _BLANK = _UTF8_MARK + b" \t\r\n"
@@ -166,7 +166,6 @@ def rating_source(path: Path, *, wanted: Iterable[str], encoding: str = "", shee
         encoding = text_encoding(encoding) if encoding else _guessed(path, head)
     except EncodingError as error:
         raise RatingsFileError(f"{path}: {error}") from error
-    csv.field_size_limit(_LONGEST_FIELD)
     if head.lstrip(_BLANK).startswith(b"{"):
         first = next((value for _number, value in _objects(path)), {})
         return _ObjectsSource(path, "utf-8", ",", list(first))
@@ -313,7 +312,7 @@ def _guessed(path: Path, head: bytes) -> str:
 
 def _opened_bytes(path: Path, check_fields: Callable[[], None] = _check_nothing) -> IO[bytes]:
     with path.open("rb") as file:
-        packed = file.read(2) == _GZIP
+        packed = packing_of(file.read(_MAGIC)) == "gzip"
     source = cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")  # noqa: SIM115
     return io.BufferedReader(_BoundedLines(path, source, check_fields), _HEAD)
 
@@ -334,7 +333,8 @@ def _opened(
 
 
 def _reader(file: IO[str] | IO[bytes], encoding: str, delimiter: str) -> "_csv.Reader":
-    return csv.reader(_lines(file, encoding), delimiter=delimiter, skipinitialspace=True)
+    lines = _lines(file, encoding)
+    return csv_reader(lines, delimiter, longest_field=_LONGEST_FIELD, skipinitialspace=True)
 
 
 def _is_utf8(encoding: str) -> bool:
@@ -352,8 +352,7 @@ def _blank(row: list[str]) -> bool:
 
 
 def _delimiter(line: str, wanted: set[str]) -> str:
-    def fits(delimiter: str) -> tuple[int, int]:
-        names = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-        return len(wanted & {name.strip().casefold() for name in names}), len(names)
+    def count_wanted(names: list[str]) -> int:
+        return len(wanted & {name.strip().casefold() for name in names})
 
-    return max(DELIMITERS, key=fits)
+    return find_delimiter(line, count_wanted, longest_field=_LONGEST_FIELD, skipinitialspace=True)

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from retrieval.errors import Fault, FileRefusedError
+from core.files.compression import packing_of
+from core.files.faults import Fault
+from core.files.numbered_lines import LONGEST_LINE
+from retrieval.errors import FileRefusedError
 
-#: Longest line in bytes, and faults that are listed before reading stops.
-LONGEST_LINE = 4_000_000
+#: Faults that are listed before reading stops.
 MOST_FAULTS = 20
-_GZIP = b"\x1f\x8b"
 _CODECS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"PK\x03\x04", "a zip file"))
 
 
@@ -54,7 +55,7 @@ def _lines(raw: IO[bytes], faults: Faults) -> Iterator[tuple[int, str]]:
     for magic, what in _CODECS:
         if head.startswith(magic):
             raise faults.stop(1, f"this is {what}, not UTF-8 text", "Save it as UTF-8, plain or gzip.")
-    source: IO[bytes] = gzip.GzipFile(fileobj=raw) if head.startswith(_GZIP) else raw  # type: ignore[assignment]
+    source: IO[bytes] = gzip.GzipFile(fileobj=raw) if packing_of(head) == "gzip" else raw  # type: ignore[assignment]
     number = 0
     while True:
         number += 1

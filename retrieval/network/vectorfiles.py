@@ -16,7 +16,8 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.errors import Fault, FileRefusedError
+from core.files.faults import Fault
+from retrieval.errors import FileRefusedError
 from retrieval.network.vectors import Rows
 
 _GZIP = b"\x1f\x8b"

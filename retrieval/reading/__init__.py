@@ -8,8 +8,8 @@ JSONL, CSV, TSV, workbooks, Parquet, MS MARCO's `collection.tsv` and TREC CAR's 
 Memory stays the same whatever the size of the file.
 """
 
+from core.files.numbered_lines import LONGEST_LINE
 from retrieval.reading.file import FORMATS, PassageFile, open_passages
-from retrieval.reading.lines import LONGEST_LINE
 from retrieval.reading.passage_source import LONGEST_TEXT, MOST_FAULTS, Layout
 from retrieval.reading.row import Row
 

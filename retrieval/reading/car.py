@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterator
 from typing import IO, Any
 
-from retrieval.reading.lines import LineNumber, blocks, too_long
+from core.files.numbered_lines import LineNumber, blocks, too_long
 from retrieval.reading.passage_source import PassageSource
 
 #: Longest paragraph in bytes. Each may be an object of eighty, and more than that is taken by none.

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from core.files.compression import sound_blocks, sound_start
 from core.files.encodings import EncodingError, Guess, guess_encoding, text_encoding
+from core.files.faults import Fault
+from core.files.parquet import ParquetError, read_rows
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
-from retrieval.errors import Fault, FileRefusedError
-from retrieval.reading import compression
-from retrieval.reading.fields import row_of
+from retrieval.errors import FileRefusedError
+from retrieval.reading.fields import mapped, row_of
 from retrieval.reading.passage_source import FOUND_OUT, Layout, PassageSource
 from retrieval.reading.row import Row
 from retrieval.reading.tables import is_collection
@@ -32,7 +34,7 @@ _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 #: The header of a TREC CAR file: a list that begins with "CAR".
 _CAR = b"\x63CAR"
 _PARQUET = b"PAR1"
-_BLOCK = 2**20
+_START = 4096
 Records = Iterator[tuple[int, dict[str, Any]]]
 
 
@@ -80,7 +82,7 @@ def open_passages(
         raise ValueError(f"{format!r} is none of {', '.join(FORMATS)}.")
     try:
         with path.open("rb") as raw:
-            start, size = _peek(raw), path.stat().st_size
+            start, size = sound_start(raw, _START), path.stat().st_size
     except OSError as error:
         fault = Fault(1, "", f"it cannot be read: {error.strerror}", "Name a file that is there.")
         raise FileRefusedError(name, [fault]) from error
@@ -104,30 +106,8 @@ def open_passages(
 def _settle_encoding(file: PassageFile) -> None:
     """The encoding that was named, or what the file seems to have; damage is said where it is read."""
     asked = file.layout.encoding
-    guess = Guess(text_encoding(asked), 1) if asked else guess_encoding(_blocks(file.path))
+    guess = Guess(text_encoding(asked), 1) if asked else guess_encoding(sound_blocks(file.path))
     file.encoding, file.encoding_said = guess.encoding, guess.description
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    """The unpacked content as far as it can be had."""
-    with path.open("rb") as raw:
-        try:
-            source = compression.unpacked(raw, raw.read(16))
-            while block := source.read(_BLOCK):
-                yield block
-        except Exception as error:
-            if not compression.is_damage(error):
-                raise
-
-
-def _peek(raw: IO[bytes]) -> bytes:
-    """The first characters, unpacked; nothing where they cannot be."""
-    try:
-        return compression.unpacked(raw, raw.read(16)).read(4096)
-    except Exception as error:
-        if not compression.is_damage(error):
-            raise
-        return b""
 
 
 def _format_of(path: Path, start: bytes) -> str:
@@ -152,9 +132,22 @@ def _reader(format: str) -> Callable[[PassageSource, IO[bytes]], Records]:
     if format == "jsonl":
         from retrieval.reading.jsonlines import records  # noqa: PLC0415
     elif format == "parquet":
-        from retrieval.reading.parquet import records  # noqa: PLC0415
+        records = _read_parquet
     elif format == "car":
         from retrieval.reading.car import records  # noqa: PLC0415
     else:
         from retrieval.reading.tables import records  # noqa: PLC0415
     return records
+
+
+def _read_parquet(file: PassageSource, raw: IO[bytes]) -> Records:
+    """Rows by our names, numbered from 1."""
+
+    def note_progress(number: int, every: int) -> None:
+        file.bytes_done = file.bytes_total * number // every
+
+    try:
+        yield from read_rows(raw, lambda columns: mapped(file, 1, columns), note_progress)
+    except ParquetError as error:
+        what = f"it cannot be read as Parquet ({error})"
+        raise file.stop(error.row, "", what, "Unpack it, or write it again.") from error

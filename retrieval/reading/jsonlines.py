@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
+from core.files.numbered_lines import numbered
 from retrieval.reading.fields import named
-from retrieval.reading.lines import numbered
 from retrieval.reading.passage_source import PassageSource
 
 #: Members of the first object that are shown.

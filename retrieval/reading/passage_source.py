@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
+from core.files.faults import Fault
 from core.files.workbooks import Workbook
-from retrieval.errors import Fault, FileRefusedError
+from retrieval.errors import FileRefusedError
 
 #: Faults that are listed before reading stops.
 MOST_FAULTS = 20
@@ -45,6 +47,8 @@ class PassageSource:
     says which of them holds which field, as soon as the first row is read. `longest_text` is in characters:
     documents that are to be split may be longer than a passage. `name` is what faults call the file.
     """
+
+    long_remedy: ClassVar[str] = "Cut the page into passages."
 
     path: Path
     format: str

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from core.files.csv_tables import DELIMITERS
 from retrieval.errors import FileRefusedError
 from retrieval.reading.file import PassageFile, open_passages
 from retrieval.reading.passage_source import FOUND_OUT, Layout
 from retrieval.reading.row import Row
 from retrieval.reading.splits import LONGEST_DOCUMENT
-from retrieval.reading.tables import DELIMITERS
 
 _FORMATS = {
     "jsonl": "JSON Lines",

@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import IO, Any
 
+from core.files.csv_tables import DELIMITERS, csv_reader
+from core.files.numbered_lines import LONGEST_LINE, numbered
 from retrieval.reading.fields import NAMES, mapped
-from retrieval.reading.lines import LONGEST_LINE, numbered
 from retrieval.reading.passage_source import PassageSource
 
-#: What may separate the cells of a CSV file, the most usual first.
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 Cells = Iterator[tuple[int, list[str]]]
 #: Columns of files without a header, by how many there are: `collection.tsv`, and `msmarco-docs.tsv`.
 _WITHOUT_HEADER = {2: ("id", "text"), 4: ("id", "url", "title", "text")}
@@ -70,7 +69,6 @@ def _split_by_tabs(lines: Iterator[tuple[int, str]]) -> Cells:
 def _split_by_marks(file: PassageSource, lines: Iterator[tuple[int, str]]) -> Cells:
     """A quoted field may go over several lines."""
     at = 0
-    csv.field_size_limit(LONGEST_LINE)
     begin = next((each for each in lines if each[1].strip()), None)
     if begin is None:
         return
@@ -88,7 +86,7 @@ def _split_by_marks(file: PassageSource, lines: Iterator[tuple[int, str]]) -> Ce
             at = number
             yield line + "\n"
 
-    reader = csv.reader(counted(), delimiter=file.delimiter, strict=True)
+    reader = csv_reader(counted(), file.delimiter, longest_field=LONGEST_LINE, strict=True)
     while True:
         first = at + 1
         try:
@@ -106,7 +104,7 @@ def _delimiter(line: str, given: Mapping[str, str]) -> str:
 
     def fits(mark: str) -> tuple[int, int]:
         try:
-            names = next(csv.reader([line], delimiter=mark), [])
+            names = next(csv_reader([line], mark, longest_field=LONGEST_LINE), [])
         except csv.Error:  # said where the row is read
             return 0, 0
         return sum(name.strip() in known for name in names), len(names)

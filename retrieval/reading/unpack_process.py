@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.files.confinement import MEGABYTES, EndedError, frames
-from retrieval.errors import Fault
+from core.files.faults import Fault
 from retrieval.reading.passage_source import PassageSource
 from retrieval.reading.row import Row
 

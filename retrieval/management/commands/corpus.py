@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
+from core.files.csv_tables import DELIMITERS
 from core.files.rowcounts import sum_in_words
 from core.projects.models import Project
 from retrieval.errors import RetrievalError
@@ -19,7 +20,6 @@ from retrieval.models import Corpus
 from retrieval.reading import FORMATS, Layout, open_passages
 from retrieval.reading.fields import NAMES
 from retrieval.reading.preview import read_as
-from retrieval.reading.tables import DELIMITERS
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.corpora import (
     AdditionCounts,

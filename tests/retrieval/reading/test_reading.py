@@ -5,8 +5,9 @@ import json
 
 import pytest
 
+from core.files import compression
 from retrieval.errors import FileRefusedError
-from retrieval.reading import Layout, compression, open_passages
+from retrieval.reading import Layout, open_passages
 
 
 def file_of(tmp_path, content, name="passages.jsonl"):

@@ -10,6 +10,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
 #: A packed file may grow by this factor and no more once it is past the first 100 MB.
@@ -22,6 +23,7 @@ _PIECE = 1024
 #: Memory that unpacking may ask for, as the head of a file says; `xz -9` wants half of it.
 MOST_MEMORY = 2**27
 _OUT, _XZ_PIECE = 2**18, 2**16
+_HEAD, _BLOCK = 16, 2**20
 
 
 def packing_of(head: bytes) -> str:
@@ -57,6 +59,28 @@ def is_damage(error: BaseException) -> bool:
 def wants_too_much(error: BaseException) -> bool:
     """Whether an error of reading says that unpacking wants more memory than it gets."""
     return is_damage(error) and "memory" in str(error).lower()
+
+
+def sound_blocks(path: Path) -> Iterator[bytes]:
+    """The unpacked content as far as it can be had; whoever reads the file says what is wrong with it."""
+    with path.open("rb") as raw:
+        try:
+            source = unpacked(raw, raw.read(_HEAD))
+            while block := source.read(_BLOCK):
+                yield block
+        except Exception as error:
+            if not is_damage(error):
+                raise
+
+
+def sound_start(raw: IO[bytes], size: int) -> bytes:
+    """The first bytes, unpacked; none where they cannot be."""
+    try:
+        return unpacked(raw, raw.read(_HEAD)).read(size)
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        return b""
 
 
 def _xz(raw: IO[bytes]) -> Iterator[bytes]:

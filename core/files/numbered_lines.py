@@ -1,18 +1,35 @@
 """Content by blocks and lines: unpacked, decoded, numbered; damage, bombs and endless lines stop a file."""
 
-import codecs
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, ClassVar, Protocol
 
-from retrieval.reading import compression
-from retrieval.reading.passage_source import PassageSource
+from core.files import compression
+from core.files.encodings import narrow_blocks, narrow_encoding
 
 #: Longest line, or record, of a file in bytes.
 LONGEST_LINE = 4_000_000
 _BLOCK = 2**18
 _BOM = b"\xef\xbb\xbf"
-_WIDE = ("utf-16", "utf-32")  # with or without -le, -be
 _ARCHIVES = ((0, b"PK\x03\x04", "a zip file"), (257, b"ustar", "a tar archive"))
+
+
+class LineFile(Protocol):
+    """What readers of lines know of a file, and where they say what is wrong with it."""
+
+    encoding: str
+    bytes_done: int
+    #: What to do about a line or record that is too long.
+    long_remedy: ClassVar[str]
+
+    def fault(self, number: int, field: str, what: str, remedy: str) -> None:
+        """Note what is wrong with a line."""
+
+    def stop(self, number: int, field: str, what: str, remedy: str) -> Exception:
+        """The error for a file that cannot be read any further."""
+        ...
+
+    def stop_if_too_many(self) -> None:
+        """Raise the error with all faults when there are too many."""
 
 
 class LineNumber:
@@ -21,7 +38,7 @@ class LineNumber:
     number = 1
 
 
-def numbered(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, str]]:
+def numbered(file: LineFile, raw: IO[bytes]) -> Iterator[tuple[int, str]]:
     """Lines without LF and byte order mark. One that is not in the file's encoding is a fault, and empty."""
     where, rest = LineNumber(), b""
     for block in _narrow(file, blocks(file, raw, where), where):
@@ -34,7 +51,7 @@ def numbered(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, str]]:
     yield from _lines(file, where, rest)
 
 
-def blocks(file: PassageSource, raw: IO[bytes], where: LineNumber) -> Iterator[bytes]:
+def blocks(file: LineFile, raw: IO[bytes], where: LineNumber) -> Iterator[bytes]:
     """The unpacked content, some hundred kilobytes at a time."""
     head = raw.read(512)
     _refuse_archives(file, head)
@@ -63,43 +80,33 @@ def blocks(file: PassageSource, raw: IO[bytes], where: LineNumber) -> Iterator[b
         yield block
 
 
-def too_long(file: PassageSource, where: LineNumber, unit: str, longest: int = LONGEST_LINE) -> Exception:
-    """The error for a line or record that nobody's passage has."""
+def too_long(file: LineFile, where: LineNumber, unit: str, longest: int = LONGEST_LINE) -> Exception:
+    """The error for a line or record beyond the limit."""
     what = f"the {unit} is longer than {longest // 1_000_000} MB"
-    return file.stop(where.number, "", what, "Cut the page into passages.")
+    return file.stop(where.number, "", what, file.long_remedy)
 
 
-def _refuse_archives(file: PassageSource, head: bytes) -> None:
+def _refuse_archives(file: LineFile, head: bytes) -> None:
     for at, magic, what in _ARCHIVES:
         if head[at:].startswith(magic):
             raise file.stop(1, "", f"this is {what}, not text", "Take the file out of it.")
 
 
-def _narrow(file: PassageSource, content: Iterator[bytes], where: LineNumber) -> Iterator[bytes]:
+def _narrow(file: LineFile, content: Iterator[bytes], where: LineNumber) -> Iterator[bytes]:
     """The content in an encoding whose line feed is one byte: wide ones become UTF-8."""
-    if not file.encoding.startswith(_WIDE):
-        yield from content
-        return
-    decoder = codecs.getincrementaldecoder(file.encoding)()
     try:
-        for block in content:
-            yield decoder.decode(block).encode()
-        yield decoder.decode(b"", final=True).encode()
+        yield from narrow_blocks(content, file.encoding)
     except UnicodeError as error:
         what = f"the text is not {file.encoding.upper()} from here on"
         raise file.stop(where.number, "", what, "Save the file as UTF-8.") from error
 
 
-def _codec(file: PassageSource) -> str:
-    return "utf-8" if file.encoding.startswith((*_WIDE, "utf-8")) else file.encoding
-
-
-def _lines(file: PassageSource, where: LineNumber, content: bytes) -> Iterator[tuple[int, str]]:
+def _lines(file: LineFile, where: LineNumber, content: bytes) -> Iterator[tuple[int, str]]:
     """Whole lines of a block; only a block with a fault is decoded line by line."""
     if not content:
         return
     try:
-        lines = content.decode(_codec(file)).split("\n")
+        lines = content.decode(narrow_encoding(file.encoding)).split("\n")
     except UnicodeDecodeError:
         for line in content.removesuffix(b"\n").split(b"\n"):
             yield where.number, _decoded(file, where.number, line)
@@ -112,11 +119,12 @@ def _lines(file: PassageSource, where: LineNumber, content: bytes) -> Iterator[t
         where.number += 1
 
 
-def _decoded(file: PassageSource, number: int, line: bytes) -> str:
+def _decoded(file: LineFile, number: int, line: bytes) -> str:
+    encoding = narrow_encoding(file.encoding)
     try:
-        return line.decode(_codec(file))
+        return line.decode(encoding)
     except UnicodeDecodeError as error:
-        what = f"byte {error.start + 1} ({line[error.start]:#04x}) is no {_codec(file).upper()}"
+        what = f"byte {error.start + 1} ({line[error.start]:#04x}) is no {encoding.upper()}"
         file.fault(number, "", what, "Save the file as UTF-8, or name its encoding.")
         file.stop_if_too_many()
         return ""

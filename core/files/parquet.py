@@ -1,29 +1,41 @@
-"""Parquet: only the columns that are ours are read, as many rows at a time as some megabytes hold.
+"""Parquet: only the columns that are wanted are read, as many rows at a time as some megabytes hold.
 
 A text that stands once in the file and is referred to by many rows is kept once; so is a column read whose
 texts are encoded so. It is a bomb only if it is written out for every row.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any
-
-from retrieval.reading.fields import mapped
-from retrieval.reading.passage_source import PassageSource
 
 _ROWS = 500
 #: Bytes of a column in a batch, and of texts that are made of a batch at a time.
 _BATCH, _SLICE = 2**24, 2**23
 
 
-def records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows by our names, numbered from 1."""
+class ParquetError(ValueError):
+    """Why a file cannot be read on; `row` is the first that was not."""
+
+    def __init__(self, row: int, why: str) -> None:
+        super().__init__(why)
+        self.row = row
+
+
+def read_rows(
+    raw: IO[bytes],
+    find_columns: Callable[[list[str]], Mapping[str, str]],
+    progress: Callable[[int, int], None],
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows by the names that `find_columns` gives for those of the file, numbered from 1.
+
+    `progress` is told how many of how many rows are read. To be run under a limit of memory.
+    """
     import pyarrow  # noqa: PLC0415  # heavy
     import pyarrow.parquet as parquet  # noqa: PLC0415, PLR0402
 
     number = 0
     try:
         table = parquet.ParquetFile(raw, buffer_size=2**20)
-        names = mapped(file, 1, list(table.schema_arrow.names))
+        names = find_columns(list(table.schema_arrow.names))
         theirs = list(dict.fromkeys(names.values()))
         every = max(table.metadata.num_rows, 1)
         table = parquet.ParquetFile(raw, buffer_size=2**20, read_dictionary=_dictionaries(table, theirs))
@@ -35,12 +47,11 @@ def records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, dict[str
                 for values in zip(*columns.values(), strict=True):
                     number += 1
                     yield number, dict(zip(columns, values, strict=True))
-            file.bytes_done = file.bytes_total * number // every
+            progress(number, every)
     except MemoryError:
         raise
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        what = f"it cannot be read as Parquet ({str(error)[:200]})"
-        raise file.stop(number + 1, "", what, "Unpack it, or write it again.") from error
+        raise ParquetError(number + 1, str(error)[:200]) from error
 
 
 def _rows_at_once(metadata: Any) -> int:
