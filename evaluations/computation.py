@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from django.conf import settings
 
+from core.files.atomic import write_together
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
 from evaluations.external.join import JoinedTable
@@ -23,7 +24,6 @@ from evaluations.spreading.part_runner import PartRunner
 from evaluations.table_evaluation import Options, files_of, run_evaluation
 from evaluations.tables.release_table import open_release
 from evaluations.tables.rows import AnswerTable
-from judgments.reporting.writer import write_together
 from releases.stored_files import fetched
 
 _SENTENCES = re.compile(r"(?<=[.!?]) +(?=[A-Z])")

@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 from typing import IO
 
+from core.files.atomic import Write
 from evaluations.reporting.points import NONE, Points, Sample
 from evaluations.table_evaluation import EvaluationResult
-from judgments.reporting.writer import Write
 
 FILE = "points.json"
 

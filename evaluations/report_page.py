@@ -5,13 +5,14 @@ from django.core.cache import cache
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from core.files.atomic import Write
 from evaluations import plot_points, storage
 from evaluations.models import Evaluation
 from evaluations.reporting.page import page_with
 from evaluations.reporting.points import NONE, Points
 from evaluations.reporting.reader import Report
 from evaluations.reporting.report_views import context_of
-from judgments.reporting.writer import Write, text_of
+from judgments.reporting.writer import text_of
 
 _PART = "evaluations/parts/report.html"
 _SECONDS = 3_600

@@ -9,13 +9,14 @@ from typing import IO, Any, cast
 
 import numpy as np
 
+from core.files.atomic import Write
 from evaluations.answer_scores import MetricScores, scored
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable, batches
 from evaluations.writing.latex import table_of
 from evaluations.writing.scorefile import Part, write_csv
-from judgments.reporting.writer import Write, json_of, text_of
+from judgments.reporting.writer import json_of, text_of
 from metrics.meta.evaluation import evaluate
 from metrics.meta.kernels import STATISTICS, Statistic
 from metrics.meta.part_runner import PartRunner, processes

@@ -9,7 +9,7 @@ table can be read back as it was.
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from decimal import Decimal
 
@@ -34,6 +34,19 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
     out = io.StringIO(newline="")
     csv.writer(out).writerows(rows)
     return out.getvalue()
+
+
+class _Echo:
+    """A file for the CSV writer that keeps nothing."""
+
+    def write(self, line: str) -> str:
+        """The line itself."""
+        return line
+
+
+def csv_line_writer() -> Callable[[Iterable[object]], str]:
+    """A function that gives cells as one line of a CSV file, for files that are streamed."""
+    return csv.writer(_Echo()).writerow
 
 
 def unguarded(text: str) -> str:

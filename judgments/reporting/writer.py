@@ -1,14 +1,11 @@
-"""Files of a filter run: written beside their place, then moved there together: all of them or none."""
+"""Files of a filter run: the report as JSON, the ratings that are kept as CSV."""
 
-import os
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, repeat
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from core.files.atomic import Write
 from core.files.cells import cell
 from metrics.agreement.recipes import Z
 
@@ -20,35 +17,8 @@ if TYPE_CHECKING:
 
 #: Lists of the report that grow with the data: a row of theirs is a line of the file.
 LISTS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers", "items")
-_READABLE = 0o666
 _ROWS = 1 << 16
 _TO_QUOTE = re.compile('[,"\r\n]')
-Write = Callable[[IO[bytes]], None]
-
-
-class NotWrittenError(Exception):
-    """A file that could not be written, and why."""
-
-
-def write_together(files: Mapping[Path, Write]) -> None:
-    """Writes all files, or none: NotWrittenError names the one that could not be written."""
-    ready: list[tuple[str, Path]] = []
-    try:
-        for path, write in files.items():
-            with _named(path):
-                descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-                ready.append((name, path))
-                with os.fdopen(descriptor, "wb") as file:
-                    write(file)
-                Path(name).chmod(_READABLE & ~_mask())
-        while ready:
-            name, path = ready[0]
-            with _named(path):
-                Path(name).replace(path)
-            ready.pop(0)
-    finally:
-        for name, _path in ready:
-            Path(name).unlink(missing_ok=True)
 
 
 def json_of(report: Mapping[str, Any]) -> Write:
@@ -119,17 +89,3 @@ def _quoted(text: str) -> str:
     if _TO_QUOTE.search(text):
         return '"' + text.replace('"', '""') + '"'
     return text
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise NotWrittenError(f"{path} cannot be written: {error.strerror or error}.") from error
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

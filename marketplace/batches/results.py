@@ -4,7 +4,6 @@ The answers are read twice, once for the columns they need, once for the rows; n
 hundred of them in memory.
 """
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from core.files.cells import cell
+from core.files.cells import cell, csv_line_writer
 from marketplace.batches import answers
 from marketplace.models import Batch, Holding
 from marketplace.templatetags.marketplace_money import money
@@ -64,8 +63,8 @@ def lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
         rows.order_by().values_list("answer", flat=True).iterator(chunk_size=_AT_ONCE)
     )
     others = [OTHER_ANSWERS] if more else []
-    writer = csv.writer(_Echo())
-    yield writer.writerow(
+    write_row = csv_line_writer()
+    yield write_row(
         [
             *HEAD,
             *(f"Input.{name}" for name in batch.columns),
@@ -78,15 +77,7 @@ def lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
     source: Iterator[Row] = iter(rows.values(*_READ).iterator(chunk_size=_AT_ONCE))
     while some := list(islice(source, _AT_ONCE)):
         rates.learn({row["worker"] for row in some})
-        yield "".join(writer.writerow([*map(cell, _cells(row, names, more, rates)), "", ""]) for row in some)
-
-
-class _Echo:
-    """A file for the CSV writer that keeps nothing."""
-
-    def write(self, line: str) -> str:
-        """The line itself."""
-        return line
+        yield "".join(write_row([*map(cell, _cells(row, names, more, rates)), "", ""]) for row in some)
 
 
 def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:

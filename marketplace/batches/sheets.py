@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from core.files.encodings import MARKS, USUAL, EncodingError, Guess, guess_encoding, text_encoding
+from core.files.csv_tables import csv_reader
+from core.files.encodings import USUAL, EncodingError, Guess, guess_encoding, marked_encoding, text_encoding
 from core.files.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 from marketplace.errors import Refusal
 
@@ -27,7 +28,7 @@ ENCODINGS: Mapping[str, str] = {"auto": "Find out", **USUAL}
 #: What a page's file chooser shows.
 ACCEPTED = ".csv,.txt,.tsv,.xlsx,.xlsm,.xlsb,.xls,.ods,text/csv"
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-#: The csv module has one limit for the process: whoever reads sets the same.
+#: Characters of a quoted cell.
 _LONGEST_FIELD = 1 << 17
 _PIECE = 1 << 20
 _HEAD = 1 << 17
@@ -159,7 +160,7 @@ class Sheet:
 
     def _encoding(self, start: bytes, asked: str) -> Guess:
         """A mark decides, then what is asked for; without either, what the bytes look like."""
-        if marked := next((name for mark, name in MARKS.items() if start.startswith(mark)), ""):
+        if marked := marked_encoding(start):
             return Guess(marked, 1)
         if asked and asked != "auto":
             try:
@@ -214,8 +215,7 @@ class Sheet:
         lines = _Lines(self._text())
         for _ in range(self._skip):
             next(lines, None)
-        csv.field_size_limit(_LONGEST_FIELD)
-        reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
+        reader = csv_reader(lines, self.delimiter, longest_field=_LONGEST_FIELD, strict=True)
         while True:
             begin = lines.number + 1
             try:

@@ -1,6 +1,5 @@
 """An export as one ZIP archive, written while it is sent: no file of it is ever whole in memory."""
 
-import csv
 import io
 import json
 import zipfile
@@ -10,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from core.files.cells import plain
+from core.files.cells import csv_line_writer, plain
 from marketplace.export.contents import BLOCKS, TABLES, Table, profile, readme
 from marketplace.models import Worker
 
@@ -83,19 +82,11 @@ def _as_json(table: Table, worker: Worker) -> Iterator[str]:
     yield "[]\n" if before == "[\n" else "\n]\n"
 
 
-class _Line:
-    """A file for the CSV writer that hands each line straight back."""
-
-    def write(self, line: str) -> str:
-        """The line."""
-        return line
-
-
 def _as_csv(table: Table, worker: Worker) -> Iterator[str]:
-    writer = csv.writer(_Line())
-    yield writer.writerow(list(table.columns))
+    write_row = csv_line_writer()
+    yield write_row(list(table.columns))
     for row in table.values(worker):
-        yield writer.writerow([plain(value) for value in row])
+        yield write_row([plain(value) for value in row])
 
 
 def _written(value: object) -> str:

@@ -3,20 +3,19 @@
 import csv
 import io
 import json
-import os
 import re
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO
 
+from core.files import atomic
+from core.files.atomic import Write
 from core.files.cells import cell
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.report import Evaluation, as_json
 from retrieval.evaluation.runs import Run, write_run
 
-Write = Callable[[IO[bytes]], object]
 _UNSAFE = re.compile(r"[^\w.=-]+")
 _READABLE = 0o644
 
@@ -58,30 +57,11 @@ def run_files(folder: Path, runs: Sequence[Run]) -> dict[Path, Write]:
 
 
 def write_together(files: Mapping[Path, Write]) -> None:
-    """Write all files beside their places, then rename them; EvaluationError names one that cannot be."""
-    ready: list[tuple[str, Path]] = []
-    mask = os.umask(0)
-    os.umask(mask)
+    """Write all files or none; EvaluationError names one that cannot be written."""
     try:
-        for path, write in files.items():
-            try:
-                handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-                ready.append((name, path))
-                with os.fdopen(handle, "wb") as file:
-                    write(file)
-                Path(name).chmod(_READABLE & ~mask)
-            except OSError as error:
-                raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
-        while ready:
-            name, path = ready[0]
-            try:
-                Path(name).replace(path)
-            except OSError as error:
-                raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
-            ready.pop(0)
-    finally:
-        for name, _ in ready:
-            Path(name).unlink(missing_ok=True)
+        atomic.write_together(files, mode=_READABLE)
+    except atomic.FileWriteError as error:
+        raise EvaluationError(str(error)) from error
 
 
 def _write_run(run: Run, file: IO[bytes]) -> None:

@@ -115,13 +115,14 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _evaluate(self, options: dict[str, Any]) -> None:
+        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
         from evaluations.choices import choose  # noqa: PLC0415  # numpy
         from evaluations.plot_points import points_of  # noqa: PLC0415
         from evaluations.reporting.page import page_of  # noqa: PLC0415
         from evaluations.table_evaluation import Options, files_of, run_evaluation  # noqa: PLC0415  # numpy
         from evaluations.tables.sources import opened  # noqa: PLC0415
         from evaluations.writing.summary import summary  # noqa: PLC0415
-        from judgments.reporting.writer import NotWrittenError, text_of, write_together  # noqa: PLC0415
+        from judgments.reporting.writer import text_of  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
         folder = _folder(options)
@@ -161,7 +162,7 @@ class Command(BaseCommand):
                 with _output_folder(folder):
                     try:
                         write_together({folder / name: files[name] for name in FILES})
-                    except NotWrittenError as error:
+                    except FileWriteError as error:
                         raise CommandError(str(error)) from error
         summary(done.report, cast("TextIO", self.stdout._out))
         self.stdout.write(f"Written to {folder}: {', '.join(FILES)}")

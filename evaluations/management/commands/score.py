@@ -53,12 +53,13 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _score(self, options: dict[str, Any]) -> None:
+        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
         from evaluations.answer_scores import Tally, stream  # noqa: PLC0415  # numpy comes with it
         from evaluations.choices import choose, scoring_processes  # noqa: PLC0415  # numpy comes with it
         from evaluations.tables.sources import opened  # noqa: PLC0415
         from evaluations.writing.means import facts_of, show  # noqa: PLC0415  # not to parse arguments
         from evaluations.writing.scorefile import write_csv, write_jsonl  # noqa: PLC0415
-        from judgments.reporting.writer import NotWrittenError, json_of, write_together  # noqa: PLC0415
+        from judgments.reporting.writer import json_of  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
         paths = outputs(options, ("out", "json"), source=Path(options["file"]), what="the file of answers")
@@ -97,7 +98,7 @@ class Command(BaseCommand):
                     files[paths["json"]] = json_of(said)
                 try:
                     write_together(files)
-                except NotWrittenError as error:
+                except FileWriteError as error:
                     raise CommandError(str(error)) from error
                 if out is None:
                     self._print(held)

@@ -160,16 +160,12 @@ class Command(BaseCommand):
         done.report["model"] = {"name": kept.name, "signature": kept.signature, "digest": kept.digest}
 
     def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
+        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
         from evaluations.learning.figures import points_of  # noqa: PLC0415  # only for a report
         from evaluations.learning.page import page_of  # noqa: PLC0415
         from evaluations.learning.scorefile import parts_of  # noqa: PLC0415
         from evaluations.writing.scorefile import write_csv  # noqa: PLC0415
-        from judgments.reporting.writer import (  # noqa: PLC0415
-            NotWrittenError,
-            json_of,
-            text_of,
-            write_together,
-        )
+        from judgments.reporting.writer import json_of, text_of  # noqa: PLC0415
 
         files: dict[Path, Any] = {}
         if options["report"] is not None:
@@ -185,7 +181,7 @@ class Command(BaseCommand):
             files[options["scores"]] = lambda file: write_csv(file, parts)
         try:
             write_together(files)
-        except NotWrittenError as error:
+        except FileWriteError as error:
             raise CommandError(str(error)) from error
 
 

@@ -159,7 +159,8 @@ class Command(BaseCommand):
         from metrics.learned.extra import needed  # noqa: PLC0415
 
         needed("Training")
-        from judgments.reporting.writer import NotWrittenError, json_of, write_together  # noqa: PLC0415
+        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
+        from judgments.reporting.writer import json_of  # noqa: PLC0415
         from metrics.learned.kpqa.training.checkpoints import refuse_existing  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
@@ -181,7 +182,7 @@ class Command(BaseCommand):
         facts = {"model": model.name, "signature": model.signature, **model.card}
         try:
             write_together({path: json_of(facts) for path in files.values()})
-        except NotWrittenError as error:
+        except FileWriteError as error:
             raise CommandError(str(error)) from error
         for path in files.values():
             self.stdout.write(f"Written: {path}")

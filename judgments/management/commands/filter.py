@@ -85,10 +85,10 @@ class Command(BaseCommand):
                 gc.enable()
 
     def _filter(self, options: dict[str, Any]) -> None:
+        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
         from judgments.importing.rating_source import RatingsFileError  # noqa: PLC0415  # numpy comes with these
         from judgments.importing.ratings import read_ratings  # noqa: PLC0415
         from judgments.reporting.summary import summary  # noqa: PLC0415
-        from judgments.reporting.writer import NotWrittenError, write_together  # noqa: PLC0415
         from metrics.agreement.filters import run  # noqa: PLC0415
         from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters  # noqa: PLC0415
         from metrics.agreement.report import report  # noqa: PLC0415
@@ -140,7 +140,7 @@ class Command(BaseCommand):
         }
         try:
             write_together(_files(paths, said, table, done))
-        except NotWrittenError as error:
+        except FileWriteError as error:
             raise CommandError(str(error)) from error
         summary(said, cast("TextIO", self.stdout._out), file=options["file"].name)
         for path in paths.values():

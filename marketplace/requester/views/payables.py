@@ -1,7 +1,5 @@
 """Reports for the finance office: what each worker is to be paid."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +14,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
-from core.files.cells import plain
+from core.files.cells import csv_line_writer, plain
 from core.money.amounts import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
@@ -202,13 +200,11 @@ def _file(
 def _totals(report: Payable) -> Iterator[str]:
     sums = workers_of(report).aggregate(**{f"all_{name}": Sum(name) for name in _SUMS})
     line = Due("Total", "", False, **{name: sums[f"all_{name}"] or 0 for name in _SUMS})
-    text = io.StringIO()
-    csv.writer(text).writerow(
+    yield csv_line_writer()(
         "" if column.name == "simulated" else plain(column.value(line))
         for column in PAYABLE.columns
         if column.value
     )
-    yield text.getvalue()
 
 
 @require_POST

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, outputs
+from core.files.atomic import Write
 from retrieval.errors import EvaluationError, RetrievalError
 from retrieval.management.progress import watched_passages
 
@@ -137,7 +138,7 @@ class Command(BaseCommand):
                 **facts,
             },
         )
-        written: dict[Path, writer.Write] = {}
+        written: dict[Path, Write] = {}
         if out is not None:
             written |= writer.run_files(out, [each.run for each in asked if each.milliseconds])
         if "json" in files:
