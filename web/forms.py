@@ -9,6 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from core.errors import ActionError
+from core.money.amounts import AmountError, dollars, entered_cents
+
+_MOST_CENTS = 1_000_000_000
 
 
 class FormError(ActionError):
@@ -40,3 +43,51 @@ def run_action(
         messages.error(request, str(error))
         return redirect(other or then, *names)
     return redirect(then, *names)
+
+
+class MoneyField(forms.CharField):
+    """An amount such as 12.50, kept as whole cents: from `least` to `most` of them.
+
+    `refusal` says what is wrong with any other amount, with {most} as an amount.
+    """
+
+    widget = forms.TextInput(attrs={"inputmode": "decimal", "size": 10, "autocomplete": "off"})
+
+    def __init__(
+        self,
+        *,
+        least: int = 0,
+        most: int = _MOST_CENTS,
+        refusal: str = "This is more than {most}.",
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self.least, self.most, self.refusal = least, most, refusal
+
+    def prepare_value(self, value: Any) -> Any:
+        """Cents as an amount."""
+        return dollars(value) if isinstance(value, int) else value
+
+    def to_python(self, value: Any) -> Any:
+        """Whole cents."""
+        text = str(super().to_python(value) or "").strip()
+        if not text:
+            return None
+        try:
+            amount = entered_cents(text)
+        except AmountError as error:
+            raise forms.ValidationError(str(error)) from error
+        if not self.least <= amount <= self.most:
+            raise forms.ValidationError(self.refusal.format(most=dollars(self.most)))
+        return amount
+
+
+class LogReasonForm(forms.Form):
+    """Why something is done; `help_text` says where the reason stays."""
+
+    help_text = ""
+    reason = forms.CharField(max_length=300, widget=forms.Textarea(attrs={"rows": 2}), label="Why")
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        self.fields["reason"].help_text = self.help_text

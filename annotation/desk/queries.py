@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -22,7 +21,7 @@ from annotation.services import queries as services
 from core.errors import ActionError
 from core.files.cells import cell, csv_text
 from web.access import ProjectAccess, Role, on_project
-from web.forms import FormError, read_form, run_action
+from web.forms import FormError, LogReasonForm, read_form, run_action
 from web.keys import chosen_keys
 from web.pages import show
 from web.table_pages import respond
@@ -39,15 +38,10 @@ _COLUMNS = {
 _COUNTS = ("screening_votes", "selections", "answers")
 
 
-class WhyForm(forms.Form):
+class QueryReasonForm(LogReasonForm):
     """A reason that stays in the query's history."""
 
-    reason = forms.CharField(
-        max_length=300,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        label="Why",
-        help_text="Stays in the history of the query and in the project's log.",
-    )
+    help_text = "Stays in the history of the query and in the project's log."
 
 
 @require_safe
@@ -71,7 +65,11 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         folder="annotation",
         rows_as="page",
         file_at=reverse("annotation:queries_csv", args=[access.project.slug]),
-        about=lambda rows: {"rows": rows, "choosable": access.manages and bool(rows), "why_form": WhyForm()},
+        about=lambda rows: {
+            "rows": rows,
+            "choosable": access.manages and bool(rows),
+            "why_form": QueryReasonForm(),
+        },
         tab="queries",
     )
 
@@ -121,7 +119,7 @@ def query(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespon
         query=row,
         beside=links_of_query(access.project, row),
         history=history(row),
-        why_form=WhyForm(),
+        why_form=QueryReasonForm(),
         can_accept=services.can_be_accepted(row),
         can_exclude=services.can_be_excluded(row),
     )
@@ -134,7 +132,7 @@ def take_out(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRes
     row = _query(access, pk)
 
     def action() -> str:
-        reason = read_form(WhyForm(request.POST))["reason"]
+        reason = read_form(QueryReasonForm(request.POST))["reason"]
         services.withdraw(query=row, reason=reason, actor=access.user)
         return "Taken out. No more work is asked for it; work already done stays, and is paid."
 
@@ -148,7 +146,7 @@ def back(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespons
     row = _query(access, pk)
 
     def action() -> str:
-        reason = read_form(WhyForm(request.POST))["reason"]
+        reason = read_form(QueryReasonForm(request.POST))["reason"]
         services.put_back(query=row, reason=reason, actor=access.user)
         return f"Put back: {row.get_status_display()}."
 
@@ -175,7 +173,7 @@ def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
         decision = request.POST.get("decision", "")
         if decision not in services.DECISIONS:
             raise FormError("Choose what to do with the query.")
-        reason = read_form(WhyForm(request.POST))["reason"]
+        reason = read_form(QueryReasonForm(request.POST))["reason"]
         services.DECISIONS[decision](query=row, reason=reason, actor=access.user)
         return f"It is {_DONE[decision]}: {row.get_status_display()}."
 
@@ -193,7 +191,7 @@ def decide_chosen(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
             project=access.project,
             chosen=chosen,
             decision=decision,
-            reason=read_form(WhyForm(request.POST))["reason"],
+            reason=read_form(QueryReasonForm(request.POST))["reason"],
             actor=access.user,
         )
     except ActionError as error:

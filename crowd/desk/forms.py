@@ -7,39 +7,15 @@ from typing import Any
 from django import forms
 from pydantic import ValidationError
 
-from core.money.amounts import AmountError, dollars, entered_cents
+from core.money.amounts import dollars
 from core.notices.models import Wish
 from core.projects.models import Membership, Project
 from crowd.desk import modelform
 from crowd.models import Stage
 from crowd.study.documents import expected_minutes
 from crowd.study.schema import ProjectFields
+from web.forms import MoneyField
 from web.revisions import RevisedForm
-
-_MOST_CENTS = 1_000_000_000
-
-
-class MoneyField(forms.CharField):
-    """An amount such as 12.50, kept as whole cents."""
-
-    widget = forms.TextInput(attrs={"inputmode": "decimal", "size": 10, "autocomplete": "off"})
-
-    def prepare_value(self, value: Any) -> Any:
-        """Cents as an amount."""
-        return dollars(value) if isinstance(value, int) else value
-
-    def to_python(self, value: Any) -> Any:
-        """Whole cents."""
-        text = str(super().to_python(value) or "").strip()
-        if not text:
-            return None
-        try:
-            amount = entered_cents(text)
-        except AmountError as error:
-            raise forms.ValidationError(str(error)) from error
-        if amount > _MOST_CENTS:
-            raise forms.ValidationError(f"This is more than {dollars(_MOST_CENTS)}.")
-        return amount
 
 
 class Form(forms.Form):

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.http import QueryDict
 
-from crowd.desk.forms import Form, MoneyField, OnceForm
+from crowd.desk.forms import Form, OnceForm
+from web.forms import MoneyField
 from web.revisions import Conflict
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from django import forms
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -23,7 +22,7 @@ from judgments.selectors.answers_of_systems import AnswerScore, Filters
 from judgments.selectors.references import reference_texts
 from judgments.services import candidates as services
 from web.access import ProjectAccess, Role, on_project
-from web.forms import read_form, run_action
+from web.forms import LogReasonForm, read_form, run_action
 from web.pages import show
 from web.table_pages import respond
 from web.tables import GridRequest
@@ -37,15 +36,10 @@ _COLUMNS = {
 }  # fmt: skip
 
 
-class WhyForm(forms.Form):
+class AnswerReasonForm(LogReasonForm):
     """A reason that stays with the answer."""
 
-    reason = forms.CharField(
-        max_length=300,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        label="Why",
-        help_text="Stays with the answer and in the project's log.",
-    )
+    help_text = "Stays with the answer and in the project's log."
 
 
 def _system(access: ProjectAccess, pk: int) -> System:
@@ -145,7 +139,7 @@ def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
         counts=counts,
         set_aside=counts.exact + counts.empty + counts.withdrawn + counts.query_out,
         out=selectors.OUT,
-        why_form=WhyForm(),
+        why_form=AnswerReasonForm(),
     )
 
 
@@ -188,7 +182,7 @@ def keep_copies(request: HttpRequest, access: ProjectAccess, *, pk: int) -> Http
     row = _system(access, pk)
 
     def action() -> str:
-        reason = read_form(WhyForm(request.POST))["reason"]
+        reason = read_form(AnswerReasonForm(request.POST))["reason"]
         count = services.put_back_copies(system=row, reason=reason, actor=access.user)
         return f"{count:,} answer{'' if count == 1 else 's'} put back: people judge them."
 
@@ -213,7 +207,7 @@ def candidate(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRe
         beside=links_of_query(access.project, row.query, {"candidate": row.pk}),
         said=answers.load_answer_scores([pk]).get(pk, AnswerScore()),
         out=selectors.OUT,
-        why_form=WhyForm(),
+        why_form=AnswerReasonForm(),
     )
 
 
@@ -224,7 +218,7 @@ def take_out(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRes
     row = _candidate(access, pk)
 
     def action() -> str:
-        reason = read_form(WhyForm(request.POST))["reason"]
+        reason = read_form(AnswerReasonForm(request.POST))["reason"]
         services.withdraw(candidate=row, reason=reason, actor=access.user)
         return "Taken out. No more judgments are asked for it; those already given stay."
 
@@ -238,7 +232,7 @@ def back(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespons
     row = _candidate(access, pk)
 
     def action() -> str:
-        reason = read_form(WhyForm(request.POST))["reason"]
+        reason = read_form(AnswerReasonForm(request.POST))["reason"]
         services.put_back(candidate=row, reason=reason, actor=access.user)
         return "Put back: people judge it."
 

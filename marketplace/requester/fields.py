@@ -6,8 +6,6 @@ from typing import Any
 
 from django import forms
 
-from core.money.amounts import AmountError, dollars, entered_cents
-
 #: Control characters that no text of the protocol may have; line breaks and tabs are none of them.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -42,26 +40,3 @@ class TextField(forms.CharField):
         super().validate(value)
         if CONTROL.search(value):
             raise forms.ValidationError("There is a control character in this text; type it without.")
-
-
-class MoneyField(forms.CharField):
-    """An amount such as 12.50, kept as whole cents."""
-
-    widget = forms.TextInput(attrs={"inputmode": "decimal", "size": 10, "autocomplete": "off"})
-
-    def __init__(self, *, most_cents: int, **options: Any) -> None:
-        super().__init__(**options)
-        self.most_cents = most_cents
-
-    def to_python(self, value: Any) -> Any:
-        """Whole cents, at least one."""
-        text = str(super().to_python(value) or "").strip()
-        if not text:
-            return None
-        try:
-            amount = entered_cents(text)
-        except AmountError as error:
-            raise forms.ValidationError(str(error)) from error
-        if not 1 <= amount <= self.most_cents:
-            raise forms.ValidationError(f"Write an amount between 0.01 and {dollars(self.most_cents)}.")
-        return amount

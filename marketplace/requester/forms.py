@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 
 from marketplace.models import QualificationType
-from marketplace.requester.fields import Form, MoneyField, OnceForm, TextField
+from marketplace.requester.fields import Form, OnceForm, TextField
+from web.forms import MoneyField
 
 FEEDBACK_MOST = 1024
 BONUS_MOST_CENTS = 10_000_00
@@ -73,7 +74,12 @@ class RejectForm(Form):
 class BonusForm(OnceForm):
     """A payment on top."""
 
-    amount = MoneyField(most_cents=BONUS_MOST_CENTS, label="Amount")
+    amount = MoneyField(
+        least=1,
+        most=BONUS_MOST_CENTS,
+        refusal="Write an amount between 0.01 and {most}.",
+        label="Amount",
+    )
     reason = TextField(most=900, rows=2, label="Reason", help_text="The worker reads this.")
 
 

@@ -6,34 +6,21 @@ from typing import Any
 
 from django import forms
 
-from core.money.amounts import AmountError, dollars, entered_cents
 from marketplace.services.invoice_records import LONGEST_ADDRESS
 from marketplace.services.people import MOST_CENTS
-
-
-class MoneyField(forms.CharField):
-    """An amount such as 12.50, kept as whole cents."""
-
-    widget = forms.TextInput(attrs={"inputmode": "decimal", "size": 10, "autocomplete": "off"})
-
-    def to_python(self, value: Any) -> Any:
-        """Whole cents."""
-        text = str(super().to_python(value) or "").strip()
-        if not text:
-            return None
-        try:
-            amount = entered_cents(text)
-        except AmountError as error:
-            raise forms.ValidationError(str(error)) from error
-        if not 0 < amount <= MOST_CENTS:
-            raise forms.ValidationError(f"An amount is between 0.01 and {dollars(MOST_CENTS)}.")
-        return amount
+from web.forms import MoneyField
 
 
 class DepositForm(forms.Form):
     """Money that comes in; sent twice, it books once."""
 
-    amount = MoneyField(label="Amount", help_text="Such as 250.00.")
+    amount = MoneyField(
+        least=1,
+        most=MOST_CENTS,
+        refusal="An amount is between 0.01 and {most}.",
+        label="Amount",
+        help_text="Such as 250.00.",
+    )
     reference = forms.CharField(
         required=False,
         max_length=120,

@@ -43,13 +43,17 @@ def test_an_amount_of_thousands_of_digits_is_refused():
 
 
 def test_every_field_of_money_takes_a_decimal_comma():
-    from crowd.desk.forms import MoneyField as Desk
+    from crowd.desk.forms import BudgetForm
     from crowd.study.values import Amount
     from marketplace.requester.batchforms import AmountField as Batch
-    from marketplace.requester.fields import MoneyField as Requester
-    from marketplace.requester.moneyforms import MoneyField as Money
+    from marketplace.requester.forms import BonusForm
+    from marketplace.requester.moneyforms import DepositForm
 
-    fields = (Desk(), Batch(), Requester(most_cents=100), Money())
+    desk, requester, money = (
+        form.base_fields[name]
+        for form, name in ((BudgetForm, "budget"), (BonusForm, "amount"), (DepositForm, "amount"))
+    )
+    fields = (desk, Batch(), requester, money)
     taken = [field.clean("0,30") for field in fields]
     assert [*taken, Amount().read("0,30")] == [30] * 5
 
