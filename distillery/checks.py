@@ -464,7 +464,7 @@ def static_files() -> Finding:
             "error",
             "static files",
             f"Style sheets are missing{' from ' + ', '.join(empty) if empty else ''}.",
-            "Install Distillery anew; the folder `static` belongs beside `manage.py`.",
+            "Install Distillery again: a file of the installation is missing.",
         )
     return Finding("ok", "static files", "Style sheets and scripts are there.")
 

@@ -5,6 +5,7 @@ generated into the data folder. `docs/settings.md` lists every variable; a test 
 """
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,16 @@ from distillery.version import VERSION
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var"))).absolute()
+#: Templates and static files lie here in a wheel (`setup.py`), and beside `manage.py` in a checkout.
+WHEEL_FILES = BASE_DIR / "distillery" / "files"
+INSTALLED = WHEEL_FILES.is_dir()
+FILES_DIR = WHEEL_FILES if INSTALLED else BASE_DIR
+# Among the packages of an environment data would be lost with it.
+DATA_DIR = Path(
+    env.text("DATA_DIR", str(Path.home() / ".distillery" if INSTALLED else BASE_DIR / "var"))
+).absolute()
+#: How this installation starts a command of its own.
+COMMAND = [sys.executable, "-m", "distillery"] if INSTALLED else [sys.executable, str(BASE_DIR / "manage.py")]
 
 DATABASE_URL = env.address(
     "DATABASE_URL",
@@ -129,7 +139,7 @@ DISTILLERY_VERSION = VERSION
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [FILES_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -270,7 +280,7 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [FILES_DIR / "static"]
 # Files are served from where they lie; there is nothing to collect.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 300

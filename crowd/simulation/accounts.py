@@ -8,7 +8,6 @@ import json
 import os
 import secrets
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -93,10 +92,8 @@ def _lets_in(site: str, account: Account) -> bool:
 
 def _make(count: int, country: str) -> list[Account]:
     name = f"simulated {secrets.token_hex(4)}"
-    manage = str(settings.BASE_DIR / "manage.py")
     command = [
-        sys.executable,
-        manage,
+        *settings.COMMAND,
         "marketplace",
         "worker",
         "create",
@@ -107,7 +104,7 @@ def _make(count: int, country: str) -> list[Account]:
     ]
     if country:
         command += ["--country", country]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our manage.py
+    made = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our command
     if made.returncode:
         raise SimulationError(f"The marketplace made no workers: {made.stderr.strip()[-500:]}")
     return [Account(row["worker_id"], row["token"], country) for row in json.loads(made.stdout)]

@@ -67,8 +67,8 @@ def running(port: int) -> Iterator[Server]:
     log = settings.DATA_DIR / "server.log"
     environment = {**os.environ, "PORT": str(port)}
     with log.open("wb") as words:
-        process = subprocess.Popen(  # noqa: S603  # our own manage.py
-            [sys.executable, str(settings.BASE_DIR / "manage.py"), "up"],
+        process = subprocess.Popen(  # noqa: S603  # our own command
+            [*settings.COMMAND, "up"],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=words,

@@ -1,0 +1,32 @@
+"""The command line of an installation: `manage.py` in a checkout, `distillery` where it is installed."""
+
+import os
+import sys
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+
+def main() -> None:
+    """Run one management command with the project's settings."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        raise SystemExit(str(error)) from None
+    except DatabaseError as error:
+        if not _tables_are_missing():
+            raise
+        raise SystemExit(
+            f"The database is not ready for this version ({error}). Run `manage.py migrate`, then try again."
+        ) from None
+
+
+def _tables_are_missing() -> bool:
+    try:
+        executor = MigrationExecutor(connection)
+        return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except DatabaseError:
+        return False

@@ -1,0 +1,134 @@
+"""The wheel: installed into an environment of its own it checks, migrates and serves a page."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from tests.repository import ROOT, find_committed_files
+
+SERVE_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of this checkout, made from a copy, because a build leaves folders behind."""
+    source = tmp_path_factory.mktemp("source")
+    for path in find_committed_files():
+        name = path.relative_to(ROOT)
+        if name.parts[0] not in {"tests", "benchmarks", "docs"}:
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, source / name)
+    out = tmp_path_factory.mktemp("wheel")
+    build = [
+        "wheel",
+        "--quiet",
+        "--no-build-isolation",
+        "--no-deps",
+        "--no-index",
+        "--wheel-dir",
+        out,
+        source,
+    ]
+    run(sys.executable, "-m", "pip", *build)
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installation(wheel, tmp_path_factory):
+    """An empty environment with the wheel; what the lock names it takes from the environment of the tests."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", "--without-pip", folder)
+    python = folder / "bin" / "python"
+    install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel]
+    run(sys.executable, "-m", "pip", "--python", python, *install)
+    packages = next(folder.glob("lib/python*/site-packages"))
+    ours = next(Path(sys.prefix).glob("lib/python*/site-packages"))
+    (packages / "lock.pth").write_text(f"{ours}\n")
+    return folder
+
+
+def run(*command, **options):
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False, **options
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def list_environment(data, **more):
+    keep = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    return {**keep, "DATA_DIR": str(data), "HOME": str(data), **more}
+
+
+def test_the_wheel_holds_every_template_static_file_and_lock(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = [path.relative_to(ROOT) for path in find_committed_files()]
+    wanted = [name for name in wanted if name.parts[0] in {"templates", "static"}]
+    assert len(wanted) > 300
+    assert [name for name in wanted if f"distillery/files/{name.as_posix()}" not in names] == []
+    assert "distillery/files/requirements/base.txt" in names
+    assert not {name.split("/")[0] for name in names} & {"tests", "benchmarks", "docs", "templates", "static"}
+
+
+def test_the_wheel_holds_every_file_that_lies_among_the_packages(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    packages = {name.split("/")[0] for name in names if name.endswith("/__init__.py")}
+    files = [path.relative_to(ROOT) for path in find_committed_files()]
+    missing = [name for name in files if name.parts[0] in packages and name.as_posix() not in names]
+    assert missing == []
+
+
+def test_an_installed_wheel_checks_migrates_and_serves_a_page(installation, tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = list_environment(tmp_path / "data", PORT=str(port))
+    program = installation / "bin" / "distillery"
+
+    assert "no issues" in run(program, "check", env=environment, cwd=tmp_path)
+    run(program, "migrate", "--verbosity", "0", env=environment, cwd=tmp_path)
+
+    command = [str(program), "runserver", "--noreload", f"127.0.0.1:{port}"]
+    with (tmp_path / "server.log").open("wb") as log:
+        server = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=log)
+    try:
+        page = read_page(port, "/accounts/login/")
+        style = read_page(port, "/static/distillery.css")
+    finally:
+        server.terminate()
+        server.wait()
+    assert "<h1>Sign in</h1>" in page
+    assert "--paper" in style
+    assert (tmp_path / "data" / "distillery.sqlite3").exists()
+
+
+def test_without_a_setting_data_is_kept_in_the_home_folder(installation, tmp_path):
+    environment = list_environment(tmp_path)
+    del environment["DATA_DIR"]
+    show = "from django.conf import settings; print(settings.DATA_DIR, settings.COMMAND[1:])"
+    variables = {**environment, "DJANGO_SETTINGS_MODULE": "distillery.settings"}
+    shown = run(installation / "bin" / "python", "-P", "-c", show, env=variables, cwd=tmp_path)
+    assert shown.strip() == f"{tmp_path / '.distillery'} ['-m', 'distillery']"
+
+
+def read_page(port, path):
+    """A page, as soon as the server answers."""
+    deadline = time.monotonic() + SERVE_SECONDS
+    while True:
+        connection = HTTPConnection("127.0.0.1", port, timeout=30)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read().decode()
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline, "the server did not start"
+            time.sleep(0.1)
+        finally:
+            connection.close()
