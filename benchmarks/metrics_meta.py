@@ -66,7 +66,7 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
 
 def made(questions: int, systems: int, metrics: int) -> Any:
     """Scores whose truth is known: metric k has noise of 1 + k / 10 of a standard deviation."""
-    from metrics.meta.scored_answers import ScoredAnswers
+    from metrics.metaeval.data import ScoredAnswers
 
     rng = np.random.default_rng(7)
     n = questions * systems
@@ -83,8 +83,8 @@ def made(questions: int, systems: int, metrics: int) -> Any:
 
 def tests(judged: Any, draws: int, processes: int) -> Iterator[Row]:
     """Every pair of metrics, by each kind of test; the default one over processes too."""
-    from metrics.meta.comparisons import compared
-    from metrics.meta.part_runner import processes as pool
+    from metrics.metaeval.executor import processes as pool
+    from metrics.metaeval.significance import compared
 
     pairs = list(combinations(judged.metrics, 2))
     first: list[Any] = []
@@ -133,7 +133,7 @@ def by_scipy(judged: Any, draws: int, pairs: int) -> Row:
 
 def intervals_of(judged: Any) -> Iterator[Row]:
     """All statistics of one metric, by each kind of bootstrap."""
-    from metrics.meta.bootstrap import KINDS, intervals
+    from metrics.metaeval.bootstrap import KINDS, intervals
 
     name = next(iter(judged.metrics))
     for kind in KINDS:
@@ -145,9 +145,8 @@ def values(rows: int) -> Iterator[Row]:
     """Single values of many answers, and scipy's."""
     from scipy import stats
 
-    from metrics.meta.correlations import correlate
-    from metrics.meta.pairs import acc_eq
-    from metrics.meta.ties import acc_eq_cal
+    from metrics.metaeval.correlation import correlate
+    from metrics.metaeval.pairwise import acc_eq, acc_eq_cal
 
     judged = made(rows // 5, 5, 1)
     name = next(iter(judged.metrics))

@@ -17,12 +17,12 @@ from evaluations.tables.rows import CHUNK, AnswerTable, batches
 from evaluations.writing.latex import table_of
 from evaluations.writing.scorefile import Part, write_csv
 from judgments.reporting.writer import json_of, text_of
-from metrics.meta.evaluation import evaluate
-from metrics.meta.kernels import STATISTICS, Statistic
-from metrics.meta.part_runner import PartRunner, processes
-from metrics.meta.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
-from metrics.meta.protocols import known
-from metrics.meta.scored_answers import ScoredAnswers
+from metrics.metaeval.correlation import STATISTICS, Statistic
+from metrics.metaeval.data import ScoredAnswers
+from metrics.metaeval.executor import PartRunner, processes
+from metrics.metaeval.papers import known
+from metrics.metaeval.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
+from metrics.metaeval.report import evaluate
 from metrics.parallel import Crews
 from metrics.tokens.scripts import spacing_warning
 

@@ -16,7 +16,7 @@ from metrics.catalogue import MAKERS, metric, missing
 from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.profile_models import BERTSCORE, KINDS
-from metrics.meta.protocols import PROTOCOLS
+from metrics.metaeval.papers import PROTOCOLS
 from metrics.profiles import PROFILES, profile
 
 #: Families by the beginnings of names, in the order of the page.

@@ -9,7 +9,7 @@ from evaluations.answer_scores import Progress, scored
 from evaluations.choices import MetricChoice, choose, scoring_processes
 from evaluations.learning.sources import ALL, Material
 from evaluations.tables.first_pass import AnswerColumns, gather
-from metrics.meta.scored_answers import ScoredAnswers
+from metrics.metaeval.data import ScoredAnswers
 
 NO_SYSTEMS = (
     "No table says which system gave an answer: all are taken to be of one system, so nothing can be said of "

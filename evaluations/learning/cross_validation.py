@@ -12,7 +12,7 @@ from metrics.learned.adem.protocols import Indices
 from metrics.learned.adem.settings import Progress, Settings
 from metrics.learned.adem.splits import Parts, folds
 from metrics.learned.adem.training import EncodedExamples
-from metrics.meta.scored_answers import Floats, ScoredAnswers
+from metrics.metaeval.data import Floats, ScoredAnswers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,9 +6,9 @@ import numpy as np
 
 from evaluations.learning.sources import Material
 from metrics.learned.adem.protocols import Indices, cascade
-from metrics.meta.adem import OVERLAP, normalised
-from metrics.meta.chance import generator
-from metrics.meta.scored_answers import ScoredAnswers
+from metrics.metaeval.data import ScoredAnswers
+from metrics.metaeval.executor import generator
+from metrics.metaeval.papers import OVERLAP, normalised
 
 _EACH, _CONTEXTS, _ANSWERS = 3, 3, 6
 

@@ -14,8 +14,8 @@ from evaluations.reporting.points import Points
 from evaluations.reporting.reader import Report, mapping, number, rows, value
 from evaluations.reporting.signing import scale_of, signature
 from metrics.learned.adem.splits import Parts
-from metrics.meta.adem import normalised
-from metrics.meta.scored_answers import Floats, ScoredAnswers
+from metrics.metaeval.data import Floats, ScoredAnswers
+from metrics.metaeval.papers import normalised
 from web.charts import evaluation as charts
 from web.charts import learning_charts
 from web.charts.plot import Plot

@@ -10,7 +10,7 @@ from metrics.learned.adem.encoded_examples import cosines
 from metrics.learned.adem.protocols import Fit, Indices
 from metrics.learned.adem.settings import ADEM, Progress, Settings
 from metrics.learned.adem.training import EncodedExamples, Epoch, TrainedModel, train
-from metrics.meta.scored_answers import Floats
+from metrics.metaeval.data import Floats
 
 #: What a trained form has to beat: itself before training, the cosine of the same vectors, one score for all.
 BEFORE, COSINE, CONSTANT = "-before", "cosine", "constant"

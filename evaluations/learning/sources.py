@@ -14,7 +14,7 @@ from evaluations.errors import EvaluationError
 from evaluations.tables.rows import AnswerTable, Row
 from metrics.learned.adem.examples import RatedResponse, turns
 from metrics.learned.adem.settings import REFERENCE
-from metrics.meta.scored_answers import Codes
+from metrics.metaeval.data import Codes
 
 NO_SCORE, NO_REFERENCE, NO_ANSWER = "no human score", "no reference", "no answer"
 ALL = "all answers"

@@ -19,10 +19,10 @@ from metrics.learned.adem import paper_figures, protocols
 from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
 from metrics.learned.adem.splits import Parts, split
 from metrics.learned.adem.training import EncodedExamples
-from metrics.meta.adem import table4, table6
-from metrics.meta.lengthbias import HUMAN, length_bias
-from metrics.meta.numbers import plain
-from metrics.meta.scored_answers import ScoredAnswers
+from metrics.metaeval.bias import HUMAN, length_bias
+from metrics.metaeval.data import ScoredAnswers
+from metrics.metaeval.papers import adem_table4, adem_table6
+from metrics.metaeval.report import plain
 
 #: Gives the vectors of all rows; an encoder that is trained itself reads the texts of these rows alone.
 Encode = Callable[[protocols.Indices], EncodedExamples]
@@ -260,9 +260,9 @@ def _tables(work: Work, found: Split) -> Result:
     none = {"value": None, "reason": NO_SYSTEMS.rstrip(".")}
     systems = work.material.has_systems
     said: Result = {
-        "table4": table4(test, scale) if systems else none,
+        "table4": adem_table4(test, scale) if systems else none,
         "table5": none,
-        "table6": table6(test, scale),
+        "table6": adem_table6(test, scale),
         "table8": length_bias(
             test, {**test.metrics, HUMAN: test.human}, draws=options.draws, seed=options.seed
         ),

@@ -47,7 +47,7 @@ class PartRunner:
     def __call__(
         self, work: Callable[[P], R], parts: Sequence[P], done: Callable[[int], None] | None = None
     ) -> list[R]:
-        """Results in the order of the parts (a `PartRunner` of metrics.meta); a lone part is done here."""
+        """Results in the order of the parts (a `metrics.metaeval` `PartRunner`); a lone part is done here."""
         several = len(parts) > 1
         found = self.over(work, parts, ahead=len(parts), total=len(parts)) if several else map(work, parts)
         results = []

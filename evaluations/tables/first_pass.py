@@ -14,7 +14,7 @@ from evaluations.tables.questions import Codes, Keys, Teller, in_order
 from evaluations.tables.rows import AnswerTable, simulation_of
 from evaluations.tables.simulation import simulated_rows
 from evaluations.tables.values import UNFILTERED
-from metrics.meta.scored_answers import NO_RATINGS, Raters, ScoredAnswers
+from metrics.metaeval.data import NO_RATINGS, Raters, ScoredAnswers
 from metrics.tokens.scripts import is_unspaced
 
 Floats = npt.NDArray[np.float64]

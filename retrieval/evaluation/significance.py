@@ -15,8 +15,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.meta.draws import BLOCK, blocks, kept, swaps
-from metrics.meta.holm import holm
+from metrics.metaeval.executor import BLOCK, blocks, kept, swaps
+from metrics.metaeval.significance import holm
 
 DRAWS = 9_999
 #: A draw this close to what was observed counts as far: the last bit of a sum must not decide.

@@ -16,7 +16,7 @@ from metrics.agreement.data import Ratings
 from metrics.agreement.filters import run
 from metrics.agreement.recipes import Recipe, named
 from metrics.agreement.report import report
-from metrics.meta.ceiling import ceiling
+from metrics.metaeval.ceiling import ceiling
 
 SEEDS = range(4)
 

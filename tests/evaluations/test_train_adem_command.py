@@ -20,8 +20,8 @@ from evaluations.tables.sources import opened
 from metrics.catalogue import metric
 from metrics.learned.adem.splits import folds, split
 from metrics.learned.profile_models import with_models
-from metrics.meta.columns import p_of_correlation
-from metrics.meta.lengthbias import CUT
+from metrics.metaeval.bias import CUT
+from metrics.metaeval.correlation import p_of_correlation
 from metrics.profiles import profile
 from tests.evaluations.answer_tables import WORDS, as_csv, invented
 from tests.metrics.learned import tiny

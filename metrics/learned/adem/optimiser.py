@@ -9,7 +9,7 @@ import numpy as np
 from metrics.base import Floats
 from metrics.learned.adem.formula import Parameters, Terms, gradient, loss, scores
 from metrics.learned.adem.settings import ERROR, Settings
-from metrics.meta.columns import correlation
+from metrics.metaeval.correlation import column_correlation
 from metrics.texts import Places
 
 _KEPT, _KEPT_SQUARES, _TINY = 0.9, 0.999, 1e-8
@@ -121,8 +121,8 @@ def _epoch(number: int, now: Parameters, train: Part, validation: Part, penalty:
         number,
         loss(now, train.terms, train.human, penalty),
         float(((guess - validation.human) ** 2).mean()),
-        _known(correlation(guess, validation.human, "pearson")),
-        _known(correlation(guess, validation.human, "spearman")),
+        _known(column_correlation(guess, validation.human, "pearson")),
+        _known(column_correlation(guess, validation.human, "spearman")),
     )
 
 

@@ -1,8 +1,8 @@
 """The tables of Lowe et al. 2017 for a metric that is trained: what can only be said by training it again.
 
-Section 5.2 and appendix D. `metrics.meta.adem` has the tables for metrics that are given. Here a metric is a
-`Fit`: it is trained on some rows, stopped by others, and then scores any. Parts are by context, so no context
-of a test is one of its training.
+Section 5.2 and appendix D. `metrics.metaeval.papers` has the tables for metrics that are given. Here a
+metric is a `Fit`: it is trained on some rows, stopped by others, and then scores any. Parts are by
+context, so no context of a test is one of its training.
 """
 
 import math
@@ -15,14 +15,12 @@ import numpy.typing as npt
 from metrics.errors import MetricError
 from metrics.learned.adem.settings import ADEM
 from metrics.learned.adem.splits import Parts
-from metrics.meta.adem import OVERLAP, normalised
-from metrics.meta.bootstrap import COVERAGE, DEFINED, Wanted, drawn, intervals, prepare
-from metrics.meta.canonical import chosen
-from metrics.meta.chance import generator
-from metrics.meta.columns import p_of_correlation, related
-from metrics.meta.comparisons import compared
-from metrics.meta.kernels import Statistic
-from metrics.meta.scored_answers import Codes, Floats, ScoredAnswers
+from metrics.metaeval.bootstrap import COVERAGE, DEFINED, Wanted, drawn, intervals, prepare
+from metrics.metaeval.correlation import Statistic, p_of_correlation, related
+from metrics.metaeval.data import Codes, Floats, ScoredAnswers, chosen
+from metrics.metaeval.executor import generator
+from metrics.metaeval.papers import OVERLAP, normalised
+from metrics.metaeval.significance import compared
 
 Indices = npt.NDArray[np.intp]
 Result = dict[str, Any]

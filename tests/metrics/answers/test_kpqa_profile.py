@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from metrics import metric
-from metrics.meta.scored_answers import Floats
+from metrics.metaeval.data import Floats
 from metrics.tokens.ptb import PTB_KPQA
 from tests.metrics.goldens import golden
 from tests.metrics.shared import marco

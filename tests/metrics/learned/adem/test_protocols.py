@@ -6,10 +6,10 @@ import pytest
 from metrics.errors import MetricError
 from metrics.learned.adem import paper_figures, protocols
 from metrics.learned.adem.splits import split
-from metrics.meta.adem import normalised, table6
-from metrics.meta.chance import generator
-from metrics.meta.columns import p_of_correlation
-from metrics.meta.scored_answers import ScoredAnswers
+from metrics.metaeval.correlation import p_of_correlation
+from metrics.metaeval.data import ScoredAnswers
+from metrics.metaeval.executor import generator
+from metrics.metaeval.papers import adem_table6, normalised
 
 SYSTEMS = ("a", "b", "c", "d")
 
@@ -166,7 +166,7 @@ def test_a_share_that_is_too_small_to_train_on_has_a_reason(judged, parts):
 
 def test_the_examples_are_those_that_table_6_counts(judged):
     found = protocols.cascade(judged, "adem", (1, 5))
-    counts = table6(judged, (1, 5))["metrics"]["adem"]
+    counts = adem_table6(judged, (1, 5))["metrics"]["adem"]
     values = {name: normalised(judged.metrics[name], judged.human, (1, 5)) for name in judged.metrics}
 
     assert len(found["finds"]) == counts["metric_finds"]

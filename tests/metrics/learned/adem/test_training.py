@@ -10,7 +10,7 @@ from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.settings import FORMS, Settings
 from metrics.learned.adem.splits import split
 from metrics.learned.adem.training import train
-from metrics.meta.columns import correlation
+from metrics.metaeval.correlation import column_correlation
 from tests.metrics.learned.adem.making import Letters, encoded, rated
 
 SETTINGS = Settings(n=7, penalty=0.001, epochs=60, seed=1)
@@ -62,7 +62,7 @@ def test_a_part_keeps_what_belongs_to_its_examples():
 def test_training_finds_what_people_like(parts, trained):
     test = parts[2]
     before, after = (
-        correlation(values, test.scores) for values in (trained.initial(test), trained.score(test))
+        column_correlation(values, test.scores) for values in (trained.initial(test), trained.score(test))
     )
 
     assert after > 0.5

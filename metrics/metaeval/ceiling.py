@@ -1,0 +1,240 @@
+"""How well do people agree with people? No metric can be asked for much more.
+
+Two ways, both from the single ratings as they were before a filter removed any for being far from the others:
+such a filter makes raters agree, also where they said nothing but noise. One leaves each rater out in turn:
+their ratings stand against the mean of the others' ratings of the same answers. The other deals the ratings
+of each answer into two halves at random and lets the halves' means stand against each other; a half has
+fewer ratings than the score has, so the result is stepped up (Spearman 1910, Brown 1910).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from metrics.figure import Figure
+from metrics.metaeval.correlation import STATISTICS, column_correlation, related
+from metrics.metaeval.data import NO_RATINGS, Codes, Floats, Raters, ScoredAnswers
+from metrics.metaeval.executor import generator
+
+SPLITS = 100
+LEAST = 3
+NOBODY = f"no rater has given different scores to {LEAST} answers that others rated too"
+NO_PAIRS = f"fewer than {LEAST} answers have two ratings"
+SAME = "a half of the ratings has a single value"
+NEGATIVE = "the halves do not agree above chance"
+#: Chance alone shows an agreement of halves in one of a hundred studies at most.
+LEVEL = 0.01
+
+
+def ceiling(judged: ScoredAnswers, *, seed: int, splits: int = SPLITS) -> dict[str, Any]:
+    """`leave_one_out` and `split_half` as the report has them; null with a reason without single ratings."""
+    raters = judged.raters
+    if raters is None or not len(raters.scores):
+        raters = Raters(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+    return {
+        "leave_one_out": leave_one_out(raters, len(judged), without=judged.no_ratings),
+        "split_half": split_half(raters, len(judged), seed=seed, splits=splits, without=judged.no_ratings),
+    }
+
+
+def leave_one_out(raters: Raters, n: int, *, without: str = NO_RATINGS) -> dict[str, Any]:
+    """By statistic, the mean over raters of the correlation of a rater with the mean of the others.
+
+    A rater's correlation is over the answers that somebody else rated too, of which there must be three or
+    more. In the mean it weighs as much as it has such answers; `n` says how many ratings that are, `raters`
+    how many people. A repeated rating of an answer by the same person counts as one more rating. `without` is
+    the reason where there are no ratings.
+    """
+    sums, counts = _totals(raters, n)
+    shared = counts[raters.answers] > 1
+    answers, workers, scores = raters.answers[shared], raters.workers[shared], raters.scores[shared]
+    others = (sums[answers] - scores) / (counts[answers] - 1)
+    order = np.lexsort((answers, workers))
+    ends = np.flatnonzero(np.diff(workers[order])) + 1
+    of_rater = [rows for rows in np.split(order, ends) if len(rows) >= LEAST]
+    said: dict[str, Any] = {}
+    for name in STATISTICS:
+        found = [(related(scores[rows], others[rows], name).figure.value, len(rows)) for rows in of_rater]
+        said[name] = _weighted(
+            [(value, size) for value, size in found if value is not None],
+            NOBODY if len(raters.scores) else without,
+        )
+    return said
+
+
+def split_half(
+    raters: Raters, n: int, *, seed: int, splits: int = SPLITS, without: str = NO_RATINGS
+) -> dict[str, Any]:
+    """How two halves of the ratings agree, over answers with at least two: the mean of `splits` deals.
+
+    Each answer's ratings are dealt at random into two halves of the same size; of an odd number one is left
+    out. By statistic: `half` is the correlation of the halves' means, `value` that of two full sets of
+    ratings by Spearman-Brown, k r / (1 + (k - 1) r) with k = all ratings / ratings in a half, from the mean
+    r. It is null where the answers' means differ no more than noise makes them differ (one-way analysis of
+    variance, p >= 0.01): the root of what is left of chance would look like agreement. `highest` is the root
+    of the stepped-up Pearson's r: what a metric that knew the true scores would reach against the observed
+    ones.
+    """
+    kept, sizes = _splittable(raters, n)
+    answers, scores = raters.answers[kept], raters.scores[kept]
+    if len(sizes) < LEAST:
+        none = Figure(None, NO_PAIRS if len(raters.scores) else without, n=len(sizes)).as_json()
+        return {**dict.fromkeys(STATISTICS, none), "highest": none, "splits": 0, "ratings_per_answer": None}
+    halves = _Halves(answers, scores, sizes)
+    found: dict[str, list[float]] = {name: [] for name in STATISTICS}
+    for split in range(splits):
+        first, second = halves.dealt(generator(seed, "split-half", split))
+        for name in STATISTICS:
+            found[name].append(column_correlation(first, second, name))
+    chance = _by_chance(answers, scores)
+    longer = float(sizes.sum() / (sizes // 2).sum())
+    said: dict[str, Any] = {}
+    for statistic, values in found.items():
+        there = [value for value in values if not math.isnan(value)]
+        half = math.fsum(there) / len(there) if there else math.nan
+        said[statistic] = _stepped(half, longer, len(sizes), chance=chance)
+    full = said["pearson"]["value"]
+    root = (
+        Figure(math.sqrt(full), n=len(sizes)) if full is not None else Figure(None, said["pearson"]["reason"])
+    )
+    return {**said, "highest": root.as_json(), "splits": splits, "ratings_per_answer": float(sizes.mean())}
+
+
+class _Halves:
+    """Ratings of answers that have two or more, ready to be dealt again and again."""
+
+    def __init__(self, answers: Codes, scores: Floats, sizes: Codes) -> None:
+        order = np.lexsort((scores, answers))
+        self.scores = scores[order]
+        self.answer = np.repeat(np.arange(len(sizes)), sizes)
+        place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        half = np.repeat(sizes // 2, sizes)
+        # By place in an answer's shuffled ratings: 0 first half, 1 second half, 2 left out.
+        self.side = np.where(place < half, 0, np.where(place < 2 * half, 1, 2))
+        self.per_half = sizes // 2
+
+    def dealt(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """The mean of each half of each answer's ratings."""
+        shuffled = self.scores[np.lexsort((rng.random(len(self.scores)), self.answer))]
+        first, second = (
+            np.bincount(
+                self.answer[self.side == side],
+                weights=shuffled[self.side == side],
+                minlength=len(self.per_half),
+            )
+            / self.per_half
+            for side in (0, 1)
+        )
+        return first, second
+
+
+def _splittable(raters: Raters, n: int) -> tuple[Codes, Codes]:
+    """The ratings of answers that have two or more, and how many each such answer has."""
+    _, counts = _totals(raters, n)
+    kept = np.flatnonzero(counts[raters.answers] > 1).astype(np.int32)
+    return kept, counts[counts > 1].astype(np.int32)
+
+
+def _totals(raters: Raters, n: int) -> tuple[Floats, Codes]:
+    sums = np.bincount(raters.answers, weights=raters.scores, minlength=n)
+    return np.asarray(sums, np.float64), np.bincount(raters.answers, minlength=n).astype(np.int32)
+
+
+def _by_chance(answers: Codes, scores: Floats) -> bool:
+    """Whether ratings dealt to answers at random would differ as much between answers as these do."""
+    from scipy.stats import f  # noqa: PLC0415  # takes a while to load
+
+    _, codes, sizes = np.unique(answers, return_inverse=True, return_counts=True)
+    means = np.bincount(codes, weights=scores) / sizes
+    between = float(sizes @ np.square(means - scores.mean())) / (len(sizes) - 1)
+    within = float(np.square(scores - means[codes]).sum()) / (len(scores) - len(sizes))
+    if within <= 0:
+        return False
+    return bool(f.sf(between / within, len(sizes) - 1, len(scores) - len(sizes)) >= LEVEL)
+
+
+def _stepped(half: float, longer: float, n: int, *, chance: bool) -> dict[str, Any]:
+    if math.isnan(half):
+        return {**Figure(None, SAME, n=n).as_json(), "half": None}
+    if half <= 0 or chance:
+        return {**Figure(None, NEGATIVE, n=n).as_json(), "half": half}
+    return {**Figure(longer * half / (1 + (longer - 1) * half), n=n).as_json(), "half": half}
+
+
+def _weighted(found: Sequence[tuple[float, int]], why: str) -> dict[str, Any]:
+    """The weighted mean, the same for any order of the raters."""
+    total = sum(size for _, size in found)
+    if not total:
+        return {**Figure(None, why, n=0).as_json(), "raters": 0}
+    value = math.fsum(value * size for value, size in found) / total
+    return {**Figure(value, n=total).as_json(), "raters": len(found)}
+
+
+# Metrics that nobody would publish. A metric that is no better than they are has learned nothing, and a
+# data set on which they do well is no benchmark.
+
+OF_THE_OTHERS = "this floor is made of the human scores of the other answers to the question"
+ONE_VALUE = "this floor has one value per system: its own human mean"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Floor:
+    """Scores of a floor, what they are in words, and the groupings in which they mean nothing, with why."""
+
+    title: str
+    scores: Floats
+    without: Mapping[str, str] = field(default_factory=dict)
+
+
+def floors(judged: ScoredAnswers) -> dict[str, Floor]:
+    """The floors that these data allow, by name.
+
+    `length`: number of tokens of the answer. `length-difference`: minus the distance between that and the
+    mean length of the references. `question`: the same for every answer to a question but for its own part,
+    the mean human score of the question's other answers; it knows how hard the question is and nothing of
+    the answer. `system`: the mean human score of the system that answered; it knows who answered and nothing
+    of the answer.
+    """
+    found = {}
+    if judged.lengths is not None:
+        found["length"] = Floor("Length of the answer", judged.lengths)
+        if judged.reference_lengths is not None:
+            distance = -np.abs(judged.lengths - judged.reference_lengths)
+            found["length-difference"] = Floor("Closeness of its length to its references'", distance)
+    found["question"] = Floor(
+        "What the question's other answers got",
+        _mean_of_others(judged.human, judged.questions),
+        dict.fromkeys(("item", "pairs"), OF_THE_OTHERS),
+    )
+    found["system"] = Floor(
+        "What the system gets on average",
+        _mean(judged.human, judged.systems),
+        dict.fromkeys(("by_system", "system"), ONE_VALUE),
+    )
+    return found
+
+
+def _sums(human: Floats, groups: Codes) -> tuple[Floats, Floats]:
+    """For each row the sum of the human scores in its group, and how many there are."""
+    there = ~np.isnan(human)
+    size = int(groups.max(initial=-1)) + 1
+    sums = np.bincount(groups, weights=np.where(there, human, 0.0), minlength=size)
+    counts = np.bincount(groups, weights=there.astype(np.float64), minlength=size)
+    return np.asarray(sums[groups], np.float64), np.asarray(counts[groups], np.float64)
+
+
+def _mean(human: Floats, groups: Codes) -> Floats:
+    sums, counts = _sums(human, groups)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _mean_of_others(human: Floats, groups: Codes) -> Floats:
+    sums, counts = _sums(human, groups)
+    there = ~np.isnan(human)
+    others = counts - there
+    mean = (sums - np.where(there, human, 0.0)) / np.maximum(others, 1)
+    # Equal means stay equal: what is left of a subtraction may differ in the last bits.
+    return np.where(others > 0, np.round(mean, 12), np.nan)

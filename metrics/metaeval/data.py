@@ -1,0 +1,324 @@
+"""Human scores and metric scores of the same answers, in the long form."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from metrics.errors import MetricError
+
+#: Why there is no ceiling where only means are known.
+NO_RATINGS = "there are no single ratings, only their means"
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raters:
+    """Single ratings behind human scores: rating k is `scores[k]` by `workers[k]` for answer `answers[k]`."""
+
+    answers: Codes
+    workers: Codes
+    scores: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredAnswers:
+    """n answers with the mean human score of each and the scores of metrics; nan where one is missing.
+
+    `systems` and `questions` are codes from 0 into the names. A system may have several answers to a question
+    (people who were held out do), or none. `types` name the class of each question, empty where unknown.
+    `lengths` are numbers of tokens of the answers and `reference_lengths` the mean ones of their references.
+    `raters` are single ratings from before any filter of single ratings, by workers whom no filter removed;
+    without them `no_ratings` says why.
+    No result may depend on the order of the rows.
+    """
+
+    human: Floats
+    metrics: Mapping[str, Floats]
+    systems: Codes
+    questions: Codes
+    system_names: Sequence[str]
+    question_names: Sequence[str]
+    types: Sequence[str] = ()
+    lengths: Floats | None = None
+    reference_lengths: Floats | None = None
+    raters: Raters | None = None
+    no_ratings: str = NO_RATINGS
+    signatures: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.human)
+
+
+# The answers of a meta-evaluation in an order of their own: the same whatever order they came in.
+#
+# Sums of floating point numbers and draws of chance depend on order. So answers are sorted by the name of
+# their question, the name of their system and their scores before anything is counted, and questions and
+# systems are numbered in the order of their names.
+
+Grouping = Literal["global", "item", "by_system", "system"]
+GROUPINGS: tuple[Grouping, ...] = ("global", "item", "by_system", "system")
+
+#: Keys of several codes are one number as long as they stay below this.
+LARGEST = 1 << 62
+
+Indices = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """n answers with a human score, sorted by question and then system; scores[k] are those of metric
+    names[k].
+
+    Questions and systems are numbered from 0 without gaps; a score that is missing or not finite is nan.
+    """
+
+    human: Floats
+    scores: Floats
+    names: tuple[str, ...]
+    questions: Indices
+    systems: Indices
+    question_names: tuple[str, ...]
+    system_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.human)
+
+    def column(self, metric: str) -> Floats:
+        """The scores of one metric, nan where missing."""
+        found: Floats = self.scores[self.names.index(metric)]
+        return found
+
+    def only(self, mask: Mask) -> "Rows":
+        """The answers of a mask, questions and systems numbered again without gaps."""
+        if mask.all():
+            return self
+        questions, question_names = _dense(self.questions[mask], self.question_names)
+        systems, system_names = _dense(self.systems[mask], self.system_names)
+        return Rows(
+            self.human[mask],
+            self.scores[:, mask],
+            self.names,
+            questions,
+            systems,
+            question_names,
+            system_names,
+        )
+
+    def of(self, metric: str) -> tuple["Rows", Floats]:
+        """The answers that have a score of this metric, and these scores."""
+        rows = self.only(np.isfinite(self.column(metric)))
+        return rows, rows.column(metric)
+
+
+def rows_of(judged: ScoredAnswers, metrics: Sequence[str] | None = None) -> Rows:
+    """The answers with a human score and the scores of some metrics (all, if None) in their own order."""
+    names = tuple(judged.metrics if metrics is None else metrics)
+    for name in names:
+        if name not in judged.metrics:
+            known = ", ".join(sorted(judged.metrics)) or "none"
+            raise MetricError(f"There are no scores of the metric {name}; there are those of: {known}.")
+    kept = np.isfinite(judged.human)
+    human = np.asarray(judged.human, dtype=np.float64)[kept]
+    scores = np.empty((len(names), len(human)))
+    for row, name in zip(scores, names, strict=True):
+        row[:] = np.asarray(judged.metrics[name], dtype=np.float64)[kept]
+    scores[~np.isfinite(scores)] = np.nan
+    questions, question_names = _by_name(np.asarray(judged.questions)[kept], judged.question_names)
+    systems, system_names = _by_name(np.asarray(judged.systems)[kept], judged.system_names)
+    order, repeats = _order(human, systems, questions, len(system_names), len(question_names))
+    if repeats:
+        by_metric = [scores[names.index(name)] for name in sorted(names)]
+        order = np.lexsort((*reversed(by_metric), human, systems, questions))
+    return Rows(
+        human[order],
+        np.ascontiguousarray(scores[:, order]),
+        names,
+        questions[order],
+        systems[order],
+        question_names,
+        system_names,
+    )
+
+
+def grouped(rows: Rows, grouping: Grouping) -> tuple[Indices, Indices]:
+    """Order and starts: rows[order] lie group by group, group g begins at starts[g]. Not for "system"."""
+    if not len(rows):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if grouping == "global":
+        return np.arange(len(rows)), np.zeros(1, np.int64)
+    if grouping == "item":
+        return np.arange(len(rows)), starts_of(rows.questions)
+    if grouping == "by_system":
+        order = np.argsort(rows.systems, kind="stable")
+        return order, starts_of(rows.systems[order])
+    raise MetricError(f"Answers cannot be grouped as “{grouping}”; known are: {', '.join(GROUPINGS)}.")
+
+
+def starts_of(codes: npt.NDArray[np.integer]) -> Indices:
+    """Where runs of the same code begin."""
+    if not len(codes):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
+
+
+def system_means(rows: Rows, values: Floats) -> Floats:
+    """The mean value of every system, (…, n) values to (…, systems), `rounded`."""
+    order = np.argsort(rows.systems, kind="stable")
+    starts = starts_of(rows.systems[order])
+    sizes = np.diff(np.append(starts, len(rows)))
+    sums: Floats = np.add.reduceat(values[..., order], starts, axis=-1)
+    return rounded(sums / sizes)
+
+
+def rounded(values: Floats) -> Floats:
+    """Rounded to 12 digits of the largest: means of the same scores in another order are the same."""
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    return np.asarray(np.round(values / largest, 12) * largest) if largest else values
+
+
+def _by_name(codes: npt.NDArray[np.integer], names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
+    """Codes in the order of the names that are there; equal names keep the order of their codes."""
+    present = np.flatnonzero(np.bincount(codes, minlength=len(names)))
+    named = sorted((str(names[code]), code) for code in present.tolist())
+    place = np.zeros(len(names), dtype=np.int64)
+    place[[code for _, code in named]] = np.arange(len(named))
+    return place[codes], tuple(name for name, _ in named)
+
+
+def _dense(codes: Indices, names: Sequence[str]) -> tuple[Indices, tuple[str, ...]]:
+    present = np.flatnonzero(np.bincount(codes, minlength=len(names)))
+    if len(present) == len(names):
+        return codes, tuple(names)
+    place = np.zeros(len(names), dtype=np.int64)
+    place[present] = np.arange(len(present))
+    return place[codes], tuple(names[code] for code in present.tolist())
+
+
+def _order(human: Floats, systems: Indices, questions: Indices, *sizes: int) -> tuple[Indices, bool]:
+    """The order by question, system and human score, and whether two answers are the same in all three."""
+    score, scores = dense(human)
+    if sizes[0] * sizes[1] * scores >= LARGEST:
+        order = np.lexsort((human, systems, questions))
+        return order, _repeats(questions[order], systems[order], human[order])
+    key = (questions * sizes[0] + systems) * scores + score
+    order = np.argsort(key)
+    return order, _repeats(key[order])
+
+
+def dense(values: Floats) -> tuple[Indices, int]:
+    """The place of each value among the different ones, and how many these are. (`np.unique` is slower.)"""
+    order = np.argsort(values)
+    new = np.zeros(len(values), dtype=np.int64)
+    new[1:] = values[order[1:]] != values[order[:-1]]
+    places = np.empty(len(values), dtype=np.int64)
+    places[order] = np.cumsum(new)
+    return places, int(new.sum()) + 1
+
+
+def _repeats(*columns: npt.NDArray[np.generic]) -> bool:
+    """Whether neighbours are the same in all columns."""
+    same = np.ones(max(len(columns[0]) - 1, 0), dtype=bool)
+    for column in columns:
+        same &= column[1:] == column[:-1]
+    return bool(same.any())
+
+
+# Rows in an order of their own, so that no result depends on the order in which they came.
+
+RowNumbers = npt.NDArray[np.intp]
+
+
+def canonical(judged: ScoredAnswers) -> tuple[ScoredAnswers, RowNumbers]:
+    """The same scores, sorted, and the place that each row had before.
+
+    Systems and questions are numbered by their names, rows sorted by system, question, human score, metrics
+    by name, lengths and ratings. Rows that agree in all of that may change places: nothing can tell them
+    apart. Workers are numbered by what they rated.
+    """
+    system_names, systems = _renumbered(judged.system_names, judged.systems)
+    question_names, questions = _renumbered(judged.question_names, judged.questions)
+    names = sorted(judged.metrics)
+    keys: list[Floats | Codes] = [systems, questions, judged.human]
+    keys += [judged.metrics[name] for name in names]
+    keys += [column for column in (judged.lengths, judged.reference_lengths) if column is not None]
+    if judged.raters is not None:
+        keys += _of_ratings(judged.raters, len(judged))
+    rows = np.lexsort(keys[::-1]).astype(np.intp)
+    types = [judged.types[place] for place in _sort_names(judged.question_names)] if judged.types else ()
+    moved = replace(
+        judged,
+        human=judged.human[rows],
+        metrics={name: judged.metrics[name][rows] for name in judged.metrics},
+        systems=systems[rows],
+        questions=questions[rows],
+        system_names=system_names,
+        question_names=question_names,
+        types=types,
+        lengths=_taken(judged.lengths, rows),
+        reference_lengths=_taken(judged.reference_lengths, rows),
+        raters=None if judged.raters is None else _raters(judged.raters, rows),
+    )
+    return moved, rows
+
+
+def chosen(judged: ScoredAnswers, keep: npt.NDArray[np.bool_]) -> ScoredAnswers:
+    """Only some of the rows; systems and questions keep their numbers and names."""
+    rows = np.flatnonzero(keep)
+    raters = judged.raters
+    if raters is not None:
+        place = np.full(len(judged), -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        kept = place[raters.answers] >= 0
+        raters = Raters(place[raters.answers[kept]], raters.workers[kept], raters.scores[kept])
+    return replace(
+        judged,
+        human=judged.human[rows],
+        metrics={name: values[rows] for name, values in judged.metrics.items()},
+        systems=judged.systems[rows],
+        questions=judged.questions[rows],
+        lengths=_taken(judged.lengths, rows),
+        reference_lengths=_taken(judged.reference_lengths, rows),
+        raters=raters,
+    )
+
+
+def _sort_names(names: Sequence[str]) -> list[int]:
+    return sorted(range(len(names)), key=lambda place: (names[place], place))
+
+
+def _renumbered(names: Sequence[str], codes: Codes) -> tuple[list[str], Codes]:
+    order = _sort_names(names)
+    new = np.empty(len(names), dtype=np.int32)
+    new[order] = np.arange(len(names), dtype=np.int32)
+    return [names[place] for place in order], new[codes]
+
+
+def _taken(column: Floats | None, rows: RowNumbers) -> Floats | None:
+    return None if column is None else column[rows]
+
+
+def _of_ratings(raters: Raters, n: int) -> list[Floats]:
+    powers = [np.ones(len(raters.scores)), raters.scores, raters.scores**2]
+    return [
+        np.asarray(np.bincount(raters.answers, weights=power, minlength=n), np.float64) for power in powers
+    ]
+
+
+def _raters(raters: Raters, rows: RowNumbers) -> Raters:
+    place = np.empty(len(rows), dtype=np.int32)
+    place[rows] = np.arange(len(rows), dtype=np.int32)
+    answers = place[raters.answers]
+    sort = np.lexsort((raters.scores, answers))
+    answers, workers, scores = answers[sort], raters.workers[sort], raters.scores[sort]
+    work: dict[int, list[tuple[int, float]]] = {}
+    for answer, worker, score in zip(answers.tolist(), workers.tolist(), scores.tolist(), strict=True):
+        work.setdefault(worker, []).append((answer, score))
+    number = {worker: i for i, worker in enumerate(sorted(work, key=lambda worker: work[worker]))}
+    codes = np.fromiter((number[worker] for worker in workers.tolist()), np.int32, len(workers))
+    sort = np.lexsort((codes, scores, answers))
+    return Raters(answers[sort], codes[sort], scores[sort])
