@@ -154,9 +154,7 @@ def _import_reviews(path: Path) -> None:
 
 
 def _import_external(path: Path) -> None:
-    from evaluations.external.candidates import Candidates  # noqa: PLC0415
-    from evaluations.external.reader import read  # noqa: PLC0415
-    from evaluations.external.score_columns import packed  # noqa: PLC0415
+    from evaluations.external_scores import Candidates, packed, read  # noqa: PLC0415
 
     candidates = Candidates()
     with path.open() as file:

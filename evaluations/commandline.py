@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from core.accounts.commandline import natural
 
 if TYPE_CHECKING:
-    from evaluations.learned.requests import Models
+    from evaluations.learned_models import Models
 
 _NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _SCALE = re.compile(rf"({_NUMBER})\s*(?:-|\.\.|:)\s*({_NUMBER})")
@@ -85,7 +85,7 @@ def add_models(parser: ArgumentParser) -> None:
 
 def models_of(options: Mapping[str, Any]) -> "Models":
     """The models that these options and the installation give to the metrics that are to be scored."""
-    from evaluations.learned.requests import ModelOptions, models_for  # noqa: PLC0415  # numpy
+    from evaluations.learned_models import ModelOptions, models_for  # noqa: PLC0415  # numpy
     from metrics.profiles import profile  # noqa: PLC0415
 
     asked = ModelOptions(

@@ -1,8 +1,10 @@
 """Computing an evaluation of a release: read, score, compare with people, write the files of the report."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from math import nan
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,20 +13,80 @@ from django.conf import settings
 from core.files.atomic import write_together
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
-from evaluations.external.join import JoinedTable
-from evaluations.external.score_columns import values_of
-from evaluations.learned.pinned_models import models_of
+from evaluations.executor import PartRunner, others
+from evaluations.external_scores import values_of
+from evaluations.learned_models import models_of
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
-from evaluations.plot_points import FILE as POINTS
-from evaluations.plot_points import points_file, points_of
-from evaluations.report_page import pages
-from evaluations.spreading.crews import Crews
-from evaluations.spreading.part_runner import PartRunner
+from evaluations.report.page import pages
+from evaluations.report.points import FILE as POINTS
+from evaluations.report.points import points_file, points_of
 from evaluations.table_evaluation import Options, files_of, run_evaluation
 from evaluations.tables.release_table import open_release
-from evaluations.tables.rows import AnswerTable
+from evaluations.tables.rows import AnswerTable, Row
+from metrics.base import Metric
+from metrics.parallel import Crew, ProcessMetrics
+from metrics.parallel import Part as ScoredPart
+from metrics.texts import Answers
 from releases.stored_files import fetched
+
+
+@dataclass(eq=False)
+class JoinedTable:
+    """The table with values of candidates under each name; nan where a candidate has none."""
+
+    table: AnswerTable
+    columns: Mapping[str, Mapping[str, float]]
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.external = list(self.columns)
+        self.notes = self.table.notes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.table, name)
+
+    def rows(self) -> Iterator[Row]:
+        """All rows in their order."""
+        columns = list(self.columns.values())
+        for row in self.table.rows():
+            yield replace(row, external=tuple(column.get(row.id, nan) for column in columns))
+
+
+#: Chunks that wait for each worker, so that none is idle while results are put together.
+_AHEAD = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartExecutor:
+    """A crew of this job and its helpers. Few chunks are under way at a time, however many there are."""
+
+    spread: PartRunner
+    here: ProcessMetrics
+
+    def survey(self, chunks: Iterable[Answers]) -> Iterator[list[object]]:
+        """For each chunk what each metric's survey finds in it."""
+        return self.spread.over(self.here.survey_one, chunks, ahead=_ahead())
+
+    def score(self, chunks: Iterable[Answers]) -> Iterator[list[ScoredPart]]:
+        """For each chunk what each metric says of it."""
+        return self.spread.over(self.here.score_one, chunks, ahead=_ahead())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartExecutors:
+    """Makes the crew for metrics and what their surveys found."""
+
+    spread: PartRunner
+
+    def __call__(self, metrics: Sequence[Metric], found: Sequence[object]) -> AbstractContextManager[Crew]:
+        """The crew."""
+        return nullcontext(PartExecutor(self.spread, ProcessMetrics(metrics, found)))
+
+
+def _ahead() -> int:
+    return _AHEAD * (others() + 1)
+
 
 _SENTENCES = re.compile(r"(?<=[.!?]) +(?=[A-Z])")
 Progress = Callable[[int, int, str], None]
@@ -53,7 +115,7 @@ def compute(
             options,
             progress=progress,
             spread=spread,
-            crews=Crews(spread),
+            crews=PartExecutors(spread),
             titles=_titles(evaluation, plan),
         )
         done.report["warnings"] = [without_options(each) for each in done.report["warnings"]]

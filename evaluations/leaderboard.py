@@ -1,15 +1,25 @@
-"""The public leaderboard of a release: its systems by people, beside what each metric gives them."""
+"""The leaderboard of a release: its figures, its files, and its public pages where the owner allows them."""
 
-from collections.abc import Mapping
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
 
+from core.files.cells import cell
 from evaluations.models import Evaluation
-from evaluations.reporting import reader
-from evaluations.reporting.labels import labels, plain
-from evaluations.reporting.reader import Report, Value, number, value
+from evaluations.report import model
+from evaluations.report.answer import answer
+from evaluations.report.model import Report, Value, number, value
+from evaluations.report.tables import NOTHING, Cell, Line, Notes, labels, plain, short, whole
 from releases.models import Release
 
 RANK_MEANS = (
@@ -72,20 +82,20 @@ def chosen() -> QuerySet[Evaluation]:
 
 def board_of(report: Report) -> Board:
     """The leaderboard that a report holds."""
-    entries, called, by = reader.metrics(report), labels(report), reader.lead(report)
-    order = reader.best_first(entries, by)
-    humans = [value(each, "human") for each in reader.rows(report.get("systems"))]
+    entries, called, by = model.metrics(report), labels(report), model.lead(report)
+    order = model.best_first(entries, by)
+    humans = [value(each, "human") for each in model.rows(report.get("systems"))]
     found = [
         _entry(each, human, humans, order)
-        for each, human in zip(reader.rows(report.get("systems")), humans, strict=True)
+        for each, human in zip(model.rows(report.get("systems")), humans, strict=True)
     ]
     metrics = [
         Metric(
-            name, called[name], str(entries[name].get("signature") or ""), reader.of_lead(entries[name], by)
+            name, called[name], str(entries[name].get("signature") or ""), model.of_lead(entries[name], by)
         )
         for name in order
     ]
-    return Board(found, metrics, by.words, reader.scale(report))
+    return Board(found, metrics, by.words, model.scale(report))
 
 
 def order_of(board: Board, given: str) -> Order:
@@ -170,7 +180,7 @@ def _entry(given: Mapping[str, Any], human: Value, humans: list[Value], names: l
         bool(given.get("inferred")),
         int(answers) if answers is not None else None,
         human,
-        {name: reader.mean(given, name) for name in names},
+        {name: model.mean(given, name) for name in names},
         {name: value(given, "metrics", name, "corpus") for name in names},
         _rank(human, humans),
     )
@@ -199,3 +209,132 @@ def _value_json(found: Value) -> dict[str, Any]:
     interval = None if found.low is None else [found.low, found.high]
     given: dict[str, Any] = {"value": found.value, "ci": interval}
     return given if found.value is not None else given | {"reason": found.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A heading that sorts: its address, and how the column is sorted now, if it is."""
+
+    label: str
+    address: str
+    sorted: str
+    number: bool
+
+
+def lines_of(entries: "Sequence[Entry]", board: "Board") -> tuple[list[Line], list[str]]:
+    """A line per system, `small` its rank, and one on how each metric agrees with people; then the notes."""
+    notes = Notes()
+    lines = [
+        Line(
+            each.system,
+            [
+                Cell(NOTHING if each.answers is None else whole(each.answers)),
+                notes.figure(each.human, 2),
+                *(_metric(each, metric.name, notes) for metric in board.metrics),
+            ],
+            "" if each.rank is None else str(each.rank),
+            "inferred" if each.inferred else "",
+        )
+        for each in entries
+    ]
+    agreement = [notes.figure(each.agreement) for each in board.metrics]
+    lines.append(Line("Agreement with people", [Cell(""), Cell(""), *agreement], "", "apart"))
+    return lines, list(notes.reasons)
+
+
+def _metric(entry: "Entry", name: str, notes: Notes) -> Cell:
+    cell, corpus = notes.figure(entry.means[name]), entry.corpus[name].value
+    return Cell(cell.text, f"corpus {short(corpus)}" if corpus is not None else "", cell.note, cell.why)
+
+
+_SECONDS = 60
+
+
+def _chosen(project: str, version: str) -> Evaluation:
+    rows = chosen()
+    found: Evaluation = get_object_or_404(rows, release__project__slug=project, release__version=version)
+    return found
+
+
+@require_safe
+def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
+    """Systems by people and by metrics, sorted as `?by=` says; or why the release was withdrawn."""
+    evaluation = _chosen(project, version)
+    release = evaluation.release
+    context = {
+        "release": release,
+        "evaluation": evaluation,
+        "title": release.manifest.get("title") or release.project.title,
+    }
+    if release.state == Release.State.WITHDRAWN:
+        return render(request, "evaluations/leaderboard.html", context)
+    board = board_of(evaluation.report)
+    order = order_of(board, request.GET.get("by", ""))
+    lines, notes = lines_of(ordered(board, order), board)
+    context |= {
+        "sentence": answer(evaluation.report)[0],
+        "board": board,
+        "heads": _heads(board, order),
+        "lines": lines,
+        "notes": notes,
+        "rank_means": RANK_MEANS,
+    }
+    return render(request, "evaluations/leaderboard.html", context)
+
+
+@require_safe
+def as_json(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
+    """The same for programs."""
+    evaluation = _chosen(project, version)
+    said = {
+        "project": project,
+        "version": version,
+        "evaluation": evaluation.number,
+        **board_as_json(board_of(evaluation.report), simulated=evaluation.release.simulated),
+    }
+    text = json.dumps(said, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return _file(request, evaluation, text, "application/json")
+
+
+@require_safe
+def as_csv(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
+    """The same for spreadsheets; no name in it can be run as a formula."""
+    evaluation = _chosen(project, version)
+    out = io.StringIO()
+    for row in table(board_of(evaluation.report), simulated=evaluation.release.simulated):
+        csv.writer(out).writerow([cell(each) if isinstance(each, str) else each for each in row])
+    return _file(request, evaluation, out.getvalue(), "text/csv; charset=utf-8")
+
+
+def _file(request: HttpRequest, evaluation: Evaluation, text: str, kind: str) -> HttpResponse:
+    """The text, or that the browser has it already (304), or that the release was withdrawn (410)."""
+    release = evaluation.release
+    if release.state == Release.State.WITHDRAWN:
+        return HttpResponse(
+            f"Release {release.version} was withdrawn: {release.withdrawn_reason}\n",
+            status=410,
+            content_type="text/plain; charset=utf-8",
+            headers={"Cache-Control": "no-store"},
+        )
+    tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+    if request.headers.get("If-None-Match") == tag:
+        response = HttpResponse(status=304)
+    else:
+        response = HttpResponse(text, content_type=kind)
+    response["ETag"] = tag
+    response["Cache-Control"] = f"max-age={_SECONDS}"
+    return response
+
+
+def _heads(board: Board, order: Order) -> list[Head]:
+    """The columns, each with the address that sorts by it: the best first, and again the other way round."""
+    words = {"rank": "Rank", "system": "System", "answers": "Answers", "human": "People"}
+    columns = [*words.items(), *((each.name, each.title) for each in board.metrics)]
+    heads = []
+    for name, label in columns:
+        is_here = name == order.column
+        down = not order.down if is_here else name not in ("rank", "system")
+        address = "?" + urlencode({"by": Order(name, down).text})
+        sorted_ = ("descending" if order.down else "ascending") if is_here else ""
+        heads.append(Head(label, address, sorted_, name not in ("rank", "system")))
+    return heads

@@ -1,4 +1,4 @@
-"""Questions about evaluations."""
+"""What pages ask about evaluations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -71,3 +71,22 @@ def external_of(release: Release) -> QuerySet[ExternalScores]:
         .defer("body")
         .order_by("name")
     )
+
+
+_STATES = {
+    Evaluation.State.PLANNED: "Waiting",
+    Evaluation.State.RUNNING: "Running",
+    Evaluation.State.READY: "Ready",
+    Evaluation.State.FAILED: "Failed",
+    Evaluation.State.CANCELLED: "Cancelled",
+}
+
+
+def state_of(evaluation: Evaluation) -> str:
+    """Its state in a word."""
+    return _STATES[Evaluation.State(evaluation.state)]
+
+
+def name_of(evaluation: Evaluation) -> str:
+    """How it is called where no title stands."""
+    return evaluation.title or f"Evaluation {evaluation.number} of release {evaluation.release.version}"

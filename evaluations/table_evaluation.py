@@ -10,12 +10,11 @@ from typing import IO, Any, cast
 import numpy as np
 
 from core.files.atomic import Write
-from evaluations.answer_scores import MetricScores, scored
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
+from evaluations.report.latex import table_of
+from evaluations.scores import MetricScores, Part, scored, write_csv
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable, batches
-from evaluations.writing.latex import table_of
-from evaluations.writing.scorefile import Part, write_csv
 from judgments.reporting.writer import json_of, text_of
 from metrics.metaeval.correlation import STATISTICS, Statistic
 from metrics.metaeval.data import ScoredAnswers

@@ -6,14 +6,12 @@ from typing import Any
 from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.registry import handler
-from evaluations import storage
+from evaluations import keyphrase_requests as keyphrases
+from evaluations import services, storage
 from evaluations.errors import EvaluationError
-from evaluations.keyphrases import requests as keyphrases
+from evaluations.executor import HELP, help_with
 from evaluations.models import Evaluation
-from evaluations.services import transitions
-from evaluations.services.planning import RUN
-from evaluations.services.runs import run_with
-from evaluations.spreading.part_runner import HELP, help_with
+from evaluations.services import RUN, run_with
 from metrics.errors import MetricError
 from releases.errors import ReleaseError
 
@@ -29,7 +27,7 @@ def run(context: JobContext) -> None:
     evaluation = rows.filter(pk=context.payload["evaluation"]).first()
     if evaluation is None:
         raise PermanentError("The evaluation is no longer there.")
-    if not transitions.start(evaluation=evaluation):
+    if not services.start(evaluation=evaluation):
         return
     try:
         run_with(context, evaluation)
@@ -37,25 +35,25 @@ def run(context: JobContext) -> None:
         _clear_after_cancelling(evaluation)
         raise
     except (EvaluationError, MetricError, ReleaseError) as error:
-        transitions.fail(evaluation=evaluation, why=str(error))
+        services.fail(evaluation=evaluation, why=str(error))
         raise PermanentError(str(error)) from error
     except Exception as error:
         if context.attempt >= context.job.max_attempts:
-            transitions.fail(evaluation=evaluation, why=f"{type(error).__name__}: {error}")
+            services.fail(evaluation=evaluation, why=f"{type(error).__name__}: {error}")
         raise
 
 
 def _clear_after_cancelling(evaluation: Evaluation) -> None:
     """What a cancelled attempt has left goes; another attempt of the same evaluation keeps its own."""
     if Evaluation.objects.filter(pk=evaluation.pk, state__in=Evaluation.OVER).exists():
-        transitions.sweep(evaluation.pk)
+        services.sweep(evaluation.pk)
         storage.forget(evaluation)
 
 
 @handler(keyphrases.KIND, longest=timedelta(hours=2))
 def weigh_words(context: JobContext) -> dict[str, Any]:
     """Weigh the words of texts for a page; the texts go when it is over, and numbers stay."""
-    from evaluations.keyphrases.weights import weigh  # noqa: PLC0415 - numpy, only where it is computed
+    from evaluations.keyphrase_weights import weigh  # noqa: PLC0415 - numpy, only where it is computed
 
     try:
         found = weigh(context)

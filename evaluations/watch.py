@@ -10,7 +10,7 @@ from core.jobs.models import OPEN_STATES, Job, JobState
 from core.notices.conditions import Condition
 from core.notices.models import Notice
 from evaluations.models import Evaluation
-from evaluations.texts import name_of
+from evaluations.selectors import name_of
 
 #: An evaluation is news for so long.
 NEWS_FOR = timedelta(days=7)

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from core.storage.store import SharedStore, shared_store
 from distillery.backup.folder import BackupError, BackupFile, digest_of, write_file
+from evaluations import model_shelf as shelf_of_models
 from evaluations.errors import EvaluationError
-from evaluations.learned import shelf as shelf_of_models
 from releases.storage import shelf
 
 

@@ -7,8 +7,7 @@ from django.urls import reverse
 
 from core.projects.models import Project
 from evaluations.plans import EvaluationPlan
-from evaluations.services.runs import evaluate_here
-from evaluations.services.transitions import show
+from evaluations.services import evaluate_here, show
 from releases.models import Release
 
 TITLE = "A few metrics beside simulated judges"

@@ -11,7 +11,7 @@ from crowd.desk import tables
 from evaluations import selectors
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
-from evaluations.summaries import FIGURES, FigureView, figure, metrics_of
+from evaluations.report.model import FIGURES, FigureView, figure, metrics_of
 from web.access import ProjectAccess, on_project
 from web.pages import show
 

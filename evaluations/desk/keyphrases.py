@@ -1,5 +1,8 @@
-"""A query as KPQA sees it: which words of its references and of an answer are the key phrase."""
+"""Pages on single texts: a query as metrics see it, and the weights of words."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,14 +19,273 @@ from annotation.models import Query
 from core.jobs.models import Job, JobState
 from core.jobs.selectors import is_alive
 from crowd.desk.forms import Form
+from evaluations import model_shelf
 from evaluations.desk.listing import FOLDER
-from evaluations.desk.whyscore import candidates_of, choices_of
+from evaluations.desk.new import by_family
 from evaluations.errors import EvaluationError
-from evaluations.keyphrases.requests import MOST_REFERENCES, KeyphraseRequest, ask, job_of
+from evaluations.keyphrase_requests import LONGEST, MOST_REFERENCES, KeyphraseRequest, ask, job_of
+from evaluations.learned_models import publish_for_job
 from judgments.models import Candidate
 from judgments.selectors.references import reference_texts
+from metrics.agreement.quotes import NONE
+from metrics.errors import MetricError
+from metrics.explanation import Explanation, ReferenceShare, explain, explainable, weights
+from metrics.learned.profile_models import KPQA
+from metrics.learned.words import cut
+from metrics.profiles import PROFILES
 from web.access import ProjectAccess, Role, on_project
 from web.pages import show
+
+#: Characters of text times number of texts that a page compares; METEOR looks for alignments, which is slow.
+_MOST, _MOST_ALIGNED = 4_000_000, 120_000
+#: Importance that differs by less than this share of the greatest is alike, and shaded so.
+_ALIKE, _MIDDLE = 0.01, 3
+#: Starts a Java process for every page, which takes seconds.
+_SLOW = ("meteor-1.5", "pa-meteor-1.5")
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceView:
+    """A reference on the page; `level` goes from 1, the least important one of the query, to 5, the most."""
+
+    against: ReferenceShare
+    number: int
+    level: int
+    width: float
+    best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """What the page shows: references by importance, and the explanation where an answer is given."""
+
+    references: tuple[ReferenceView, ...]
+    explanation: Explanation | None
+
+
+@cache
+def metrics_by_family(profile: str) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """Metrics that one answer can be explained under, as families of (name, title)."""
+    found = []
+    for family, offers in by_family(profile):
+        here = {each.name: each.title for each in offers if not each.missing and each.name not in _SLOW}
+        names = explainable(list(here), profile)
+        if names:
+            found.append((family, tuple((name, here[name]) for name in names)))
+    return tuple(found)
+
+
+def profiles() -> list[tuple[str, str]]:
+    """Profiles with what each says of itself."""
+    return [(each.name, f"{each.name}: {each.says}") for each in PROFILES.values()]
+
+
+def reasons(name: str, profile: str, references: Sequence[str], answer: str | None, question: str) -> Reasons:
+    """The references by importance and, with an answer, why it has its score; MetricError in words."""
+    texts = [*references, answer or ""]
+    most = _MOST_ALIGNED if "meteor" in name else _MOST
+    if sum(map(len, texts)) * len(texts) > most:
+        raise MetricError(
+            f"Its {len(references)} references are too much text to be compared pair by pair on a page. "
+            "Choose another metric, or evaluate a release."
+        )
+    explanation = None
+    if answer is None:
+        found = weights(name, profile, references)
+    else:
+        explanation = explain(name, profile, answer, references, question)
+        found = explanation.references
+    best = explanation.best if explanation else None
+    shares = [each.share or 0.0 for each in found]
+    lowest, highest = min(shares, default=0.0), max(shares, default=0.0)
+    return Reasons(tuple(_shown(each, lowest, highest, best) for each in found), explanation)
+
+
+def _shown(each: ReferenceShare, lowest: float, highest: float, best: int | None) -> ReferenceView:
+    share = each.share or 0.0
+    part = share / highest if highest else 0.0
+    spread = highest - lowest
+    level = 1 + round(4 * (share - lowest) / spread) if spread > _ALIKE * highest else _MIDDLE
+    return ReferenceView(each, each.place + 1, level, round(100 * part, 1), each.place == best)
+
+
+_MOST_ANSWERS = 200
+_DIGITS = 19
+DEFAULT_METRIC, DEFAULT_PROFILE = "pa-bleu-4", "default"
+
+
+class WhyForm(Form):
+    """A metric, a profile, and an answer: of a system, or one that is typed in."""
+
+    metric = forms.ChoiceField(label="Metric")
+    profile = forms.ChoiceField(label="Profile")
+    candidate = forms.ChoiceField(required=False, label="Answer of a system")
+    answer = forms.CharField(
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="Or another answer",
+        help_text="What you type here goes before the answer of a system, and is not stored.",
+    )
+
+
+@require_safe
+@on_project()
+def query(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
+    """The references of a query by importance, and why an answer has its score, by the address."""
+    row = get_object_or_404(Query, project=access.project, pk=pk)
+    references = reference_texts([row.pk]).get(row.pk, [])
+    asked = {"metric": DEFAULT_METRIC, "profile": DEFAULT_PROFILE, **request.GET.dict()}
+    candidates = candidates_of(row, asked.get("candidate", ""))
+    form = _why_form(asked, candidates)
+    chosen = candidates.get(asked.get("candidate", ""))
+    context: dict[str, Any] = {"query": row, "form": form, "candidate": chosen, "of": "", "error": ""}
+    if form.is_valid():
+        typed = form.cleaned_data["answer"].strip()
+        answer = typed or (chosen.text if chosen else None)
+        context |= {"typed": bool(typed), **_reasons(form, references, answer, row.text)}
+    return show(request, "query.html", access, folder=FOLDER, tab="queries", **context)
+
+
+def candidates_of(row: Query, asked: str) -> dict[str, Candidate]:
+    """Answers of systems by their key, the first ones by system, and the one that is asked for."""
+    rows = Candidate.objects.filter(query=row).exclude(text="").select_related("system")
+    found = list(rows.order_by("system__name", "pk")[:_MOST_ANSWERS])
+    if len(found) == _MOST_ANSWERS and asked.isdecimal() and len(asked) < _DIGITS:
+        found = [*rows.filter(pk=int(asked)), *found]
+    return {str(each.pk): each for each in found}
+
+
+def _why_form(asked: dict[str, str], candidates: dict[str, Candidate]) -> WhyForm:
+    """The form as the address fills it, with what can be chosen."""
+    pass
+
+    form = WhyForm(asked)
+    known = dict(profiles())
+    profile = asked["profile"] if asked["profile"] in known else DEFAULT_PROFILE
+    fields: dict[str, Any] = form.fields
+    fields["profile"].choices = list(known.items())
+    fields["metric"].choices = metrics_by_family(profile)
+    fields["candidate"].choices = choices_of(candidates)
+    return form
+
+
+def choices_of(candidates: dict[str, Candidate]) -> list[tuple[str, str]]:
+    """None of them, or one by its system and the beginning of its text."""
+    named = ((key, f"{each.system.name[:60]}: {each.text[:80]}") for key, each in candidates.items())
+    return [("", "None"), *named]
+
+
+def _reasons(form: WhyForm, references: list[str], answer: str | None, question: str) -> dict[str, Any]:
+    pass
+
+    name, profile = form.cleaned_data["metric"], form.cleaned_data["profile"]
+    try:
+        found = reasons(name, profile, references, answer, question)
+    except MetricError as error:
+        return {"error": str(error)}
+    return {
+        "found": found,
+        "why": found.explanation,
+        "phrasing_aware": name.startswith("pa-"),
+        "runs": "bleu" in name,
+    }
+
+
+#: Shades of the heat map: from 0 for no weight to this.
+SHADES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a text: a word with its weight, or with an empty `number` what stands between words."""
+
+    text: str
+    number: str = ""
+    shade: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A reference or the answer: the same words by key phrase and by rarity, and both for a table."""
+
+    name: str
+    answer: bool
+    keyphrase: Sequence[Piece]
+    rarity: Sequence[Piece]
+    words: Sequence[tuple[str, str, str]]
+    cut: bool
+    scores: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What was weighed."""
+
+    question: str
+    texts: Sequence[Text]
+    references: int
+    left_out: int
+    reasons: Sequence[tuple[str, str]]
+    signatures: Sequence[str]
+
+
+def weights_page(wanted: KeyphraseRequest, result: Mapping[str, Any]) -> Page | None:
+    """What a job's result says of the texts; None where it is not about them."""
+    texts, weights, idf = wanted.texts, result.get("weights") or [], result.get("idf") or []
+    if not len(texts) == len(weights) == len(idf):
+        return None
+    scores = [each for each in result.get("scores") or [] if each.get("values")]
+    whole = [*wanted.references[:MOST_REFERENCES], *([wanted.answer] if wanted.answer else [])]
+    found = []
+    for place, text in enumerate(texts):
+        spans = cut(text)
+        if not len(spans) == len(weights[place]) == len(idf[place]):
+            return None
+        answer = bool(wanted.answer) and place == len(texts) - 1
+        found.append(
+            Text(
+                "The answer" if answer else f"Reference {place + 1}",
+                answer,
+                _pieces(text, weights[place]),
+                _pieces(text, idf[place]),
+                [
+                    (text[begin:end], _number(weight), _number(rare))
+                    for (begin, end), weight, rare in zip(spans, weights[place], idf[place], strict=True)
+                ],
+                len(whole[place]) > LONGEST,
+                [] if answer else [(each["title"], _number(each["values"][place])) for each in scores],
+            )
+        )
+    if wanted.answer:
+        found = [found[-1], *found[:-1]]
+    return Page(
+        wanted.question,
+        found,
+        int(result.get("references") or 0),
+        max(0, len(wanted.references) - MOST_REFERENCES),
+        [(each["title"], each["why"]) for each in result.get("scores") or [] if each.get("why")],
+        [each["signature"] for each in scores if each.get("signature")],
+    )
+
+
+def _pieces(text: str, weights: Sequence[float]) -> list[Piece]:
+    found, at = [], 0
+    for (begin, end), weight in zip(cut(text), weights, strict=True):
+        if begin > at:
+            found.append(Piece(text[at:begin]))
+        found.append(Piece(text[begin:end], _number(weight), round(SHADES * min(1.0, max(0.0, weight)))))
+        at = end
+    return [*found, *([Piece(text[at:])] if at < len(text) else [])]
+
+
+def _number(value: float | None) -> str:
+    """As papers print it: no zero before the point."""
+    if value is None:
+        return NONE
+    said = f"{value:.2f}"
+    return said.removeprefix("0") if 0 <= value < 1 and said.startswith("0") else said
+
 
 _FIELDS = ("model", "candidate", "answer")
 
@@ -77,10 +339,8 @@ def weigh(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespon
 
 
 def _publish_model(name: str) -> None:
-    from evaluations.learned import shelf  # noqa: PLC0415
-    from evaluations.learned.pinned_models import publish_for_job  # noqa: PLC0415
 
-    if (kept := shelf.named(name)) is not None:
+    if (kept := model_shelf.named(name)) is not None:
         publish_for_job(kept)
 
 
@@ -112,22 +372,20 @@ def _asked(given: QueryDict) -> dict[str, str]:
 
 
 def _state(job: Job | None, wanted: KeyphraseRequest) -> dict[str, Any]:
-    from evaluations.keyphrases.weight_views import SHADES, page  # noqa: PLC0415
+    pass
 
     if job is None:
         return {"job": None}
     if job.state == JobState.DONE:
-        return {"job": job, "found": page(wanted, job.result or {}), "shades": range(SHADES + 1)}
+        return {"job": job, "found": weights_page(wanted, job.result or {}), "shades": range(SHADES + 1)}
     over = job.state in (JobState.FAILED, JobState.CANCELLED) or not is_alive(job_id=job.pk)
     return {"job": job, "over": over}
 
 
 def _form(row: Query, asked: dict[str, str]) -> tuple[KeyphraseForm, dict[str, Candidate]]:
     """The form as it is filled, with what can be chosen; the only model there is is chosen already."""
-    from evaluations.learned import shelf  # noqa: PLC0415 - the library of metrics takes its time
-    from metrics.learned.profile_models import KPQA  # noqa: PLC0415
 
-    models = [(each.name, f"{each.name} ({each.signature})") for each in shelf.of_kind(KPQA)]
+    models = [(each.name, f"{each.name} ({each.signature})") for each in model_shelf.of_kind(KPQA)]
     candidates = candidates_of(row, asked.get("candidate", ""))
     form = KeyphraseForm(asked if "model" in asked else None, initial=asked)
     fields: dict[str, Any] = form.fields
@@ -137,10 +395,9 @@ def _form(row: Query, asked: dict[str, str]) -> tuple[KeyphraseForm, dict[str, C
 
 
 def _wanted(row: Query, form: KeyphraseForm, candidates: dict[str, Candidate]) -> KeyphraseRequest:
-    from evaluations.learned import shelf  # noqa: PLC0415
 
     given = form.cleaned_data
-    kept = shelf.named(given["model"])
+    kept = model_shelf.named(given["model"])
     chosen = candidates.get(given["candidate"])
     return KeyphraseRequest(
         model=given["model"],

@@ -1,25 +1,372 @@
-"""Planning an evaluation: release, human scores, metrics, options."""
+"""The form of a new evaluation: what it offers, what it will take, and its checks."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
+from typing import Any
 
+from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from evaluations import selectors
-from evaluations.desk.estimate import Estimate, estimate
+from crowd.desk.forms import OnceForm
+from evaluations import model_shelf, selectors
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.errors import EvaluationError
-from evaluations.models import Evaluation
-from evaluations.services.planning import begin
+from evaluations.learned_models import WORDS, kinds_of, kinds_of_all, publish_models
+from evaluations.model_shelf import ModelEntry
+from evaluations.models import Evaluation, ExternalScores
+from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, EvaluationPlan, plan_of
+from evaluations.services import begin
+from metrics.catalogue import MAKERS, metric, missing
+from metrics.errors import MetricError
+from metrics.learned import extra
+from metrics.learned.bert.encoder_folder import known
+from metrics.learned.profile_models import BERTSCORE, KINDS
+from metrics.metaeval.papers import PROTOCOLS
+from metrics.profiles import PROFILES, profile
 from releases.models import Release
 from web.access import ProjectAccess, Role, on_project
 from web.pages import show
 
-if TYPE_CHECKING:
-    from evaluations.desk.newform import NewForm
-    from evaluations.desk.offers import Models
+#: Families by the beginnings of names, in the order of the page.
+_FAMILIES = {
+    "BLEU": ("bleu",),
+    "ROUGE": ("rouge",),
+    "Meaning and consensus": ("meteor", "cider"),
+    "Characters and words": ("chrf", "exact", "f1"),
+    "References weighed by their agreement": ("pa-",),
+    "Opinions and entities": ("adapted",),
+    "Length": ("length",),
+}
+LEARNED, _OTHERS = "Learned", "Others"
+#: The papers' own protocols with what each shows.
+_PROTOCOLS = {
+    "resample_overall": "Corpus scores of samples of questions (Yang et al. 2018)",
+    "adem-table3": "Single answers (ADEM, Table 3)",
+    "adem-table4": "Systems (ADEM, Table 4)",
+    "adem-table5": "One system left out (ADEM, Table 5)",
+    "adem-table6": "Where metrics and people part (ADEM, Table 6)",
+    "adem-table8": "Length bias (ADEM, Table 8)",
+    "adem-table14": "Learning curve (ADEM, Table 14)",
+    "kpqa-table7": "Pairs far apart (KPQA, Table 7)",
+}
+_NEEDS = {
+    "questions": "questions",
+    "labels": "opinions of answers",
+    "reference_labels": "opinions of references",
+    "entities": "entities of questions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A metric; `missing` says why it cannot be computed here, `needs` what the data must have."""
+
+    name: str
+    title: str
+    needs: str
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileOffer:
+    """A profile with the metrics that it scores where none are named."""
+
+    name: str
+    says: str
+    metrics: Sequence[str]
+
+
+def profiles() -> list[ProfileOffer]:
+    """All profiles, `default` first."""
+    return [ProfileOffer(each.name, each.says, each.metrics) for each in PROFILES.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What learned metrics can score with here; it may change while a process lives."""
+
+    of_kind: Mapping[str, Sequence[ModelEntry]]
+    encoder: str
+
+    def missing(self, name: str) -> str:
+        """Why a learned metric cannot be chosen, in words; empty if it can."""
+        if why := extra.missing():
+            return why
+        needed = kinds_of(name)
+        if kinds := [WORDS[kind] for kind in KINDS if kind in needed and not self.of_kind[kind]]:
+            return f"there is no {kinds[0]} model"
+        return "there is no encoder" if BERTSCORE in needed and not self.encoder else ""
+
+    def lacking(self) -> list[str]:
+        """Kinds of which there is none, in words."""
+        kinds = [f"{WORDS[kind]} model" for kind in KINDS if not self.of_kind[kind]]
+        return [*kinds, *([] if self.encoder else [f"encoder for {WORDS[BERTSCORE]}"])]
+
+
+def models() -> Models:
+    """The models that are here now."""
+    there = [each for each in model_shelf.shelf() if not each.wrong]
+    found = {kind: [each for each in there if each.kind == kind] for kind in KINDS}
+    return Models(found, settings.BERTSCORE_ENCODER)
+
+
+@cache
+def offers(profile_name: str = "default") -> tuple[Offer, ...]:
+    """All metrics by name. What is installed does not change while a process lives, but models may come."""
+    return tuple(_offer(name, profile_name) for name in MAKERS)
+
+
+def by_family(profile_name: str = "default", learned: Models | None = None) -> list[tuple[str, list[Offer]]]:
+    """Metrics in families, the best known ones first; learned ones where `learned` says what there is."""
+    groups: dict[str, list[Offer]] = {family: [] for family in (*_FAMILIES, LEARNED, _OTHERS)}
+    for each in offers(profile_name):
+        if not kinds_of(each.name):
+            groups[_family(each.name)].append(each)
+        elif learned is not None:
+            groups[LEARNED].append(replace(each, missing=learned.missing(each.name)))
+    return [(family, sorted(found, key=lambda each: each.name)) for family, found in groups.items() if found]
+
+
+def known_metrics() -> list[str]:
+    """The names of all metrics."""
+    return list(MAKERS)
+
+
+def models_needed(names: Iterable[str]) -> int:
+    """How many models and encoders these metrics score with."""
+    return len(kinds_of_all(names))
+
+
+def protocols() -> dict[str, str]:
+    """The papers' own protocols by name, in words."""
+    return {name: _PROTOCOLS.get(name, name) for name in PROTOCOLS}
+
+
+def metrics_of_profile(name: str) -> Sequence[str]:
+    """The metrics that a profile scores where none are named."""
+    return profile(name).metrics
+
+
+def _family(name: str) -> str:
+    found = [family for family, beginnings in _FAMILIES.items() if name.startswith(beginnings)]
+    return found[0] if found else _OTHERS
+
+
+def _offer(name: str, profile_name: str) -> Offer:
+    try:
+        made = metric(name, profile_name)
+    except MetricError as error:
+        return Offer(name, name, "", str(error))
+    needs = ", ".join(_NEEDS.get(each, each) for each in sorted(made.needs))
+    return Offer(name, made.title, needs, missing(made))
+
+
+#: From two evaluations on one slow core, 1,000 answers under 5 metrics (3.3 s) and 5,000 under 20 (26.5 s),
+#: `benchmarks/metrics.py`, and for answers that a model reads `benchmarks/learned.py`; rounded to the slow
+#: side. The start is mostly the plots of the page.
+_SCORED_PER_SECOND = 10_000
+#: Answers with their references that a model reads, and seconds until it is loaded.
+_READ_PER_SECOND, _LOADED = 100, 10.0
+_SECONDS_PER_DRAW = 1e-9
+_SECONDS_PER_REPLICATE = 2.5e-7
+_START = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds on one core, in words."""
+
+    seconds: float
+
+    @property
+    def words(self) -> str:
+        """Rounded, for people."""
+        if self.seconds < 15:
+            return "some seconds"
+        if self.seconds < 90:
+            return "about a minute"
+        if self.seconds < 5_400:
+            return f"about {round(self.seconds / 60)} minutes"
+        return f"about {round(self.seconds / 3_600)} hours"
+
+
+def estimate(*, answers: int, metrics: int, replicates: int, draws: int, models: int = 0) -> Estimate:
+    """Of metrics over answers with human scores, their intervals, and tests of every pair of metrics.
+
+    `models` read every answer with its references.
+    """
+    pairs = metrics * (metrics - 1) / 2
+    scoring = answers * metrics / _SCORED_PER_SECOND
+    intervals = answers * metrics * replicates * _SECONDS_PER_REPLICATE
+    tests = answers * pairs * draws * _SECONDS_PER_DRAW
+    reading = models * (_LOADED + answers / _READ_PER_SECOND)
+    return Estimate(_START + scoring + reading + intervals + tests)
+
+
+_ADVANCED = ("seed", "replicates", "draws", "gap", "protocols")
+
+
+class NewForm(OnceForm):
+    """Everything that an evaluation depends on; `release` is chosen before."""
+
+    title = forms.CharField(
+        max_length=120, required=False, label="Title", help_text="For lists; empty: its number."
+    )
+    stage = forms.ChoiceField(label="Human scores of", required=False)
+    profile = forms.ChoiceField(label="Profile", widget=forms.RadioSelect)
+    metrics = forms.MultipleChoiceField(required=False, label="Metrics", widget=forms.CheckboxSelectMultiple)
+    external = forms.MultipleChoiceField(
+        required=False,
+        label="Scores from elsewhere",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Uploaded columns join every table as one more metric.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**53,
+        initial=0,
+        label="Seed",
+        help_text="The same seed gives the same intervals and tests, bit for bit.",
+    )
+    replicates = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_REPLICATES,
+        initial=1_000,
+        label="Bootstrap replicates",
+        help_text="Behind each 95 % interval. 0: no intervals.",
+    )
+    draws = forms.IntegerField(
+        min_value=99,
+        max_value=MOST_DRAWS,
+        initial=9_999,
+        label="Permutation draws",
+        help_text="Behind each test of two metrics; the smallest p is 1 / (draws + 1).",
+    )
+    gap = forms.DecimalField(
+        required=False,
+        min_value=Decimal("0.001"),
+        max_value=1_000,
+        decimal_places=3,
+        label="Gap for pairs far apart",
+        help_text="In human scores: pairs of answers that differ by at least this much (KPQA, Table 7). "
+        "Empty: half of the scale.",
+    )
+    protocols = forms.MultipleChoiceField(
+        required=False,
+        label="Protocols of papers",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(
+        self,
+        data: Any = None,
+        *,
+        stages: dict[str, str],
+        profiles: Sequence[tuple[str, str]],
+        metrics: Sequence[str],
+        external: Sequence[ExternalScores],
+        protocols: Mapping[str, str],
+        models: Mapping[str, Sequence[ModelEntry]],
+        encoder: str = "",
+        initial: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(data, initial=initial)
+        self._external = {each.name: each for each in external}
+        self._models = {kind: {each.name: each for each in found} for kind, found in models.items() if found}
+        self._encoder = encoder
+        self._choose("stage", list(stages.items()))
+        self._choose("profile", list(profiles))
+        self._choose("metrics", [(name, name) for name in metrics])
+        self._choose("protocols", list(protocols.items()))
+        self._choose("external", [(each.name, each.name) for each in external])
+        for kind, found in self._models.items():
+            self.fields[f"model_{kind}"] = _model_field(kind, list(found.values()))
+        if profiles:
+            self.fields["profile"].initial = profiles[0][0]
+
+    def advanced(self) -> list[Any]:
+        """Fields that have good values already, but for the protocols."""
+        return [self[name] for name in _ADVANCED if name != "protocols"]
+
+    @property
+    def encoder(self) -> str:
+        """BERTScore's as people call it."""
+        return EvaluationPlan(encoder=self._encoder).encoder_name
+
+    def models(self) -> list[Any]:
+        """Fields in which a model of each kind is chosen, for kinds of which there is any."""
+        return [self[f"model_{kind}"] for kind in self._models]
+
+    @property
+    def open_advanced(self) -> bool:
+        """Something among them is wrong, so they are shown."""
+        return any(name in self.errors for name in _ADVANCED)
+
+    def plan(self) -> EvaluationPlan:
+        """What a valid form asks for; EvaluationError where it makes no sense."""
+        given = self.cleaned_data
+        external = [{"name": name, "digest": self._external[name].digest} for name in given["external"]]
+        needed = self._needed()
+        encoder = self._encoder if BERTSCORE in needed else ""
+        chosen = {kind: given[f"model_{kind}"] for kind in self._models if kind in needed}
+        models = [self._models[kind][name] for kind, name in chosen.items() if name]
+        return plan_of(
+            {
+                "stage": given["stage"],
+                "profile": given["profile"],
+                "metrics": given["metrics"],
+                "external": external,
+                "models": [{"kind": each.kind, "name": each.name, "digest": each.digest} for each in models],
+                "encoder": encoder,
+                "encoder_digest": known(encoder).digest if encoder else "",
+                "seed": given["seed"],
+                "replicates": given["replicates"],
+                "draws": given["draws"],
+                "gap": None if given["gap"] is None else float(given["gap"]),
+                "protocols": given["protocols"],
+            }
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """A plan can be made of it, and every learned metric that is named has its model."""
+        cleaned = super().clean() or {}
+        for kind in self._models:
+            named = [name for name in cleaned.get("metrics", ()) if kind in kinds_of(name)]
+            if named and not cleaned.get(f"model_{kind}") and f"model_{kind}" not in self.errors:
+                self.add_error(f"model_{kind}", f"Choose the model that {named[0]} scores with.")
+        if not self.errors:
+            try:
+                self.plan()
+            except (EvaluationError, MetricError) as error:
+                raise forms.ValidationError(str(error)) from error
+        return cleaned
+
+    def _needed(self) -> frozenset[str]:
+        given = self.cleaned_data
+        return kinds_of_all(given["metrics"] or profile(given["profile"]).metrics)
+
+    def _choose(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = choices
+
+
+def _model_field(kind: str, found: Sequence[ModelEntry]) -> forms.ChoiceField:
+    """One of the models of a kind; the only one there is is chosen already."""
+    none = [] if len(found) == 1 else [("", "Choose one")]
+    return forms.ChoiceField(
+        choices=[*none, *((each.name, f"{each.name} ({each.signature})") for each in found)],
+        required=False,
+        initial=found[0].name if len(found) == 1 else "",
+        label=f"{WORDS[kind]} model",
+    )
+
 
 _MOST_RELEASES = 200
 
@@ -33,9 +380,9 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     if release is None:
         return show(request, "new.html", access, folder=FOLDER, tab=TAB, release=None)
     posted = request.method == "POST"
-    from evaluations.desk import offers  # noqa: PLC0415 - the library of metrics, only where it is offered
+    pass
 
-    learned = offers.models()
+    learned = models()
     form = _form(request, release, learned)
     valid = posted and form.is_valid()
     if valid and request.POST.get("do") != "estimate":
@@ -52,9 +399,9 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         release=release,
         releases=releases,
         form=form,
-        profiles=offers.profiles(),
-        families=offers.by_family(learned=learned),
-        learned=offers.LEARNED,
+        profiles=profiles(),
+        families=by_family(learned=learned),
+        learned=LEARNED,
         lacking=learned.lacking(),
         chosen=set(form["metrics"].value() or ()),
         chosen_external=set(form["external"].value() or ()),
@@ -73,24 +420,22 @@ def _chosen(releases: list[Release], request: HttpRequest) -> Release | None:
 
 
 def _form(request: HttpRequest, release: Release, learned: "Models") -> "NewForm":
-    from evaluations.desk import offers  # noqa: PLC0415
-    from evaluations.desk.newform import NewForm  # noqa: PLC0415
+    pass
+    pass
 
     return NewForm(
         request.POST if request.method == "POST" else None,
         stages=selectors.stages_of(release),
-        profiles=[(each.name, each.says) for each in offers.profiles()],
-        metrics=offers.known_metrics(),
+        profiles=[(each.name, each.says) for each in profiles()],
+        metrics=known_metrics(),
         external=list(selectors.external_of(release)),
-        protocols=offers.protocols(),
+        protocols=protocols(),
         models=learned.of_kind,
         encoder=learned.encoder,
     )
 
 
 def _begin(access: ProjectAccess, release: Release, form: "NewForm") -> Evaluation | None:
-    from evaluations.learned.pinned_models import publish_models  # noqa: PLC0415
-    from metrics.errors import MetricError  # noqa: PLC0415
 
     try:
         plan = form.plan()
@@ -102,13 +447,13 @@ def _begin(access: ProjectAccess, release: Release, form: "NewForm") -> Evaluati
 
 
 def _estimate(release: Release, form: "NewForm | None") -> Estimate:
-    from evaluations.desk import offers  # noqa: PLC0415
+    pass
 
     given: dict[str, Any] = form.cleaned_data if form is not None else {}
-    own = given.get("metrics") or offers.metrics_of_profile(given.get("profile", "default"))
+    own = given.get("metrics") or metrics_of_profile(given.get("profile", "default"))
     return estimate(
         answers=selectors.rows_of(release, "scores"),
-        models=offers.models_needed(own),
+        models=models_needed(own),
         metrics=len(own) + len(given.get("external", ())),
         replicates=given.get("replicates", 1_000),
         draws=given.get("draws", 9_999),

@@ -1,24 +1,59 @@
-"""The page of an evaluation: how far it is, what it found, and what its people may do with it."""
+"""One evaluation: progress, report, files, actions."""
 
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import NoReverseMatch, reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.models import Job, JobState
-from evaluations import selectors, storage
+from evaluations import selectors, services, storage
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
-from evaluations.services import transitions
-from evaluations.services.planning import begin_again
+from evaluations.report.page import shown
+from evaluations.services import begin_again
 from releases import range_response
 from web.access import ProjectAccess, Role, on_project
 from web.forms import run_action
 from web.pages import show
+
+_WORDS = {
+    "report.html": "this page for people elsewhere: one file, no network",
+    "report.json": "all figures, signatures, seeds and versions",
+    "scores.csv": "every answer with its human score and all metrics",
+    "table.tex": "the main table for a paper",
+}
+
+
+def context(request: HttpRequest, access: ProjectAccess, evaluation: Evaluation) -> dict[str, Any]:
+    """The report as it was drawn; files; and where the leaderboard is."""
+    other = (
+        Evaluation.objects.filter(release=evaluation.release, leaderboard=True)
+        .exclude(pk=evaluation.pk)
+        .values_list("number", flat=True)
+        .first()
+    )
+    return {
+        "shown": shown(evaluation),
+        "files": [(each, _WORDS.get(str(each["name"]), "")) for each in evaluation.files],
+        "board_address": board_address(request, evaluation),
+        "other_board": other,
+    }
+
+
+def board_address(request: HttpRequest, evaluation: Evaluation) -> str:
+    """Where everybody finds the leaderboard of the release."""
+    release = evaluation.release
+    try:
+        path = reverse("leaderboards:page", args=[release.project.slug, release.version])
+    except NoReverseMatch:
+        return ""
+    return request.build_absolute_uri(path)
+
 
 PAGE = "evaluations:one"
 
@@ -48,7 +83,7 @@ def page(request: HttpRequest, access: ProjectAccess, *, version: str, number: i
         return show(
             request, "unfinished.html", access, folder=FOLDER, tab=TAB, **about, **_progress(evaluation, job)
         )
-    from evaluations.desk import reportview  # noqa: PLC0415 - figures, only where they are shown
+    pass
 
     return show(
         request,
@@ -57,7 +92,7 @@ def page(request: HttpRequest, access: ProjectAccess, *, version: str, number: i
         folder=FOLDER,
         tab=TAB,
         **about,
-        **reportview.context(request, access, evaluation),
+        **context(request, access, evaluation),
     )
 
 
@@ -80,7 +115,7 @@ def live(request: HttpRequest, access: ProjectAccess, *, version: str, number: i
 
 
 def _progress(evaluation: Evaluation, job: Job | None) -> dict[str, Any]:
-    stuck = transitions.stuck(evaluation, job)
+    stuck = services.stuck(evaluation, job)
     return {
         "job": job,
         "done": evaluation.state == Evaluation.State.READY,
@@ -96,7 +131,7 @@ def cancel(request: HttpRequest, access: ProjectAccess, *, version: str, number:
     """End it."""
 
     def action() -> str:
-        transitions.cancel(evaluation=find_evaluation(access, version, number), actor=access.user)
+        services.cancel(evaluation=find_evaluation(access, version, number), actor=access.user)
         return "The evaluation was cancelled. Nothing of it is kept."
 
     return run_action(request, action, PAGE, access.project.slug, version, number)
@@ -109,8 +144,8 @@ def again(request: HttpRequest, access: ProjectAccess, *, version: str, number: 
 
     def action() -> str:
         evaluation = find_evaluation(access, version, number)
-        if transitions.stuck(evaluation, selectors.job_of(evaluation)):
-            transitions.fail(evaluation=evaluation, why="Its worker stopped.")
+        if services.stuck(evaluation, selectors.job_of(evaluation)):
+            services.fail(evaluation=evaluation, why="Its worker stopped.")
         begin_again(evaluation=evaluation, actor=access.user)
         return "The evaluation has begun again."
 
@@ -123,7 +158,7 @@ def show_board(request: HttpRequest, access: ProjectAccess, *, version: str, num
     """Make it the release's public leaderboard."""
 
     def action() -> str:
-        transitions.show(evaluation=find_evaluation(access, version, number), actor=access.user)
+        services.show(evaluation=find_evaluation(access, version, number), actor=access.user)
         return f"Release {version} has a public leaderboard. Everybody who has its address can read it."
 
     return run_action(request, action, PAGE, access.project.slug, version, number)
@@ -135,7 +170,7 @@ def hide_board(request: HttpRequest, access: ProjectAccess, *, version: str, num
     """Take the public leaderboard away."""
 
     def action() -> str:
-        transitions.hide(evaluation=find_evaluation(access, version, number), actor=access.user)
+        services.hide(evaluation=find_evaluation(access, version, number), actor=access.user)
         return f"Release {version} has no public leaderboard any more."
 
     return run_action(request, action, PAGE, access.project.slug, version, number)

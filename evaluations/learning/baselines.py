@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluations.answer_scores import Progress, scored
 from evaluations.choices import MetricChoice, choose, scoring_processes
 from evaluations.learning.sources import ALL, Material
+from evaluations.scores import Progress, scored
 from evaluations.tables.first_pass import AnswerColumns, gather
 from metrics.metaeval.data import ScoredAnswers
 

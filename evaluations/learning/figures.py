@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from evaluations.learning.tables import Called
-from evaluations.reporting import scatter
-from evaluations.reporting.labels import plain
-from evaluations.reporting.numbers import short, whole
-from evaluations.reporting.points import Points
-from evaluations.reporting.reader import Report, mapping, number, rows, value
-from evaluations.reporting.signing import scale_of, signature
+from evaluations.report.model import Report, mapping, number, rows, value
+from evaluations.report.plots import drawn_of, fifths, rows_of, scale_of, signature
+from evaluations.report.points import Points
+from evaluations.report.tables import plain, short, whole
 from metrics.learned.adem.splits import Parts
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.papers import normalised
@@ -47,27 +45,27 @@ def figures_of(report: Report, points: Mapping[str, Points], called: Called) -> 
 def _scatters(report: Report, points: Mapping[str, Points], called: Called) -> list[Plot]:
     low, high = scale_of(report)
     seed = int(number(report.get("seed")) or 0)
-    most = scatter.drawn_of(len(points))
+    most = drawn_of(len(points))
     plots = []
     for name, of in points.items():
-        drawn = scatter.rows_of(of, name, scale=(low, high), most=most, seed=seed)
+        drawn = rows_of(of, name, scale=(low, high), most=most, seed=seed)
         if not drawn:
             continue
-        fifths = scatter.fifths(of.pairs(name))
+        means = fifths(of.pairs(name))
         where = (
             "test set" if mapping(mapping(report.get("metrics")).get(name)).get("trained") else "all answers"
         )
         n = min(most, len(of.pairs(name)))
         says = (
             f"{called[name]}, normalised, across, human score up, {where} ({whole(len(of))} answers): the "
-            f"mean of people goes from {short(fifths[0]['human'], 2)} in the lowest fifth to "
-            f"{short(fifths[-1]['human'], 2)} in the highest."
+            f"mean of people goes from {short(means[0]['human'], 2)} in the lowest fifth to "
+            f"{short(means[-1]['human'], 2)} in the highest."
         )
         made = signature(report, "scatter", jitter="uniform", seed=seed, drawn=n, normalised="yes")
         plots.append(
             charts.metric_and_human(
                 drawn, title=f"{called[name]}, {where}", low=low, high=high, says=says, signature=made,
-                table=fifths,
+                table=means,
             )
         )  # fmt: skip
     return plots

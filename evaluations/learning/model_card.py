@@ -5,8 +5,8 @@ from typing import Any
 
 from evaluations.learning.sources import Material
 from evaluations.learning.study import split_of
-from evaluations.reporting.numbers import between, short
-from evaluations.reporting.reader import mapping, value
+from evaluations.report.model import mapping, value
+from evaluations.report.tables import between, short
 from metrics.learned.adem.splits import Parts
 from metrics.learned.adem.training import TrainedModel
 

@@ -8,14 +8,11 @@ from django.template.loader import render_to_string
 from evaluations.learning import tables
 from evaluations.learning.figures import figures_of
 from evaluations.learning.tables import Called
-from evaluations.reporting import reader
-from evaluations.reporting.cells import Cell, Line, Notes, Table
-from evaluations.reporting.labels import labels, plain
-from evaluations.reporting.numbers import between, p_is, short, whole
-from evaluations.reporting.page import sheet
-from evaluations.reporting.points import Points
-from evaluations.reporting.reader import Report, Value, mapping, number, rows, value
-from evaluations.reporting.report_views import by_kind
+from evaluations.report import model
+from evaluations.report.model import Report, Value, mapping, number, rows, value
+from evaluations.report.page import by_kind, sheet
+from evaluations.report.points import Points
+from evaluations.report.tables import Cell, Line, Notes, Table, between, labels, p_is, plain, short, whole
 
 _PARTS = {"train": "training", "validation": "validation", "test": "test"}
 _LEVEL = 0.05
@@ -28,7 +25,7 @@ def page_of(report: Report, points: Mapping[str, Points]) -> str:
 
 def context_of(report: Report, points: Mapping[str, Points]) -> dict[str, Any]:
     """The context of `templates/evaluations/learned.html`."""
-    report = reader.cleaned(report)
+    report = model.cleaned(report)
     called = {**_titles(report.get("yardsticks")), **labels(report)}
     notes = Notes()
     first, *more = answer(report, called)
@@ -187,8 +184,8 @@ def _counts(report: Report) -> list[tuple[str, str]]:
 
 def _facts(report: Report) -> list[tuple[str, str]]:
     encoder, settings = mapping(report.get("encoder")), mapping(report.get("settings"))
-    model = mapping(report.get("model"))
-    scale = reader.scale(report)
+    trained = mapping(report.get("model"))
+    scale = model.scale(report)
     files = [
         f"{name} sha256 {digest}"
         for source in rows(report.get("sources"))
@@ -202,7 +199,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("Data", report.get("source")),
         ("Files", ", ".join(files)),
         ("Left out", ", ".join(left)),
-        ("Model", model.get("signature")),
+        ("Model", trained.get("signature")),
         ("Encoder", f"{encoder.get('name')} ({encoder.get('kind')}, {str(encoder.get('digest'))[:12]})"),
         ("Training", ", ".join(f"{name} {_words(given)}" for name, given in settings.items())),
         ("Scale of the human scores", f"{scale[0]:g} to {scale[1]:g}" if scale else ""),

@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluations.learning.cross_validation import CrossValidation
 from evaluations.learning.sources import Material
-from evaluations.writing.scorefile import Part
+from evaluations.scores import Part
 from metrics.metaeval.data import Floats, ScoredAnswers
 
 _LINE = "line"

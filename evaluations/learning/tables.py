@@ -3,10 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluations.reporting.cells import NOTHING, Cell, Line, Notes, Table
-from evaluations.reporting.labels import plain
-from evaluations.reporting.numbers import between, p_is, probability, short, whole
-from evaluations.reporting.reader import Report, mapping, number, rows, value
+from evaluations.report.model import Report, mapping, number, rows, value
+from evaluations.report.tables import (
+    NOTHING,
+    Cell,
+    Line,
+    Notes,
+    Table,
+    between,
+    p_is,
+    plain,
+    probability,
+    short,
+    whole,
+)
 
 Called = Mapping[str, str]
 _BOTH = ("pearson", "spearman")

@@ -1,23 +1,377 @@
-"""One pass over a table: everything that is no text stays, as numbers and codes."""
+"""The first pass over a table: human scores, questions, systems and references as numbers."""
 
+import ast
+import io
+import json
 import math
+import re
+import tokenize
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.files.flags import MISSING, parse_flag
 from evaluations.errors import EvaluationError
-from evaluations.tables.questions import Codes, Keys, Teller, in_order
-from evaluations.tables.rows import AnswerTable, simulation_of
-from evaluations.tables.simulation import simulated_rows
-from evaluations.tables.values import UNFILTERED
+from evaluations.tables.rows import NO_SYSTEM, AnswerTable, Row, simulated_rows, simulation_of
 from metrics.metaeval.data import NO_RATINGS, Raters, ScoredAnswers
 from metrics.tokens.scripts import is_unspaced
 
+#: What a table says of ratings that no filter of single responses has been over.
+UNFILTERED = frozenset({"", "none", "no", "0", "false"})
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
+_TEXT = ("text", "answer", "value")
+_OPINION = ("opinion", "label")
+_DEEPEST = 8
+_SHOWN = 40
+
+
+class ValueRefusedError(ValueError):
+    """Why a cell cannot be taken, in words: what it is, and what it should be."""
+
+
+def text_of(value: Any) -> str:
+    """A text as it stands there; numbers as they are written."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    raise ValueRefusedError(f"{shown(value)} is no text")
+
+
+def flag_of(value: Any) -> bool:
+    """Whether something is so; nothing is no."""
+    flag = parse_flag(value)
+    if flag is None:
+        raise ValueRefusedError(f"{shown(value)} is neither true nor false")
+    return flag
+
+
+def texts_of(value: Any) -> list[tuple[str, str]]:
+    """Texts with their opinions, which may be empty: of a text, a list, nested lists, or objects with a text.
+
+    A text that is a JSON list, or a list as Python prints it, is the list.
+    """
+    if isinstance(value, str):
+        listed = list_in(value)
+        value = value if listed is None else listed
+    return list(_flat(value, 0))
+
+
+def opinions_of(value: Any) -> list[str]:
+    """Opinions, of which some may be empty: a list of them, or a single one."""
+    return [text.strip() for text, _ in texts_of(value)]
+
+
+def _flat(value: Any, depth: int) -> Iterator[tuple[str, str]]:
+    if depth > _DEEPEST:
+        raise ValueRefusedError("the list is nested too deeply")
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _flat(each, depth + 1)
+    elif isinstance(value, dict):
+        name = next((name for name in _TEXT if name in value), None)
+        if name is None:
+            raise ValueRefusedError(f"{shown(value)} has no member 'text'")
+        opinion = next((value[name] for name in _OPINION if isinstance(value.get(name), str)), "")
+        yield from ((text, own or opinion) for text, own in _flat(value[name], depth + 1))
+    else:
+        yield text_of(value), ""
+
+
+def list_in(text: str) -> list[Any] | None:
+    """The list that a text is, as JSON or as Python prints it; None for any other text."""
+    bare = text.strip()
+    if not (bare.startswith("[") and bare.endswith("]")):
+        return None
+    try:
+        value = json.loads(bare)
+    except (ValueError, RecursionError):
+        return _python_list(bare)
+    return value if isinstance(value, list) else None
+
+
+def _python_list(text: str) -> list[Any] | None:
+    """As pandas writes lists into a CSV file, not as numpy does: without commas."""
+    try:
+        value = ast.literal_eval(text)
+        strings = sum(
+            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        )
+    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
+        return None
+    if not isinstance(value, list) or strings != sum(isinstance(each, str) for each in _leaves(value)):
+        return None
+    return value
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _leaves(each)
+    else:
+        yield value
+
+
+def number_of(value: Any, *, comma: bool = False) -> float | None:
+    """The finite number that a cell is, None where it is empty; `comma` reads 2,5 as two and a half."""
+    if isinstance(value, str):
+        bare = value.strip()
+        if bare.casefold() in MISSING:
+            return None
+        if _DECIMAL_COMMA.fullmatch(bare):
+            if not comma:
+                raise ValueRefusedError(
+                    f"{shown(bare)} may have a decimal comma, or be two numbers. Write 2.5, or [2, 5]"
+                )
+            bare = bare.replace(",", ".")
+        try:
+            number = float(bare) if "_" not in bare else math.nan
+        except ValueError:
+            raise ValueRefusedError(f"{shown(value)} is no number") from None
+        if math.isnan(number):
+            raise ValueRefusedError(f"{shown(value)} is no number")
+    elif value is None:
+        return None
+    elif isinstance(value, bool):
+        return float(value)
+    elif isinstance(value, int | float):
+        number = float(value)
+        if math.isnan(number):
+            return None
+    else:
+        raise ValueRefusedError(f"{shown(value)} is no number")
+    if math.isinf(number):
+        raise ValueRefusedError(f"{shown(value)} is not finite")
+    return number
+
+
+def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | None:
+    """Single ratings with their raters, where a cell holds several; None where it is one number or empty.
+
+    A list, a text that is a list, or numbers with white space, a bar or a semicolon between them.
+    Ratings without a rater's name are those of the first, the second … rater. A list may hold objects
+    `{"worker": …, "score": …}`.
+    """
+    if isinstance(value, str):
+        listed = list_in(value)
+        if listed is None:
+            parts = _BETWEEN.split(value.strip())
+            if len(parts) < 2 or not all(_is_number(part, comma=comma) for part in parts):
+                return None
+            listed = parts
+    elif isinstance(value, list | tuple):
+        listed = list(value)
+    else:
+        return None
+    found = []
+    for place, each in enumerate(listed, 1):
+        rater, score = str(place), each
+        if isinstance(each, dict):
+            score = next((each[name] for name in ("score", "rating", "value") if name in each), None)
+            given = next(
+                (each[name] for name in ("worker", "rater", "annotator", "judge") if each.get(name)), ""
+            )
+            rater = text_of(given) or rater
+        number = number_of(score, comma=comma)
+        if number is not None:
+            found.append((rater, number))
+    return found
+
+
+def _is_number(text: str, *, comma: bool) -> bool:
+    try:
+        number_of(text, comma=comma)
+    except ValueRefusedError:
+        return False
+    return True
+
+
+def shown(value: Any) -> str:
+    """A value for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+#: Longer texts are named by their beginning and a digest, so that memory does not grow with them.
+_LONGEST_NAME = 80
+_DIGEST = 8
+
+
+class Keys:
+    """Codes from 0 for texts as they come, and a name for each."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self.of_rows = array("i")
+
+    def add(self, text: str) -> None:
+        """The code of one more row."""
+        self.of_rows.append(self._codes.setdefault(text, len(self._codes)))
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    @property
+    def codes(self) -> Codes:
+        """The codes of all rows (n)."""
+        return np.array(self.of_rows, dtype=np.int32)
+
+    @property
+    def names(self) -> list[str]:
+        """What the codes stand for."""
+        return list(self._codes)
+
+    def in_order(self) -> tuple[Codes, list[str]]:
+        """Codes in the order of the names, which is the same whatever the order of the rows."""
+        return in_order(self.codes, self.names)
+
+
+def in_order(codes: Codes, names: Sequence[str]) -> tuple[Codes, list[str]]:
+    """Codes numbered again in the order of their names."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    places = np.empty(len(names), dtype=np.int32)
+    places[order] = np.arange(len(names), dtype=np.int32)
+    return places[codes], [names[place] for place in order]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionColumns:
+    """Questions and systems of n answers, and what must be said about how they were found."""
+
+    questions: Codes
+    question_names: list[str]
+    systems: Codes
+    system_names: list[str]
+    inferred: bool
+    notes: list[str]
+
+
+class Teller:
+    """Hears of all rows, then says which question and which system each row belongs to."""
+
+    def __init__(self, has: frozenset[str]) -> None:
+        self.has = has
+        self.ids, self.systems = Keys(), Keys()
+        self.texts, self.items = Keys(), Keys()
+        self.n = 0
+
+    def add(self, row: Row) -> None:
+        """One more row."""
+        self.n += 1
+        text = " ".join(row.question.split())
+        references = blake2b(
+            "\0".join(sorted(" ".join(each.split()) for each in row.references)).encode(
+                "utf-8", "surrogatepass"
+            ),
+            digest_size=_DIGEST,
+        ).hexdigest()
+        self.texts.add(_name(text) if text else f"(no question, references {references})")
+        self.items.add(f"{_name(text)} (references {references})")
+        if "question_id" in self.has:
+            self.ids.add(row.question_id or f"(no id) {_name(text)}")
+        elif "id" in self.has:
+            self.ids.add(row.id or f"(no id) {_name(text)}")
+        if "system" in self.has:
+            self.systems.add(row.system or NO_SYSTEM)
+
+    def told(self) -> QuestionColumns:
+        """What was found when all rows were heard."""
+        notes: list[str] = []
+        questions = self._questions(notes)
+        if "system" in self.has:
+            systems, names = self.systems.in_order()
+            return QuestionColumns(*questions.in_order(), systems, names, inferred=False, notes=notes)
+        count = uniform(questions.codes, len(questions))
+        codes, names = questions.in_order()
+        if count > 1:
+            width = len(str(count))
+            systems = occurrence(questions.codes)
+            return QuestionColumns(
+                codes, names, systems, [f"system {k:0{width}d}" for k in range(1, count + 1)], True, notes
+            )
+        notes.append(
+            "There is no column for the system, and the order of the rows does not tell systems apart: all "
+            "answers are taken to be of one system. If they are not, name the column: --column system=NAME."
+        )
+        return QuestionColumns(codes, names, np.zeros(self.n, dtype=np.int32), ["all answers"], False, notes)
+
+    def _questions(self, notes: list[str]) -> Keys:
+        """The keys that tell questions apart."""
+        if "question_id" in self.has:
+            if "question" in self.has and self._pairs(self.ids, self.texts) > len(self.ids):
+                notes.append(
+                    "Some question ids come with several texts; the ids decide which answers belong together."
+                )
+            return self.ids
+        if "id" in self.has and self._ids_are_of_questions():
+            return self.ids
+        if "question" not in self.has:
+            notes.append(
+                "There is no column for the question: answers with the same references are taken to be "
+                "answers to the same question. If that is wrong, name a column: --column question_id=NAME."
+            )
+            return self.texts
+        if self._texts_fit():
+            return self.texts
+        shared = len(self.items) - len(self.texts)
+        notes.append(
+            f"Some questions have the same text but other references ({shared:,} more questions than texts): "
+            "they are taken to be different questions. If they are not, or to be sure, give ids: "
+            "--column question_id=NAME."
+        )
+        return self.items
+
+    def _ids_are_of_questions(self) -> bool:
+        """Whether a column named id tells questions apart, not rows: it repeats, always with one text."""
+        return len(self.ids) < self.n and self._pairs(self.ids, self.texts) == len(self.ids)
+
+    def _pairs(self, a: Keys, b: Keys) -> int:
+        return len(np.unique(a.codes.astype(np.int64) * len(b) + b.codes))
+
+    def _texts_fit(self) -> bool:
+        """Whether a text is one question: it has the same references, or one answer of each system."""
+        if len(self.items) == len(self.texts):
+            return True
+        if "system" in self.has:
+            return self._pairs(self.systems, self.texts) == self.n
+        by_text = uniform(self.texts.codes, len(self.texts))
+        return by_text > 1 and uniform(self.items.codes, len(self.items)) <= 1
+
+
+def uniform(codes: Codes, size: int) -> int:
+    """How many times every code occurs, 0 if not all occur equally often."""
+    counts = np.bincount(codes, minlength=size)
+    return int(counts[0]) if len(counts) and (counts == counts[0]).all() else 0
+
+
+def occurrence(codes: Codes) -> Codes:
+    """For each row, how many rows before it have its code (n)."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    found = np.empty(len(codes), dtype=np.int32)
+    sizes = np.diff(np.r_[starts, len(codes)])
+    found[order] = np.arange(len(codes)) - np.repeat(starts, sizes)
+    return found
+
+
+def _name(text: str) -> str:
+    if len(text) <= _LONGEST_NAME:
+        return text
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
+    return f"{text[: _LONGEST_NAME - 20]}… {digest}"
+
+
 FILTERED = (
     "the single ratings have been through a response filter ({}), which makes raters agree also where they "
     "gave nothing but noise; a ceiling needs the ratings from before it"

@@ -11,8 +11,7 @@ from typing import Any
 
 from core.files.cells import unguarded
 from evaluations.errors import EvaluationError
-from evaluations.tables.rows import Row
-from evaluations.tables.simulation import simulated_of
+from evaluations.tables.rows import Row, simulated_of
 from metrics.agreement.recipes import Z
 from releases.diff import manifest_in
 from releases.errors import ReleaseError

@@ -19,7 +19,7 @@ from core.projects.services import create_project, set_role
 from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit
 from evaluations import storage as evaluation_storage
-from evaluations.external.score_columns import packed
+from evaluations.external_scores import packed
 from evaluations.models import Evaluation, ExternalScores
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock

@@ -20,8 +20,8 @@ import django
 
 #: What is about to be called when the worker dies, and for the which time.
 POINTS = {
-    "two parts are computed": ("evaluations.spreading.rows.compute", 3),
-    "the report is on the shelf, the row is not committed": ("evaluations.services.transitions.note", 1),
+    "two parts are computed": ("evaluations.executor.compute", 3),
+    "the report is on the shelf, the row is not committed": ("evaluations.services.note", 1),
 }
 
 
@@ -45,7 +45,7 @@ def work(job: int, place: str = "", time: int = 0) -> tuple[int, int]:
     from django.db import connections
 
     from core.jobs.runner import run
-    from evaluations.spreading import rows
+    from evaluations import executor
 
     connections.close_all()
     reading, writing = os.pipe()
@@ -55,14 +55,14 @@ def work(job: int, place: str = "", time: int = 0) -> tuple[int, int]:
             if place:
                 patches.enter_context(dying(place, time))
             computed = 0
-            real = rows.compute
+            real = executor.compute
 
             def counted(*given: Any) -> bool:
                 nonlocal computed
                 computed += 1
                 return real(*given)
 
-            patches.enter_context(mock.patch.object(rows, "compute", counted))
+            patches.enter_context(mock.patch.object(executor, "compute", counted))
             run(job_id=job)
             os.write(writing, str(computed).encode())
         os._exit(0)

@@ -18,7 +18,7 @@ from core.jobs.runner import run
 from core.projects.models import Project
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
-from evaluations.services.planning import begin
+from evaluations.services import begin
 from releases import storage
 from releases.models import Release, ReleaseFile
 

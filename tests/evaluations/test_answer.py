@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluations.reporting.answer import answer
-from evaluations.reporting.numbers import listed, percent, probability, short
+from evaluations.report.answer import answer
+from evaluations.report.tables import listed, percent, probability, short
 from tests.evaluations.reports import figure, make_report
 
 

@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.jobs.runner import run
 from core.projects.models import Event
+from evaluations import services
 from evaluations.models import Evaluation, ExternalScores
-from evaluations.services import transitions
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import as_, make_project
 
@@ -225,6 +225,6 @@ def test_scores_that_a_running_evaluation_needs_stay(release):
     waits = make_evaluation(release, ran=False, external=[{"name": "judge-1", "digest": scores.digest}])
     manager.post(f"{LIST}external/{scores.pk}/remove/")
     assert ExternalScores.objects.count() == 1
-    transitions.cancel(evaluation=waits, actor=None)
+    services.cancel(evaluation=waits, actor=None)
     manager.post(f"{LIST}external/{scores.pk}/remove/")
     assert ExternalScores.objects.count() == 0

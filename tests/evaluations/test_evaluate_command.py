@@ -15,9 +15,9 @@ from django.core.management import CommandError, call_command
 from core.accounts.commandline import pairs
 from evaluations.choices import choose
 from evaluations.commandline import names, scale
+from evaluations.report.summary import summary
 from evaluations.table_evaluation import Options, run_evaluation
 from evaluations.tables.sources import opened
-from evaluations.writing.summary import summary
 from releases.source import silent
 from tests.evaluations.answer_tables import as_csv, invented
 from tests.evaluations.reports import make_report

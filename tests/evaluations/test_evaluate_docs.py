@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluations.management.commands import evaluate, score
-from evaluations.tables.columns import FIELDS
+from evaluations.tables.table import FIELDS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
 

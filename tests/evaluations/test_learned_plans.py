@@ -11,13 +11,12 @@ from core.jobs.runner import run
 from core.storage.store import shared_store
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
-from evaluations.learned.pinned_models import models_of
-from evaluations.learned.requests import ModelOptions, models_for
-from evaluations.learned.shelf import named
+from evaluations.executor import pack, unpack
+from evaluations.learned_models import ModelOptions, models_for, models_of
+from evaluations.model_shelf import named
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
-from evaluations.services.planning import begin, begin_again
-from evaluations.spreading.pickles import pack, unpack
+from evaluations.services import begin, begin_again
 from evaluations.tables.sources import opened
 from metrics.base import Metric
 from tests.evaluations.desk_world import make_evaluation, make_release

@@ -139,13 +139,11 @@ django.setup()
 from django.test import RequestFactory
 from django.urls import get_resolver
 get_resolver().url_patterns
-from evaluations.desk import offers, modelpages, keyphrases, new
-from evaluations import reasons, tasks
-from evaluations.learned import shelf
-from evaluations.services import planning
-assert [each.name for each in shelf.of_kind("kpqa")] == ["marco"]
-offers.by_family(learned=offers.models())
-reasons.metrics_by_family("default")
+from evaluations.desk import models, keyphrases, new
+from evaluations import model_shelf, services, tasks
+assert [each.name for each in model_shelf.of_kind("kpqa")] == ["marco"]
+new.by_family(learned=new.models())
+keyphrases.metrics_by_family("default")
 heavy = {"torch", "transformers", "sentence_transformers", "bert_score"} & set(sys.modules)
 assert not heavy, heavy
 """

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
+from evaluations import learned_models, model_shelf
 from evaluations.errors import EvaluationError
-from evaluations.learned import cards, shelf
-from evaluations.learned.needs import kinds_of
-from evaluations.learned.requests import ModelOptions, encoder_settings, models_for
+from evaluations.learned_models import ModelOptions, encoder_settings, kinds_of, models_for
 from metrics.errors import MetricError
 from metrics.profiles import profile
 from tests.evaluations.model_folders import model
@@ -104,7 +103,7 @@ def test_a_name_is_no_way_out_of_the_folder(models, tmp_path, name, monkeypatch)
     (tmp_path / "mine").mkdir()
     models.mkdir()
     monkeypatch.chdir(models)
-    assert shelf.named(name) is None
+    assert model_shelf.named(name) is None
     assert "no model" in refused("bleu-1-kpqa", models=[name]) or "no such" in refused(
         "bleu-1-kpqa", models=[name]
     )
@@ -226,37 +225,37 @@ def test_the_shelf_says_what_is_wrong_with_a_folder(models):
     (models / "empty").mkdir()
     (models / ".half").mkdir()
     (models / "file").write_text("")
-    said = {each.name: each.wrong for each in shelf.shelf()}
+    said = {each.name: each.wrong for each in model_shelf.shelf()}
     assert said == {
         "good": "",
         "odd": "It is a model of kind dream; there are kpqa, adem.",
         "gone": "head.safetensors is missing. Copy the folder again, whole.",
         "empty": f"{models}/empty is no model: it has no card.json that can be read.",
     }
-    assert [each.name for each in shelf.of_kind("kpqa")] == ["good"]
+    assert [each.name for each in model_shelf.of_kind("kpqa")] == ["good"]
 
 
 def test_what_cannot_be_read_is_said(models):
     made = model(models)
     card = json.loads((made.path / "card.json").read_text())
     (made.path / "card.json").write_text(json.dumps({**card, "files": {"x" * 300: "0"}}))
-    assert shelf.named("marco").wrong == "It cannot be read: File name too long."
+    assert model_shelf.named("marco").wrong == "It cannot be read: File name too long."
     assert refused("bleu-1-kpqa", models=["x" * 300]).endswith("cannot be read: File name too long.")
 
 
 def test_without_the_folder_there_are_no_models(models):
-    assert shelf.shelf() == []
+    assert model_shelf.shelf() == []
 
 
 def test_damage_is_found_in_the_files(models):
     made = model(models)
-    assert shelf.damage(shelf.named("marco")) == ""
+    assert model_shelf.damage(model_shelf.named("marco")) == ""
     (made.path / "head.safetensors").write_text("x")
-    assert "head.safetensors differs" in shelf.damage(shelf.named("marco"))
+    assert "head.safetensors differs" in model_shelf.damage(model_shelf.named("marco"))
 
 
 def test_a_card_of_a_stranger_is_bounded():
     deep = {"a": {"b": {"c": {"d": {"e": 1}}}}}
     card = {"long": "x" * 1000, "nan": json.loads("NaN"), "list": [1, 2], "rows": [{"a": 1}], **deep}
-    assert cards.nested(card) == {"long": "x" * 300, "list": "1, 2"}
-    assert len(cards.facts({str(n): n for n in range(1000)})) == 120
+    assert learned_models.nested(card) == {"long": "x" * 300, "list": "1, 2"}
+    assert len(learned_models.facts({str(n): n for n in range(1000)})) == 120

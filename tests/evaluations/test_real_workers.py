@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from core.jobs.models import Job, JobState, WorkerHeartbeat
 from core.jobs.services import enqueue
+from evaluations.executor import HELP
 from evaluations.models import Evaluation
-from evaluations.spreading.part_runner import HELP
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.jobs.conftest import effect_table, empty_queue, eventually, start_worker  # noqa: F401
 from tests.releases.shelf_world import make_project

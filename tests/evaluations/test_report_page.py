@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluations.reporting.page import page_of
-from evaluations.reporting.points import NONE, Points
-from evaluations.reporting.report_views import context_of
+from evaluations.report.page import context_of, page_of
+from evaluations.report.points import NONE, Points
 from tests.evaluations.reports import NAMES, WHY, make_points, make_report
 
 HOSTILE = "<script>alert(1)</script>"

@@ -11,12 +11,11 @@ from core.jobs import services as jobs
 from core.jobs.models import Job, JobState
 from core.jobs.runner import run
 from core.projects.models import Event
-from evaluations import storage
+from evaluations import services, storage
 from evaluations.errors import EvaluationError
 from evaluations.models import Call, Evaluation, FrozenError, Part
 from evaluations.plans import plan_of
-from evaluations.services import transitions
-from evaluations.services.planning import begin, begin_again
+from evaluations.services import begin, begin_again
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import make_project
 
@@ -91,7 +90,7 @@ def test_a_finished_one_is_not_begun_again(release):
 
 def test_a_cancelled_one_computes_nothing(release):
     planned = make_evaluation(release, ran=False)
-    transitions.cancel(evaluation=planned, actor=None)
+    services.cancel(evaluation=planned, actor=None)
     run(job_id=planned.job)
     assert fresh(planned).state == "cancelled"
     assert Job.objects.get(pk=planned.job).state == JobState.CANCELLED
@@ -99,16 +98,16 @@ def test_a_cancelled_one_computes_nothing(release):
 
 def test_one_that_is_cancelled_while_it_runs_leaves_nothing(release, monkeypatch):
     planned = make_evaluation(release, ran=False)
-    from evaluations.spreading import rows
+    from evaluations import executor
 
-    computed = rows.compute
+    computed = executor.compute
 
     def cancelled_meanwhile(*given: Any) -> bool:
         if fresh(planned).state == "running":
-            transitions.cancel(evaluation=planned, actor=None)
+            services.cancel(evaluation=planned, actor=None)
         return computed(*given)
 
-    monkeypatch.setattr(rows, "compute", cancelled_meanwhile)
+    monkeypatch.setattr(executor, "compute", cancelled_meanwhile)
     run(job_id=planned.job)
     assert fresh(planned).state == "cancelled"
     assert (Call.objects.count(), Part.objects.count()) == (0, 0)
@@ -126,7 +125,7 @@ def test_numbers_count_within_a_release(release):
 
 
 def test_helpers_change_no_figure(release, monkeypatch):
-    from evaluations.spreading import part_runner
+    from evaluations import executor
 
     alone = make_evaluation(release)
     helped = make_evaluation(release, ran=False)
@@ -136,21 +135,19 @@ def test_helpers_change_no_figure(release, monkeypatch):
         """Another worker, which takes every second part before the job itself comes to it."""
         return []
 
-    from evaluations.spreading import rows
-
-    taken = rows.take
+    taken = executor.take
 
     def take(evaluation: int, owner: uuid.UUID) -> Any:
-        other = jobs.begin(kind=part_runner.HELP, payload={})
+        other = jobs.begin(kind=executor.HELP, payload={})
         assert other.lease_owner is not None
         part = taken(evaluation, other.lease_owner)
         if part is not None:
             took.append(part.pk)
-            rows.compute(part, other.lease_owner, rows.Functions())
+            executor.compute(part, other.lease_owner, executor.Functions())
         return taken(evaluation, owner)
 
-    monkeypatch.setattr(part_runner.PartRunner, "_ask_for_help", helper)
-    monkeypatch.setattr(rows, "take", take)
+    monkeypatch.setattr(executor.PartRunner, "_ask_for_help", helper)
+    monkeypatch.setattr(executor, "take", take)
     run(job_id=helped.job)
     assert took
     assert fresh(helped).report == alone.report
@@ -179,30 +176,30 @@ def test_a_lone_worker_asks_nobody(release):
 
 def test_a_helper_computes_what_nobody_has_taken(release):
     evaluation = make_evaluation(release, ran=False)
-    from evaluations.spreading import rows
+    from evaluations import executor
 
-    call = rows.call_of(evaluation, sum)
-    digests = rows.offer(call, [(1, 2), (3, 4)])
+    call = executor.call_of(evaluation, sum)
+    digests = executor.offer(call, [(1, 2), (3, 4)])
     job = jobs.enqueue(kind="evaluations.help", payload={"evaluation": evaluation.pk})
     run(job_id=job.pk)
     assert Job.objects.get(pk=job.pk).result == {"parts": 2}
-    assert [rows.results(call, digests)[digest] for digest in digests] == [3, 7]
+    assert [executor.results(call, digests)[digest] for digest in digests] == [3, 7]
 
 
 def test_a_part_of_a_dead_worker_is_free_again(release):
     evaluation = make_evaluation(release, ran=False)
-    from evaluations.spreading import rows
+    from evaluations import executor
 
-    rows.offer(rows.call_of(evaluation, sum), [(1, 2)])
+    executor.offer(executor.call_of(evaluation, sum), [(1, 2)])
     dead, other = jobs.begin(kind="evaluations.help", payload={}), uuid.uuid4()
-    assert rows.take(evaluation.pk, dead.lease_owner) is not None
-    assert rows.take(evaluation.pk, other) is None
+    assert executor.take(evaluation.pk, dead.lease_owner) is not None
+    assert executor.take(evaluation.pk, other) is None
     jobs.fail(job=dead, error="It died.", permanent=True)
-    assert rows.take(evaluation.pk, other) is not None
+    assert executor.take(evaluation.pk, other) is not None
 
 
 def test_a_part_that_was_not_written_here_is_not_read():
-    from evaluations.spreading.pickles import SealError, pack, unpack
+    from evaluations.executor import SealError, pack, unpack
 
     packed = pack({"a": 1})
     assert unpack(packed) == {"a": 1}

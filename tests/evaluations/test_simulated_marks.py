@@ -7,8 +7,7 @@ import json
 import pytest
 from django.core.management import call_command
 
-from evaluations.external.candidates import candidates_of
-from evaluations.external.reader import read
+from evaluations.external_scores import candidates_of, read
 from evaluations.leaderboard import board_as_json, board_of, table
 from evaluations.tables.release_table import open_release
 from releases.models import Release

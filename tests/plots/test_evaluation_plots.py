@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import RequestFactory
 
-from evaluations.reporting.figures import figures_of
+from evaluations.report.plots import figures_of
 from tests.evaluations.reports import NAMES, figure, make_points, make_report
 from web import chart_files
 from web.charts.evaluation import correlations

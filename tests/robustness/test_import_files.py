@@ -19,8 +19,8 @@ from crowd.simulation.accounts import SimulationError, accounts_from
 from crowd.study.problems import StudyError
 from crowd.study.reader import read as read_study
 from evaluations.errors import EvaluationError
-from evaluations.external.candidates import Candidates
-from evaluations.external.reader import read as read_external_scores
+from evaluations.external_scores import Candidates
+from evaluations.external_scores import read as read_external_scores
 from evaluations.tables.table import open_table as open_answer_table
 from judgments.importing.formats import FORMATS as ANSWER_FORMATS
 from judgments.importing.formats import open_answers

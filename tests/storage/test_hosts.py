@@ -12,9 +12,9 @@ from annotation.services import staged_files
 from core.storage.store import shared_store
 from distillery.backup.files import Models
 from distillery.backup.folder import BackupError
+from evaluations import model_shelf
 from evaluations.errors import EvaluationError
-from evaluations.learned import shelf
-from evaluations.spreading.pickles import pack, unpack
+from evaluations.executor import pack, unpack
 from metrics.learned.folders import opened, write
 from metrics.learned.profile_models import ADEM, choice
 from retrieval.copies import copies_folder, working_folder
@@ -241,30 +241,30 @@ def test_a_model_chosen_on_one_host_scores_on_another(shared, on_host):
         (made / "deep" / "words.txt").write_text("rhine\n")
 
     write(folder, ADEM, {}, {}, fill)
-    [kept] = shelf.shelf()
-    shelf.publish(kept)
+    [kept] = model_shelf.shelf()
+    model_shelf.publish(kept)
     kind, chosen = choice(folder)
     packed = pack(chosen)
     there = on_host("jobs")
-    [listed] = shelf.shelf()
+    [listed] = model_shelf.shelf()
     assert (listed.kind, listed.digest, listed.when) == (kept.kind, kept.digest, kept.when)
     assert not (there / "models").exists()  # a list fetches nothing: pages show it
     moved = unpack(packed)
     assert moved.folder == str(there.resolve() / "models" / "rivers")
     assert opened(Path(moved.folder), kind, chosen.digest).digest == kept.digest
-    assert [(each.name, each.bundle) for each in shelf.shelf()] == [("rivers", "")]
+    assert [(each.name, each.bundle) for each in model_shelf.shelf()] == [("rivers", "")]
 
 
 def test_a_model_whose_published_files_are_gone_is_refused_in_words(shared, on_host):
     write(on_host("web") / "models" / "rivers", ADEM, {}, {}, lambda made: (made / "w").write_bytes(b"w"))
-    [kept] = shelf.shelf()
-    shelf.publish(kept)
+    [kept] = model_shelf.shelf()
+    model_shelf.publish(kept)
     for name in [name for name, _ in shared_store().names("models/rivers/files")]:
         shared_store().delete(name)
     there = on_host("jobs")
-    [listed] = shelf.shelf()
+    [listed] = model_shelf.shelf()
     with pytest.raises(EvaluationError, match="The model rivers cannot be fetched"):
-        shelf.fetch_files(listed)
+        model_shelf.fetch_files(listed)
     with pytest.raises(BackupError, match="The model rivers cannot be fetched"):
         list(Models().paths())
     assert not (there / "models" / "rivers").exists()

@@ -18,7 +18,7 @@ from core.storage.errors import StorageUnavailableError
 from core.storage.shelves import FolderShelf
 from core.storage.store import FolderStore, shared_store
 from distillery.backup.files import Models
-from evaluations.learned import shelf
+from evaluations import model_shelf
 from retrieval.errors import IndexUnavailableError
 from retrieval.models import Index
 from retrieval.services.indexing import build_index
@@ -84,7 +84,7 @@ def test_a_backup_that_would_lack_models_is_not_written(outage):
 
 
 def test_models_of_this_host_are_listed(outage, caplog):
-    assert shelf.shelf() == []
+    assert model_shelf.shelf() == []
     assert caplog.messages == [f"Models of other hosts are not listed: {SENTENCE}"]
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.storage.errors import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
-from evaluations.learned import shelf
+from evaluations import model_shelf
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus, Index, WordNetwork
 from retrieval.services.corpora import working_on
@@ -39,9 +39,9 @@ class Command(BaseCommand):
 
     def _publish(self, store: SharedStore) -> None:
         self.stdout.write(f"uploads: {_publish_uploads(store)}")
-        models = [each for each in shelf.shelf() if not each.wrong and not each.bundle]
+        models = [each for each in model_shelf.shelf() if not each.wrong and not each.bundle]
         for each in models:
-            shelf.publish(each)
+            model_shelf.publish(each)
         self.stdout.write(f"models: {len(models)}")
         for corpus in Corpus.objects.select_related("index", "project").order_by("pk"):
             try:

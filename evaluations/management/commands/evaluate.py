@@ -117,11 +117,11 @@ class Command(BaseCommand):
     def _evaluate(self, options: dict[str, Any]) -> None:
         from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
         from evaluations.choices import choose  # noqa: PLC0415  # numpy
-        from evaluations.plot_points import points_of  # noqa: PLC0415
-        from evaluations.reporting.page import page_of  # noqa: PLC0415
+        from evaluations.report.page import page_of  # noqa: PLC0415
+        from evaluations.report.points import points_of  # noqa: PLC0415
+        from evaluations.report.summary import summary  # noqa: PLC0415
         from evaluations.table_evaluation import Options, files_of, run_evaluation  # noqa: PLC0415  # numpy
         from evaluations.tables.sources import opened  # noqa: PLC0415
-        from evaluations.writing.summary import summary  # noqa: PLC0415
         from judgments.reporting.writer import text_of  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 

@@ -54,11 +54,9 @@ class Command(BaseCommand):
 
     def _score(self, options: dict[str, Any]) -> None:
         from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
-        from evaluations.answer_scores import Tally, stream  # noqa: PLC0415  # numpy comes with it
         from evaluations.choices import choose, scoring_processes  # noqa: PLC0415  # numpy comes with it
+        from evaluations.scores import Tally, facts_of, show, stream, write_csv, write_jsonl  # noqa: PLC0415  # numpy comes with it
         from evaluations.tables.sources import opened  # noqa: PLC0415
-        from evaluations.writing.means import facts_of, show  # noqa: PLC0415  # not to parse arguments
-        from evaluations.writing.scorefile import write_csv, write_jsonl  # noqa: PLC0415
         from judgments.reporting.writer import json_of  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 

@@ -164,7 +164,7 @@ class Command(BaseCommand):
         from evaluations.learning.figures import points_of  # noqa: PLC0415  # only for a report
         from evaluations.learning.page import page_of  # noqa: PLC0415
         from evaluations.learning.scorefile import parts_of  # noqa: PLC0415
-        from evaluations.writing.scorefile import write_csv  # noqa: PLC0415
+        from evaluations.scores import write_csv  # noqa: PLC0415
         from judgments.reporting.writer import json_of, text_of  # noqa: PLC0415
 
         files: dict[Path, Any] = {}

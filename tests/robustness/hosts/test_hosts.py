@@ -40,7 +40,7 @@ print(begin(project=project, options=Options(formats=("jsonl",)), version="1.0.0
 """
 EVALUATION = """
 from evaluations.plans import plan_of
-from evaluations.services.planning import begin
+from evaluations.services import begin
 from releases.models import Release
 PLAN = {"metrics": ["bleu-1", "rouge-l"], "replicates": 20, "draws": 99}
 print(begin(release=Release.objects.get(project__slug="capitals"), plan=plan_of(PLAN)).job)

@@ -1,1 +1,0 @@
-"""Scores of a release's candidates that a metric elsewhere gave: read from a file, matched, kept."""

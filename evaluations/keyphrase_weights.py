@@ -1,0 +1,130 @@
+"""Weights of the words of texts for a page, by a KPQA model; how rare each word is."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from annotation.models import Query
+from core.jobs.context import JobContext
+from core.projects.models import Project
+from evaluations import model_shelf
+from evaluations.errors import EvaluationError
+from evaluations.keyphrase_requests import KeyphraseRequest, wanted_of
+from evaluations.learned_models import cache, encoder_settings, kinds_of
+from judgments.selectors.references import reference_texts
+from metrics.catalogue import metric, missing
+from metrics.errors import MetricError
+from metrics.learned.profile_models import BERTSCORE, KPQA, Choice, with_models
+from metrics.learned.words import cut
+from metrics.profiles import Profile, profile
+
+#: Queries whose references are counted, the first ones; and those of one statement.
+MOST_QUERIES = 20_000
+_AT_ONCE = 500
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as they are counted."""
+    return [text[begin:end].lower() for begin, end in cut(text)]
+
+
+def counted(project: Project, words: Collection[str]) -> tuple[int, Counter[str]]:
+    """How many references the project has, and how many of them hold each of these words."""
+    wanted, found, total = frozenset(words), Counter[str](), 0
+    for text in _references(project):
+        total += 1
+        found.update(wanted.intersection(words_of(text)))
+    return total, found
+
+
+def rarity(words: Sequence[str], total: int, found: Counter[str]) -> list[float]:
+    """The weight of each word; 0 for all where there is no reference."""
+    most = math.log(total + 1)
+    return [math.log((total + 1) / (found[word] + 1)) / most if most else 0.0 for word in words]
+
+
+def _references(project: Project) -> Iterator[str]:
+    rows = Query.objects.filter(project=project).order_by("pk").values_list("pk", flat=True)
+    keys = list(rows[:MOST_QUERIES])
+    for start in range(0, len(keys), _AT_ONCE):
+        for texts in reference_texts(keys[start : start + _AT_ONCE]).values():
+            yield from texts
+
+
+#: Under which an answer is compared with each reference.
+METRICS = ("bleu-1-kpqa", "rouge-l-kpqa", "bertscore-kpqa")
+_DIGITS = 6
+
+
+def weigh(context: JobContext) -> dict[str, Any]:
+    """Numbers for a page: `weights` and `idf` by text and word, `scores` by metric and reference.
+
+    EvaluationError or MetricError where the model is another one by now, or cannot be loaded.
+    """
+    wanted = wanted_of(context.payload)
+    project = Project.objects.get(pk=context.payload["project"])
+    context.progress(0, 0, "Loading the model")
+    folder = _folder(wanted)
+    weights = _weights(folder, wanted)
+    context.progress(0, 0, "Comparing the answer with its references")
+    scores = _scores(folder, wanted) if wanted.answer else []
+    context.progress(0, 0, "Counting words among the project's references")
+    words = [words_of(text) for text in wanted.texts]
+    total, found = counted(project, {word for each in words for word in each})
+    return {
+        "weights": weights,
+        "idf": [_rounded(rarity(each, total, found)) for each in words],
+        "references": total,
+        "scores": scores,
+    }
+
+
+def _folder(wanted: KeyphraseRequest) -> Path:
+    kept = model_shelf.named(wanted.model)
+    if kept is None or kept.wrong or kept.kind != KPQA:
+        raise EvaluationError(f"The model {wanted.model} is no longer there, or cannot be used.")
+    if kept.digest != wanted.digest:
+        raise EvaluationError(f"The model {wanted.model} is another one by now. Ask once more.")
+    return model_shelf.fetch_files(kept).resolve()
+
+
+def _weights(folder: Path, wanted: KeyphraseRequest) -> list[list[float | None]]:
+    from metrics.learned.kpqa.word_weights import weigher  # noqa: PLC0415 - loads a model, only in a worker
+
+    own = weigher(Choice(str(folder), wanted.digest), str(cache()))
+    return [_rounded(each.weights) for each in own.weigh([(wanted.question, text) for text in wanted.texts])]
+
+
+def _scores(folder: Path, wanted: KeyphraseRequest) -> list[dict[str, Any]]:
+    own = with_models(
+        profile("default"),
+        [folder],
+        bertscore=encoder_settings(wanted.encoder) or None,
+        cache=str(cache()),
+    )
+    return [_score(name, own, wanted) for name in METRICS]
+
+
+def _score(name: str, own: Profile, wanted: KeyphraseRequest) -> dict[str, Any]:
+    """The answer's score against each reference alone, or why there is none."""
+    references = wanted.texts[:-1]
+    said: dict[str, Any] = {"name": name, "title": name, "values": None, "why": ""}
+    if BERTSCORE in kinds_of(name) and not wanted.encoder:
+        return said | {"title": "BERTScore-KPQA", "why": "this installation has no encoder for it."}
+    try:
+        made = metric(name, own)
+        if why := missing(made):
+            return said | {"title": made.title, "why": why}
+        times = len(references)
+        answer, question = wanted.texts[-1], wanted.question
+        values = made.score([answer] * times, [[each] for each in references], [question] * times)
+    except MetricError as error:
+        return said | {"why": str(error)}
+    return said | {"title": made.title, "values": _rounded(values), "signature": made.signature}
+
+
+def _rounded(values: Sequence[float] | Any) -> list[float | None]:
+    """As JSON has them: None for what is not defined."""
+    return [None if math.isnan(each) else round(float(each), _DIGITS) for each in values]

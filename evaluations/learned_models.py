@@ -1,0 +1,351 @@
+"""The models of learned metrics: which are needed, which were chosen, and what their cards say."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from core.storage.errors import StorageUnavailableError
+from evaluations import model_shelf
+from evaluations.errors import EvaluationError
+from evaluations.model_shelf import ModelEntry
+from evaluations.plans import EvaluationPlan, PinnedModel
+from metrics.catalogue import ALIASES
+from metrics.errors import MetricError
+from metrics.learned.bert.encoder_folder import known
+from metrics.learned.encoders import encoder
+from metrics.learned.folders import CARD, ModelFolder, opened
+from metrics.learned.profile_models import ADEM, BERTSCORE, KINDS, KPQA, choice, with_models
+from metrics.profiles import Profile
+
+#: Kinds of models and encoders as people call them.
+WORDS = {KPQA: "KPQA", ADEM: "ADEM", BERTSCORE: "BERTScore"}
+
+
+def kinds_of(name: str) -> frozenset[str]:
+    """`kpqa`, `adem`, and `bertscore` for what needs an encoder; empty for a metric that needs no model."""
+    plain = name.strip().lower().replace("_", "-")
+    plain = ALIASES.get(plain, plain)
+    found = {KPQA} if plain.endswith(("-kpqa", "-kpqa-repo", "-kpqa-paper")) else set()
+    if plain.endswith("adem"):
+        found.add(ADEM)
+    if plain.startswith("bertscore"):
+        found.add(BERTSCORE)
+    return frozenset(found)
+
+
+def kinds_of_all(names: Iterable[str]) -> frozenset[str]:
+    """What any of these metrics needs."""
+    return frozenset().union(*map(kinds_of, names))
+
+
+def model_kinds(names: Iterable[str]) -> list[str]:
+    """Kinds of models that these metrics need, in the order of `KINDS`."""
+    needed = kinds_of_all(names)
+    return [kind for kind in KINDS if kind in needed]
+
+
+#: What every card has, and what stands elsewhere on a page or in a report.
+_FRAME = ("format", "kind", "name", "digest", "files")
+_MOST, _DEEPEST, _LONGEST = 120, 4, 300
+
+
+def facts(card: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
+    """Numbers and short texts of a card, each with the keys that lead to it; lists of rows are left out."""
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for path, value in _walked({name: each for name, each in card.items() if name not in _FRAME}):
+        if len(found) == _MOST:
+            break
+        found.append((path, value))
+    return found
+
+
+def nested(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as JSON that a report can hold."""
+    whole: dict[str, Any] = {}
+    for path, value in facts(card):
+        inside = whole
+        for part in path[:-1]:
+            inside = inside.setdefault(part, {})
+        inside[path[-1]] = value
+    return whole
+
+
+def _walked(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, Mapping):
+        if len(path) < _DEEPEST:
+            for name, each in value.items():
+                yield from _walked(each, (*path, str(name)[:_LONGEST]))
+    elif isinstance(value, list | tuple):
+        if value and all(_is_plain(each) and not isinstance(each, Mapping) for each in value):
+            yield path, ", ".join(str(each) for each in value)[:_LONGEST]
+    elif _is_plain(value):
+        yield path, value[:_LONGEST] if isinstance(value, str) else value
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | int) and value != ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Options of a command: `models` are folders or names in METRIC_MODELS."""
+
+    models: Sequence[str] = ()
+    encoder: str = ""
+    layer: int | None = None
+    idf: bool = False
+    download: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What learned metrics score with: models, settings of BERTScore, and sentences about both."""
+
+    folders: tuple[ModelFolder, ...] = ()
+    bertscore: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def within(self, profile: Profile) -> Profile:
+        """The profile with them; weights of words are kept in the data folder between runs."""
+        if not self.folders and not self.bertscore:
+            return profile
+        return with_models(
+            profile,
+            [each.path for each in self.folders],
+            bertscore=self.bertscore or None,
+            cache=str(cache()),
+        )
+
+    def used(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """What a report says of those that these metrics score with."""
+        needed = kinds_of_all(names)
+        said: list[dict[str, Any]] = [
+            {
+                "kind": each.kind,
+                "name": each.name,
+                "digest": each.digest,
+                "signature": each.signature,
+                "card": nested(each.card),
+            }
+            for each in self.folders
+            if each.kind in needed
+        ]
+        if BERTSCORE in needed and self.bertscore:
+            said.append(self._encoder())
+        return said
+
+    def _encoder(self) -> dict[str, Any]:
+        found = known(str(self.bertscore["encoder"]))
+        more = {name: each for name, each in self.bertscore.items() if name != "encoder"}
+        return {
+            "kind": BERTSCORE,
+            "name": found.name,
+            "digest": found.digest,
+            "signature": found.signature,
+            **more,
+        }
+
+
+NO_MODELS = Models()
+
+
+def cache() -> Path:
+    """Where weights of words are kept."""
+    return Path(settings.DATA_DIR) / "cache" / "keyphrases"
+
+
+def models_for(names: Sequence[str], asked: ModelOptions, *, named: bool) -> Models:
+    """What the metrics of these names score with: as asked for, else the only one of its kind that there is.
+
+    `named` says that somebody named the metrics: then several models of a kind are an error, else a note.
+    EvaluationError or MetricError where a model is not there, damaged, of a kind that no metric uses, or of
+    another kind than those that are needed.
+    """
+    given = [_given(each) for each in asked.models]
+    needed = kinds_of_all(names)
+    _refuse_idle(given, asked, needed)
+    notes: list[str] = []
+    for kind in model_kinds(names):
+        if any(each.kind == kind for each in given):
+            continue
+        try:
+            given.extend(_only_one(kind, names, notes))
+        except EvaluationError as error:
+            if named:
+                raise
+            notes.append(str(error))
+    return Models(tuple(given), _bertscore(asked) if BERTSCORE in needed else {}, tuple(notes))
+
+
+def encoder_settings(name: str, layer: int | None = None, *, idf: bool = False) -> dict[str, Any]:
+    """Settings of BERTScore with an encoder; a folder stays the same wherever the process runs."""
+    if not name:
+        return {}
+    said: dict[str, Any] = {"encoder": str(Path(name).resolve()) if Path(name).is_dir() else name}
+    if layer is not None:
+        said["layer"] = layer
+    return {**said, "idf": True} if idf else said
+
+
+def whole(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:
+    """A model after its files were compared with its card; MetricError, EvaluationError where it is none."""
+    choice(folder)
+    try:
+        return opened(folder.resolve(), kind, digest)
+    except OSError as error:
+        raise EvaluationError(f"The model {folder} cannot be read: {error.strerror or error}.") from error
+
+
+def _given(text: str) -> ModelFolder:
+    folder = Path(text)
+    try:
+        exists, is_model = folder.exists(), (folder / CARD).is_file()
+    except OSError as error:
+        raise EvaluationError(f"--model {text} cannot be read: {error.strerror or error}.") from error
+    if is_model:
+        return whole(folder)
+    kept = model_shelf.named(text)
+    if kept is not None:
+        return whole(_files_of(kept))
+    if exists:
+        raise EvaluationError(f"--model {text} is no model: it has no {CARD} that can be read.")
+    there = [each.name for each in model_shelf.shelf() if not each.wrong]
+    listed = f"it holds {', '.join(there)}" if there else "it holds none"
+    raise EvaluationError(
+        f"--model {text}: there is no such folder, and no such model in {settings.METRIC_MODELS} ({listed})."
+    )
+
+
+def _files_of(kept: model_shelf.ModelEntry) -> Path:
+    try:
+        return model_shelf.fetch_files(kept)
+    except StorageUnavailableError as error:
+        raise EvaluationError(f"The model {kept.name} cannot be fetched: {error}") from error
+
+
+def _refuse_idle(given: Sequence[ModelFolder], asked: ModelOptions, needed: frozenset[str]) -> None:
+    """What is given and used by no metric was meant otherwise."""
+    kinds = [each.kind for each in given]
+    if double := next((kind for kind in KINDS if kinds.count(kind) > 1), ""):
+        raise EvaluationError(f"Two models of kind {double} are given with --model; name one.")
+    lacking = [kind for kind in KINDS if kind in needed and kind not in kinds]
+    for each in given:
+        if each.kind not in needed:
+            wanted = f" Metrics named here need one of kind {lacking[0]}." if lacking else ""
+            raise EvaluationError(
+                f"--model {each.path} is of kind {each.kind}, and no metric that is scored uses it.{wanted} "
+                "Name the metrics with --metrics."
+            )
+    if BERTSCORE not in needed and (asked.encoder or asked.layer is not None or asked.idf or asked.download):
+        raise EvaluationError(
+            "--encoder, --layer, --idf and --download belong to BERTScore, and no metric that is scored "
+            "is one of it. Name it: --metrics bertscore."
+        )
+
+
+def _only_one(kind: str, names: Sequence[str], notes: list[str]) -> list[ModelFolder]:
+    """The model of a kind that METRIC_MODELS holds, none where there is none."""
+    there = model_shelf.of_kind(kind)
+    if not there:
+        return []
+    if len(there) > 1:
+        first = next(name for name in names if kind in kinds_of(name))
+        raise EvaluationError(
+            f"{first} needs a {WORDS[kind]} model, and there are several: "
+            f"{', '.join(each.name for each in there)}. Name one: --model {there[0].name}."
+        )
+    found = whole(_files_of(there[0]))
+    notes.append(
+        f"{WORDS[kind]} metrics use the model {there[0].name} ({found.signature}), the only one in "
+        f"{settings.METRIC_MODELS}."
+    )
+    return [found]
+
+
+def _bertscore(asked: ModelOptions) -> dict[str, Any]:
+    name = asked.encoder or settings.BERTSCORE_ENCODER
+    said = encoder_settings(name, asked.layer, idf=asked.idf)
+    if not said and (asked.layer is not None or asked.idf or asked.download):
+        raise EvaluationError("--layer, --idf and --download need an encoder: --encoder NAME or FOLDER.")
+    if said and asked.download:
+        try:
+            encoder(said["encoder"], download=True)
+        except OSError as error:
+            raise MetricError(f"The encoder {name} cannot be fetched: {error}.") from error
+    return said
+
+
+def publish_models(plan: EvaluationPlan) -> None:
+    """Have all hosts find the plan's models, for another host may compute it.
+
+    EvaluationError where a model is gone or the storage of all hosts does not take it.
+    """
+    for each in plan.models:
+        publish_for_job(_there(each))
+
+
+def publish_for_job(kept: ModelEntry) -> None:
+    """Have all hosts find a model that a job is to use. EvaluationError where the storage does not take it.
+
+    It is done where a model is chosen, not by a job: perhaps only a host without jobs has it.
+    """
+    try:
+        model_shelf.publish(kept)
+    except StorageUnavailableError as error:
+        raise EvaluationError(f"The model {kept.name} cannot be given to other hosts: {error}") from error
+
+
+def models_of(plan: EvaluationPlan) -> Models:
+    """The plan's models, whole; EvaluationError or MetricError where one is gone, another one, or damaged."""
+    folders = [whole(model_shelf.fetch_files(_there(each)), each.kind, each.digest) for each in plan.models]
+    if plan.encoder_digest and known(plan.encoder).digest != plan.encoder_digest:
+        raise EvaluationError(
+            f"The encoder {plan.encoder_name} of BERTScore is another one by now. Put it back and begin "
+            "again, or make another plan."
+        )
+    return Models(tuple(folders), encoder_settings(plan.encoder))
+
+
+def refuse_what_lacks(plan: EvaluationPlan) -> None:
+    """EvaluationError where a metric that the plan names has no model in it, or a model is not there."""
+    for each in plan.models:
+        _there(each)
+    for kind, name in lacking(plan.metrics, (each.kind for each in plan.models)):
+        raise EvaluationError(f"{name} needs a {WORDS[kind]} model. Choose one, or leave the metric out.")
+    if BERTSCORE in kinds_of_all(plan.metrics) and not plan.encoder:
+        raise EvaluationError("BERTScore needs an encoder, and this installation has none.")
+
+
+def lacking(metrics: Sequence[str], kinds: Iterable[str]) -> list[tuple[str, str]]:
+    """Kinds of models that the metrics need and that are not among these, each with a metric."""
+    there = set(kinds)
+    return [
+        (kind, next(name for name in metrics if kind in kinds_of(name)))
+        for kind in model_kinds(metrics)
+        if kind not in there
+    ]
+
+
+def _there(each: PinnedModel) -> ModelEntry:
+    """The model by its name, if it still is the one that was pinned, as far as its card tells."""
+    kept = model_shelf.named(each.name)
+    again = "Put it back and begin again, or make another plan."
+    if kept is None or kept.wrong:
+        why = kept.wrong if kept else "it is no longer there."
+        raise EvaluationError(f"The {_describe_model(each)} cannot be used: {why} {again}")
+    if (kept.kind, kept.digest) != (each.kind, each.digest):
+        raise EvaluationError(
+            f"The {_describe_model(each)} is another one by now: {each.signature} was planned, and "
+            f"{kept.signature} is there. {again}"
+        )
+    return kept
+
+
+def _describe_model(each: PinnedModel) -> str:
+    return f"{WORDS.get(each.kind, each.kind)} model {each.name}"

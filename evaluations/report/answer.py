@@ -1,0 +1,235 @@
+"""The answer of an evaluation in sentences: which metric agrees with people, and how sure that is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from evaluations.report import model
+from evaluations.report.model import Lead, Report, Value, mapping, name_statistic, number, rows
+from evaluations.report.tables import between, listed, p_is, percent, probability, short, whole
+
+#: What is less likely under chance than this counts as a difference, after Holm.
+LEVEL = 0.05
+METHODS = {
+    "perm_inputs": "permutation of whole questions",
+    "perm_both": "permutation of single answers",
+    "perm_systems": "permutation of systems",
+    "williams": "Williams' test",
+    "bootstrap": "paired bootstrap",
+    "paired_bootstrap": "paired bootstrap",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Is `a` better than `b`? `delta` is the difference of their figures; `mdd` could just have been seen."""
+
+    a: str
+    b: str
+    delta: float | None
+    p: float | None
+    p_holm: float | None
+    mdd: float | None
+    n: float | None
+    reason: str
+
+    @property
+    def counts(self) -> float | None:
+        """The probability that decides: after Holm where that was done."""
+        return self.p if self.p_holm is None else self.p_holm
+
+    @property
+    def better(self) -> str:
+        """The one that agrees significantly better, or nothing."""
+        if self.counts is None or self.counts >= LEVEL or not self.delta:
+            return ""
+        return self.a if self.delta > 0 else self.b
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All tests of one figure by one method, and what they say together."""
+
+    statistic: str
+    grouping: str
+    method: str
+    tests: tuple[Test, ...]
+    clusters: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def words(self) -> str:
+        """`Pearson, global, permutation of whole questions`."""
+        method = METHODS.get(self.method, self.method)
+        return ", ".join(filter(None, (name_statistic(self.statistic, self.grouping), method)))
+
+    def of(self, one: str, other: str) -> Test | None:
+        """The test of two metrics, whichever stands first in it."""
+        wanted = {one, other}
+        return next((each for each in self.tests if {each.a, each.b} == wanted), None)
+
+
+def comparisons(report: Report) -> list[Comparison]:
+    """The comparisons in the order of the report; permutation tests before quick looks."""
+    known = [each for each in rows(report.get("tests")) if each.get("a") and each.get("b")]
+    order = {key: at for at, key in reversed(list(enumerate(map(_statistic, known))))}
+    known.sort(
+        key=lambda each: (not _method(each).startswith("perm"), order[_statistic(each)], _method(each))
+    )
+    groups = mapping(report.get("clusters"))
+    found = []
+    for (statistic, grouping, method), tests in groupby(
+        known, lambda each: (*_statistic(each), _method(each))
+    ):
+        clusters = groups.get(f"{statistic}|{grouping}")
+        found.append(Comparison(statistic, grouping, method, tuple(map(_test, tests)), _clusters(clusters)))
+    return found
+
+
+def leading(report: Report, by: Lead) -> Comparison | None:
+    """The comparison of the figure that metrics are ordered by."""
+    same = (each for each in comparisons(report) if (each.statistic, each.grouping) == _of(by))
+    return next(same, None)
+
+
+def _of(by: Lead) -> tuple[str, str]:
+    return by.statistic, by.grouping
+
+
+def _statistic(row: Mapping[str, Any]) -> tuple[str, str]:
+    return str(row.get("statistic") or ""), str(row.get("grouping") or "")
+
+
+def _method(row: Mapping[str, Any]) -> str:
+    return str(row.get("method") or "")
+
+
+def _test(row: Mapping[str, Any]) -> Test:
+    figures = {name: number(row.get(name)) for name in ("delta", "p", "p_holm", "mdd", "n")}
+    reason = row.get("reason")
+    why = reason if isinstance(reason, str) else str(next(iter(mapping(reason).values()), ""))
+    return Test(str(row["a"]), str(row["b"]), **figures, reason=why)
+
+
+def _clusters(given: Any) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(given, list):
+        return ()
+    return tuple(tuple(map(str, each)) for each in given if isinstance(each, list))
+
+
+def answer(report: Report) -> list[str]:
+    """One sentence after another, the answer first; there is always one."""
+    entries = model.metrics(report)
+    by = model.lead(report)
+    order = model.best_first(entries, by)
+    if not order:
+        return ["No metric was evaluated."]
+    best = order[0]
+    found = model.of_lead(entries[best], by)
+    if found.value is None:
+        return [f"No metric can be compared with people: {found.reason}."]
+    said = [_best(report, best, found, by), _beside_others(report, order, by), _floor(report, found, by)]
+    said += [_ceiling(report), _pairs(report, best)]
+    return [each for each in said if each]
+
+
+def _best(report: Report, best: str, found: Value, by: Lead) -> str:
+    count = len(model.metrics(report))
+    who = model.title(report, best)
+    metric = f"Of {count} metrics {who} agrees best with people" if count > 1 else f"{who} agrees with people"
+    figure = _figure(found)
+    n = f" over {whole(found.n)} answers" if found.n and by.grouping == "global" else ""
+    return f"{metric}: {figure}{n} ({by.words})."
+
+
+def _beside_others(report: Report, order: list[str], by: Lead) -> str:
+    comparison = leading(report, by)
+    if len(order) < 2 or comparison is None:
+        return ""
+    better, alike, unseen = _sorted_out(comparison, order[0], order[1:])
+
+    def names(keys: list[str]) -> str:
+        return listed([model.title(report, key) for key in keys])
+
+    if not better and not alike:
+        return ""
+    if not alike:
+        all_others = "the other one" if len(better) == 1 else f"all {len(better)} others"
+        which = all_others if len(better) == len(order) - 1 else names(better)
+        return f"It is significantly better than {which} ({_least(comparison, order[0], better)})."
+    hidden = f"; a difference below {short(unseen)} is mostly missed" if unseen else ""
+    why = f"({_least(comparison, order[0], alike)}{hidden})"
+    if better:
+        return f"It is significantly better than {names(better)}, but not than {names(alike)} {why}."
+    return f"It is not significantly better than {names(alike)} {why}."
+
+
+def _sorted_out(
+    comparison: Comparison, best: str, others: list[str]
+) -> tuple[list[str], list[str], float | None]:
+    """Those that the best is better than, those that it is not, and the largest unseen difference."""
+    better, alike, unseen = [], [], []
+    for other in others:
+        test = comparison.of(best, other)
+        if test is None or test.counts is None:
+            continue
+        if test.better == best:
+            better.append(other)
+        else:
+            alike.append(other)
+            unseen.append(test.mdd)
+    known = [each for each in unseen if each is not None]
+    return better, alike, max(known, default=None)
+
+
+def _least(comparison: Comparison, best: str, others: list[str]) -> str:
+    """The p that is nearest to chance among significant ones, or farthest from it among the others."""
+    tests = [comparison.of(best, other) for other in others]
+    known = [each.counts for each in tests if each is not None and each.counts is not None]
+    significant = all(each is not None and each.better == best for each in tests)
+    p = max(known) if significant else min(known)
+    sign = " at most" if significant and len(known) > 1 else " at least" if len(known) > 1 else ""
+    corrected = " after Holm" if any(each and each.p_holm is not None for each in tests) else ""
+    return f"p{sign} {probability(p)}{corrected}" if sign else f"{p_is(p)}{corrected}"
+
+
+def _floor(report: Report, found: Value, by: Lead) -> str:
+    entries = model.floors(report)
+    order = model.best_first(entries, by)
+    if not order:
+        return ""
+    floor = model.of_lead(entries[order[0]], by)
+    if floor.value is None or found.value is None:
+        return ""
+    name = f"\u201c{model.title(report, order[0])}\u201d"
+    if floor.value >= found.value:
+        return f"No metric beats a sentinel that does not read the answers: {name} reaches {_figure(floor)}."
+    return f"Of the sentinels, which do not read the answers, {name} comes closest with {_figure(floor)}."
+
+
+def _ceiling(report: Report) -> str:
+    for called, found in model.ceilings(report):
+        if found.value is not None:
+            return f"The ceiling, at which people agree with one another, is {_figure(found)} ({called})."
+    reasons = [found.reason for _, found in model.ceilings(report) if found.reason]
+    return f"How well people agree with one another is not known: {reasons[0]}." if reasons else ""
+
+
+def _pairs(report: Report, best: str) -> str:
+    found = model.value(model.metrics(report)[best], "pair_acc")
+    if found.value is None:
+        return f"Whether it orders two answers to the same question right cannot be said: {found.reason}."
+    ends = (
+        f" (95 % interval {percent(found.low)} to {percent(found.high)})"
+        if found.low is not None and found.high is not None
+        else ""
+    )
+    pairs = f" of {whole(found.n)} pairs" if found.n else " of the cases"
+    ask = "To order two answers to the same question it is right in"
+    return f"{ask} {percent(found.value)}{pairs}{ends}; guessing is right in half of them."
+
+
+def _figure(found: Value) -> str:
+    """The number with its interval; only of figures that have a value."""
+    ends = f" {between(found.low, found.high)}" if found.low is not None and found.high is not None else ""
+    return f"{short(found.value or 0.0)}{ends}"

@@ -1,0 +1,257 @@
+"""The report as a page that stands alone, and as a part of the desk's page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.core.cache import cache
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+from core.files.atomic import Write
+from evaluations import storage
+from evaluations.models import Evaluation
+from evaluations.report import model, points, tables
+from evaluations.report.answer import answer, comparisons
+from evaluations.report.model import Report, mapping, number
+from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, protocol_tables, test_rows
+from evaluations.report.points import NONE, Points
+from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
+from judgments.reporting.writer import text_of
+from web.charts.plot import Plot
+
+_NARROW = 200
+_MOST_LISTED = 40
+#: Plots that fit a telephone as they are: theirs are small.
+_SMALL = ("scatter", "systems", "learning")
+#: Plots with a column for each metric or type, and how many columns a telephone has room for.
+_BY_COLUMN = {"significance": "column", "types": "type", "resample-overall": "questions"}
+_MOST_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot with its table; it is drawn when a template asks."""
+
+    plot: Plot
+
+    @property
+    def kind(self) -> str:
+        """The key without its number."""
+        kind, _, number = self.plot.key.rpartition("-")
+        return kind if number.isdigit() else self.plot.key
+
+    @cached_property
+    def drawn(self) -> SafeString:
+        """The plot as an `svg` element."""
+        return _drawing(self.plot)
+
+    @property
+    def broad(self) -> bool:
+        """It has so many columns that a telephone shows a part of it at a time."""
+        column = _BY_COLUMN.get(self.kind)
+        return column is not None and len({row[column] for row in self.plot.rows}) > _MOST_COLUMNS
+
+    @cached_property
+    def narrow(self) -> SafeString:
+        """The same for a telephone; nothing where it fits as it is, or cannot."""
+        small = any(self.kind.startswith(each) for each in _SMALL)
+        return SafeString("") if small or self.broad else _drawing(self.plot, width=_NARROW)
+
+    @cached_property
+    def table(self) -> Table:
+        """The figures that are drawn."""
+        return records(self.plot.title, self.plot.twin)
+
+
+def _drawing(plot: Plot, *, width: int = 0) -> SafeString:
+    from web.charts.inline import inline  # noqa: PLC0415 - brings a whole engine with it
+
+    # Markup of our own making: a parsed drawing, written again with every text in it escaped.
+    return SafeString(inline(plot, width=width))
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Metrics in groups of which no two differ significantly, best first, by one figure."""
+
+    words: str
+    groups: Sequence[str]
+
+
+def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
+    """The context of `templates/evaluations/parts/report.html` and of its parts.
+
+    `report` as it is, `sentence` (the answer) and `more` (the sentences after it), `figures` by kind with `-`
+    as `_`, the tables, and `notes` on why figures are missing.
+    """
+    report = model.cleaned(report)
+    points = replace(points, metrics={model.visible(name): each for name, each in points.metrics.items()})
+    called = labels(report)
+    order = model.best_first(model.metrics(report), model.lead(report))
+    first, *more = answer(report)
+    notes = Notes()
+    shown = {
+        "main": tables.main(report, order, called, notes),
+        "types": tables.types(report, order, called, notes),
+        "systems": tables.systems(report, order, called, notes),
+        "pairs": tables.pairs(report, order, called, notes),
+        "correlations": tables.correlations(report, order, called, notes),
+        "protocols": protocol_tables(report, called, notes),
+        "tests": [
+            records(each.words, test_rows(each, called)) for each in comparisons(report)[MOST_MATRICES:]
+        ],
+        "made": tables.tabulate_signatures(report, order, called),
+    }
+    return {
+        "report": report,
+        "sentence": first,
+        "more": more,
+        "title": plain(report.get("title") or "Evaluation")
+        + (" (simulated data)" if report.get("simulated") else ""),
+        "figures": by_kind(figures_of(report, points)),
+        "most_plotted": MOST_PLOTTED if len(order) > MOST_PLOTTED else 0,
+        "tables": shown,
+        "clusters": _clusters(report, called),
+        "counts": _counts(report),
+        "facts": _facts(report),
+        "alpha": _alpha(report),
+        "notes": list(notes.reasons),
+    }
+
+
+def by_kind(plots: Sequence[Plot]) -> dict[str, list[Figure]]:
+    """Plots under the kinds of their keys."""
+    found: dict[str, list[Figure]] = {}
+    for plot in plots:
+        figure = Figure(plot)
+        found.setdefault(figure.kind.replace("-", "_"), []).append(figure)
+    return found
+
+
+def _clusters(report: Report, called: Mapping[str, str]) -> list[Cluster]:
+    found = {}
+    for each in comparisons(report):
+        words = model.name_statistic(each.statistic, each.grouping)
+        if each.clusters and words not in found:
+            named = [[called.get(name, plain(name)) for name in group] for group in each.clusters]
+            found[words] = Cluster(words, [listed(names, _MOST_LISTED) for names in named])
+    return list(found.values())
+
+
+def _counts(report: Report) -> list[tuple[str, str]]:
+    n = mapping(report.get("n"))
+    names = ("answers", "scored", "questions", "systems", "ratings")
+    words = {"scored": "with a human score"}
+    return [(words.get(name, name), whole(found)) for name in names if (found := number(n.get(name)))]
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    scale = model.scale(report)
+    ends = f"{scale[0]:g} to {scale[1]:g}" if scale else ""
+    versions = ", ".join(f"{name} {each}" for name, each in mapping(report.get("versions")).items())
+    said = [
+        ("Data", report.get("source")),
+        ("Profile", report.get("profile")),
+        ("Models", "; ".join(map(_model, model.rows(report.get("models"))))),
+        ("Scale of the human scores", ends),
+        ("Signature", report.get("signature")),
+        ("Seed", report.get("seed")),
+        ("Bootstrap replicates of each interval", report.get("replicates")),
+        ("Draws of each permutation test", report.get("draws")),
+        ("Distillery", report.get("distillery")),
+        ("Versions", versions),
+    ]
+    return [
+        (name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in said if _is(value)
+    ]
+
+
+def _model(said: Mapping[str, Any]) -> str:
+    """`marco (kpqa-1a2b3c4d5e6f)`, or the encoder of BERTScore."""
+    return f"{plain(said.get('name') or '')} ({plain(said.get('signature') or said.get('kind') or '')})"
+
+
+def _is(value: object) -> bool:
+    return value is not None and value != ""
+
+
+def _alpha(report: Report) -> str:
+    said = mapping(report.get("alpha"))
+    before, after = number(said.get("before")), number(said.get("after"))
+    if before is None and after is None:
+        reason = said.get("reason")
+        return f"Krippendorff's alpha is not known: {reason}." if reason else ""
+    parts = [
+        f"{short(each)} {words}"
+        for each, words in ((before, "before noisy workers were removed"), (after, "after"))
+        if each is not None
+    ]
+    return f"Krippendorff's alpha of the human scores: {', '.join(parts)}."
+
+
+_SHEETS = ("distillery.css", "evaluations.css")
+
+
+def page_of(report: Report, points: Points = NONE) -> str:
+    """The page as HTML; the templates escape texts of the data, and figures that are missing say why."""
+    return page_with(context_of(report, points))
+
+
+def page_with(context: Mapping[str, Any]) -> str:
+    """The page of a context; plots that were drawn for another page of the same context are drawn once."""
+    return render_to_string("evaluations/report.html", {**context, "sheet": sheet()})
+
+
+def sheet() -> SafeString:
+    """The house's style sheets, which come with the program."""
+    texts = (Path(str(finders.find(name))).read_text(encoding="utf-8") for name in _SHEETS)
+    return SafeString("\n".join(texts))
+
+
+_PART = "evaluations/parts/report.html"
+_SECONDS = 3_600
+
+
+def file_name() -> str:
+    """What this version of the program draws; another version draws again."""
+    return f"shown-{settings.DISTILLERY_VERSION}.html"
+
+
+def pages(report: Report, points: Points) -> dict[str, Write]:
+    """The report as a page that stands alone and as a part of the desk's; its plots are drawn once."""
+    context = context_of(report, points)
+    return {
+        "report.html": text_of(page_with(context)),
+        file_name(): text_of(render_to_string(_PART, context)),
+    }
+
+
+def shown(evaluation: Evaluation) -> SafeString:
+    """The drawn report: as the job left it, or drawn now and remembered for a while."""
+    try:
+        with storage.open_at(evaluation, file_name()) as file:
+            # Our own templates wrote it, with every text of the data escaped.
+            return SafeString(file.read().decode())
+    except FileNotFoundError:
+        key = f"evaluation-shown:{evaluation.pk}:{settings.DISTILLERY_VERSION}"
+        return SafeString(
+            cache.get_or_set(key, lambda: drawn(evaluation.report, _points(evaluation)), _SECONDS)
+        )
+
+
+def drawn(report: Report, points: Points) -> str:
+    """Sentence, tables and plots as HTML."""
+    return render_to_string(_PART, context_of(report, points))
+
+
+def _points(evaluation: Evaluation) -> Points:
+    try:
+        with storage.open_at(evaluation, points.FILE) as file:
+            return points.points_in(file)
+    except FileNotFoundError:
+        return NONE

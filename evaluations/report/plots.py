@@ -1,0 +1,553 @@
+"""The plots of a report: agreement with people, differences of metrics, slices, protocols."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from evaluations.report import model
+from evaluations.report.answer import LEVEL, Comparison, Test, comparisons
+from evaluations.report.model import GROUPINGS, Report, Value, mapping, number, rows, scale, value
+from evaluations.report.points import NONE, Points
+from evaluations.report.tables import (
+    Cell,
+    Line,
+    Notes,
+    Table,
+    labels,
+    listed,
+    plain,
+    probability,
+    short,
+    whole,
+)
+from web.charts import evaluation as charts
+from web.charts.evaluation import ANSWER, FIFTH
+from web.charts.plot import Plot
+
+#: Metrics that have plots of their own, best first; tables have all.
+MOST_PLOTTED = 12
+_FULL_SCALE = (1.0, 5.0)
+
+
+def signature(report: Report, method: str, **parts: object) -> str:
+    """How a plot was made: method, parameters, and the version of this program."""
+    said = {"plot": method, **parts, "distillery": report.get("distillery") or "unknown"}
+    return "|".join(f"{name}={each}" for name, each in said.items())
+
+
+def scale_of(report: Report) -> tuple[float, float]:
+    """The ends of the scale that people used, or the usual ones."""
+    return scale(report) or _FULL_SCALE
+
+
+def ends(found: Value) -> dict[str, float | None]:
+    """A figure as a row of a plot."""
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+#: Points that all scatter plots of a page have together, and the fewest and most that one of them has.
+_ALL, _FEWEST, _MOST = 6000, 150, 1000
+_FIFTHS = 5
+#: A metric with so few different scores is jittered as well, as people's scores always are.
+_FEW_VALUES = 20
+_JITTER = 0.025
+
+Row = dict[str, Any]
+
+
+def drawn_of(plots: int) -> int:
+    """How many points a plot has where there are so many plots."""
+    return min(_MOST, max(_FEWEST, _ALL // max(plots, 1)))
+
+
+def rows_of(points: Points, metric: str, *, scale: tuple[float, float], most: int, seed: int) -> list[Row]:
+    """Answers and means of fifths, as the plot draws them; nothing where no answer has both scores."""
+    pairs = points.pairs(metric)
+    if not pairs:
+        return []
+    jitter = random.Random(f"{seed}|jitter|{metric}")  # noqa: S311 - for the eye
+    width = max(a for a, _ in pairs) - min(a for a, _ in pairs)
+    across = width * _JITTER if len({a for a, _ in pairs}) <= _FEW_VALUES else 0.0
+    up = (scale[1] - scale[0]) * _JITTER
+    shown = pairs if len(pairs) <= most else jitter.sample(pairs, most)
+    answers = [
+        _row(ANSWER, a, b, a + jitter.uniform(-across, across), b + jitter.uniform(-up, up)) for a, b in shown
+    ]
+    means = [_row(FIFTH, row["score"], row["human"], row["score"], row["human"]) for row in fifths(pairs)]
+    return answers + means
+
+
+def fifths(pairs: Sequence[tuple[float, float]]) -> list[Row]:
+    """Means of both scores in fifths of the answers by the metric; equal scores stay together."""
+    ordered = sorted(pairs)
+    size = len(ordered) / _FIFTHS
+    groups: list[list[tuple[float, float]]] = [[] for _ in range(_FIFTHS)]
+    place, last = 0, None
+    for at, (score, human) in enumerate(ordered):
+        if score != last:
+            place = min(int(at / size), _FIFTHS - 1)
+        groups[place].append((score, human))
+        last = score
+    return [
+        {
+            "answers": len(group),
+            "score": fmean(a for a, _ in group),
+            "from": group[0][0],
+            "to": group[-1][0],
+            "human": fmean(b for _, b in group),
+        }
+        for group in groups
+        if group
+    ]
+
+
+def _row(what: str, metric: float, human: float, x: float, y: float) -> Row:
+    return {"what": what, "metric": metric, "human": round(human, 4), "x": round(x, 5), "y": round(y, 4)}
+
+
+MOST_MATRICES = 4
+#: Where p rounds to one, a cell has no room for its decimals.
+_ONE = 0.9995
+
+
+def correlations(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    """Pearson and Spearman of every metric with its interval; ceiling and best floor are lines."""
+    plots = []
+    entries = model.metrics(report)
+    sentinels = model.floors(report)
+    for statistic in ("pearson", "spearman"):
+        groupings = [
+            grouping
+            for grouping in ("global", "item")
+            if any(value(each, statistic, grouping).value is not None for each in entries.values())
+        ]
+        if not groupings:
+            continue
+        first = groupings[0]
+        floors = {name: value(each, statistic, first).value for name, each in sentinels.items()}
+        known = {name: each for name, each in floors.items() if each is not None}
+        marks: dict[str, float] = {}
+        ceiling = _ceiling(report, statistic, first)
+        if ceiling is not None:
+            marks["ceiling"] = ceiling
+        if known:
+            best = max(known, key=lambda name: known[name])
+            marks[f"floor ({plain(best)})"] = known[best]
+        rows = [
+            {"metric": called[name], "grouping": GROUPINGS[grouping],
+             **ends(value(entries[name], statistic, grouping))}
+            for name in order for grouping in groupings
+        ]  # fmt: skip
+        beside = [
+            {"metric": f"{called[name]} (floor)", "grouping": GROUPINGS[grouping],
+             **ends(value(sentinels[name], statistic, grouping))}
+            for name in model.best_first(sentinels, model.Lead(statistic, first))
+            for grouping in groupings
+        ]  # fmt: skip
+        title = model.STATISTICS[statistic]
+        top = max(order, key=lambda name: _or_lowest(value(entries[name], statistic, first)))
+        said = value(entries[top], statistic, first)
+        lines = [f"{name} {short(each)}" for name, each in marks.items()]
+        says = f"{title} of each metric with people: {called[top]} has most, {short(said.value or 0)} "
+        says += f"{GROUPINGS[first]}" + (f"; {', '.join(lines)}." if lines else ".")
+        made = signature(
+            report, f"{statistic}-with-interval", level=0.95, replicates=_of(report, "replicates")
+        )
+        plot = charts.correlations(
+            rows,
+            title=title,
+            marks=marks,
+            groupings=[GROUPINGS[each] for each in groupings],
+            says=says,
+            signature=made,
+        )
+        plots.append(replace(plot, table=[*rows, *beside]))
+    return plots
+
+
+def _or_lowest(found: Value) -> float:
+    return float("-inf") if found.value is None else found.value
+
+
+def _ceiling(report: Report, statistic: str, grouping: str) -> float | None:
+    for way in ("leave_one_out", "split_half"):
+        entry = mapping(mapping(mapping(report.get("ceiling")).get(way)).get(statistic))
+        found = value(entry, grouping) if grouping in entry else value({"it": entry}, "it")
+        if found.value is not None:
+            return found.value
+    return None
+
+
+def _of(report: Report, name: str) -> object:
+    return report.get(name, "unknown")
+
+
+def significance(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    """A matrix for each kind of test, permutation tests first."""
+    plots = []
+    for comparison in comparisons(report)[:MOST_MATRICES]:
+        within = [each for each in order if any(each in (test.a, test.b) for test in comparison.tests)]
+        if all(each.counts is None for each in comparison.tests):
+            continue
+        tests = {frozenset((each.a, each.b)): each for each in comparison.tests}
+        rows = [
+            _cell(one, other, tests.get(frozenset((one, other))), called)
+            for one in within
+            for other in within
+            if one != other
+        ]
+        differ = sum(bool(each.better) for each in comparison.tests)
+        says = (
+            f"{differ} of {len(comparison.tests)} pairs of metrics differ significantly at {short(LEVEL, 2)} "
+            f"({comparison.words}; p after Holm where it was corrected)."
+        )
+        plots.append(
+            charts.significance(
+                rows,
+                title=comparison.words[:1].upper() + comparison.words[1:],
+                says=says,
+                signature=signature(
+                    report, f"tests-{comparison.method}", draws=_of(report, "draws"), seed=_of(report, "seed")
+                ),
+                table=test_rows(comparison, called),
+            )
+        )
+    return plots
+
+
+def _cell(one: str, other: str, test: Test | None, called: Mapping[str, str]) -> Row:
+    p = test.counts if test else None
+    better = test.better if test else ""
+    verdict = charts.BETTER if better == one else charts.WORSE if better == other else charts.ALIKE
+    words = "" if p is None else "1" if p >= _ONE else probability(p).replace("\u00a0", "")
+    return {"row": called.get(one, one), "column": called.get(other, other), "p": words, "verdict": verdict}
+
+
+def test_rows(comparison: Comparison, called: Mapping[str, str]) -> list[Row]:
+    """A comparison's tests as rows of a table."""
+    return [
+        {
+            "metric": called.get(each.a, plain(each.a)),
+            "against": called.get(each.b, plain(each.b)),
+            "difference": each.delta,
+            "p": each.p,
+            "p after Holm": each.p_holm,
+            "smallest difference to be seen": each.mdd,
+            "better": called.get(each.better, plain(each.better)) if each.better else "neither",
+        }
+        for each in comparison.tests
+    ]
+
+
+def scatters(report: Report, points: Points, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    """A metric across, people up, for the best metrics."""
+    low, high = scale_of(report)
+    shown = [name for name in order if points.pairs(name)][:MOST_PLOTTED]
+    most = drawn_of(len(shown))
+    seed = int(number(report.get("seed")) or 0)
+    plots = []
+    for name in shown:
+        rows = rows_of(points, name, scale=(low, high), most=most, seed=seed)
+        table = fifths(points.pairs(name))
+        drawn = min(most, len(points.pairs(name)))
+        sample = f"; {whole(drawn)} of {whole(points.all)} answers are drawn" if drawn < points.all else ""
+        says = (
+            f"{called[name]} across, human score up: the mean of people goes from "
+            f"{short(table[0]['human'], 2)} in the lowest fifth to "
+            f"{short(table[-1]['human'], 2)} in the highest{sample}."
+        )
+        made = signature(report, "scatter", jitter="uniform", seed=seed, drawn=drawn)
+        plots.append(
+            charts.metric_and_human(
+                rows, title=called[name], low=low, high=high, says=says, signature=made, table=table
+            )
+        )
+    return plots
+
+
+def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    """Correlation of every metric for each type of question."""
+    entries = model.metrics(report)
+    types = [str(each.get("name")) for each in model.rows(report.get("types"))]
+    types = types or sorted({kind for each in entries.values() for kind in mapping(each.get("by_type"))})
+    if len(types) < 2 and not any(mapping(each.get("by_type")) for each in entries.values()):
+        return []
+    statistic = "pearson" if model.lead(report).statistic not in ("spearman",) else "spearman"
+    rows: list[Row] = []
+    table: list[Row] = []
+    for name in order:
+        of = mapping(entries[name].get("by_type"))
+        for kind in types:
+            found = {each: value(of, kind, each) for each in ("pearson", "spearman", "pair_acc")}
+            said = found[statistic].value
+            words = "\u2013" if said is None else short(said, 2)
+            rows.append({"metric": called[name], "type": plain(kind), "value": said, "words": words})
+            table.append(
+                {"metric": called[name], "type": plain(kind), "n": number(mapping(of.get(kind)).get("n")),
+                 "Pearson": found["pearson"].value, "Spearman": found["spearman"].value,
+                 "pairs right": found["pair_acc"].value}
+            )  # fmt: skip
+    known = [row for row in rows if row["value"] is not None]
+    if not known:
+        return []
+    best = max(known, key=lambda row: row["value"])
+    says = f"{model.STATISTICS[statistic]} by type of question; the highest is {short(best['value'])}, "
+    says += f"{best['metric']} on {best['type']}."
+    made = signature(report, f"{statistic}-by-type")
+    title = model.STATISTICS[statistic]
+    plot = charts.by_class(rows, title=title, what="type", says=says, signature=made, table=table)
+    return [replace(plot, key="types")]
+
+
+def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    """Means of systems by people and by the best metrics."""
+    systems = model.rows(report.get("systems"))
+    plots = []
+    for name in order[:MOST_PLOTTED]:
+        rows: list[Row] = []
+        for each in systems:
+            human = value(each, "human")
+            mean = value(each, "metrics", name, "mean")
+            if human.value is not None and mean.value is not None:
+                rows.append(
+                    {"system": plain(each.get("name")), "metric": mean.value, "human": human.value,
+                     "low": human.low, "high": human.high}
+                )  # fmt: skip
+        if len(rows) < 2:
+            continue
+        rows.sort(key=lambda row: (-row["human"], row["system"]))
+        highest = max(rows, key=lambda row: row["metric"])["system"]
+        agree = "and so does" if highest == rows[0]["system"] else "but not"
+        says = f"{len(rows)} systems: people put {listed([rows[0]['system']])} first, {agree} {called[name]}."
+        made = signature(report, "system-means")
+        plot = charts.systems(rows, title=called[name], says=says, signature=made)
+        table = [
+            {"system": row["system"], "metric": row["metric"], "people": row["human"],
+             "95 % from": row["low"], "to": row["high"]}
+            for row in rows
+        ]  # fmt: skip
+        plots.append(replace(plot, table=table))
+    return plots
+
+
+def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    """How the scores of metrics, and of people, go with the length of answers."""
+    entries = {called[name]: mapping(model.metrics(report)[name].get("length_bias")) for name in order}
+    people = mapping(mapping(report.get("human")).get("length_bias"))
+    if people:
+        entries = {"people": people, **entries}
+    rows: list[Row] = []
+    table: list[Row] = []
+    for name, entry in entries.items():
+        found = {
+            "length of the answer": value(entry, "length"),
+            "distance to the references": value(entry, "distance"),
+        }
+        if all(each.value is None for each in found.values()):
+            continue
+        rows += [{"metric": name, "with": what, **ends(each)} for what, each in found.items()]
+        table.append(
+            {"metric": name, "Pearson with length": found["length of the answer"].value,
+             "with distance": found["distance to the references"].value,
+             "mean near": number(mapping(entry.get("near")).get("mean")),
+             "mean far": number(mapping(entry.get("far")).get("mean")),
+             "Welch p": number(entry.get("welch_p")), "permutation p": number(entry.get("permutation_p"))}
+        )  # fmt: skip
+    known = [row for row in rows if row["value"] is not None and row["metric"] != "people"]
+    if not known:
+        return []
+    most = max(known, key=lambda row: abs(row["value"]))
+    cut = next((number(each.get("cut")) for each in entries.values() if "cut" in each), None)
+    says = f"How scores go with length: {most['metric']} most, "
+    says += f"r = {short(most['value'])} with the {most['with']}."
+    if cut is not None:
+        says += f" Near is a distance of at most {cut:g} words."
+    made = signature(report, "length-bias", cut=cut)
+    plot = charts.two_groups(
+        rows, title="Do scores go with length?", what="metric", group="with", axis="Pearson with length",
+        says=says, signature=made, table=table,
+    )  # fmt: skip
+    return [replace(plot, key="length-bias")]
+
+
+TITLES = {
+    "resample_overall": "Overall scores of resampled questions (Yang et al. 2018, Table 3)",
+    "adem-table3": "Correlation with people, answers (ADEM, Table 3)",
+    "adem-table4": "Correlation with people, systems (ADEM, Table 4)",
+    "adem-table5": "One system left out (ADEM, Table 5)",
+    "adem-table6": "Good answers that overlap metrics miss (ADEM, Table 6)",
+    "adem-table8": "Scores and length (ADEM, Table 8)",
+    "adem-table14": "Learning curve (ADEM, Table 14)",
+    "kpqa-table7": "Pairs that match people (KPQA, Table 7)",
+}
+_CURVES = 6
+_IN_THE_FIGURE = ("value", "ci", "reason", "n")
+_RESAMPLED, _LEARNING = "resample_overall", "adem-table14"
+
+
+def protocol_plots(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    """The learning curve and the resampled correlations."""
+    return [*_curves(report, order, called), *_resampled(report, order, called)]
+
+
+def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    learned = mapping(mapping(report.get("protocols")).get(_LEARNING))
+    plots: list[Plot] = []
+    for part, across in (("questions", "questions"), ("ratings", "ratings per answer")):
+        for name in order[:_CURVES]:
+            points = rows(mapping(learned.get(part)).get(name))
+            shown = [_point(called[name], number(each.get(part)), value(each, "pearson")) for each in points]
+            known = [each for each in shown if each["value"] is not None and each["x"] is not None]
+            if len(known) < 2:
+                continue
+            first, last = known[0], known[-1]
+            says = (
+                f"{called[name]}: Pearson with people is {short(first['value'])} with {first['x']:g} "
+                f"{across} and {short(last['value'])} with {last['x']:g}; the band holds 95 % of the samples."
+            )
+            made = signature(report, f"learning-curve-{part}", times=learned.get("times"))
+            plot = charts.curve(
+                known, title=called[name], across=across, up="Pearson", says=says, signature=made
+            )
+            number_of = sum(each.key.startswith(f"learning-{part}") for each in plots) + 1
+            table = [
+                {across: each["x"], "Pearson": each["value"], "95 % from": each["low"], "to": each["high"]}
+                for each in known
+            ]
+            plots.append(replace(plot, key=f"learning-{part}-{number_of}", table=table))
+    return plots
+
+
+def _point(metric: str, x: float | None, found: Value) -> dict[str, Any]:
+    middle = found.more.get("middle")
+    low, high = middle if isinstance(middle, list) and len(middle) == 2 else (None, None)
+    return {"metric": metric, "x": x, "value": found.value, "low": number(low), "high": number(high)}
+
+
+def _resampled(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    given = mapping(mapping(report.get("protocols")).get(_RESAMPLED))
+    of = mapping(given.get("metrics"))
+    shown: list[dict[str, Any]] = []
+    table: list[dict[str, Any]] = []
+    for name in order:
+        for kind, entry in mapping(of.get(name)).items():
+            if not isinstance(entry, Mapping):
+                continue
+            found = value({"it": entry}, "it")
+            words = "\u2013" if found.value is None else short(found.value, 2)
+            row = {"metric": called[name], "questions": plain(kind)}
+            shown.append({**row, "value": found.value, "words": words})
+            table.append({**row, "Pearson": found.value, "rule": str(mapping(of.get(name)).get("rule", ""))})
+    known = [each for each in shown if each["value"] is not None]
+    if not known:
+        return []
+    best = max(known, key=lambda row: row["value"])
+    says = (
+        f"Pearson over {given.get('times')} samples of {given.get('questions')} questions for every system: "
+        f"highest is {best['metric']} with {short(best['value'])} ({best['questions']}). The samples share "
+        "systems and questions, so they are not independent."
+    )
+    made = signature(report, _RESAMPLED, times=given.get("times"), questions=given.get("questions"))
+    plot = charts.by_class(
+        shown,
+        title=TITLES[_RESAMPLED],
+        what="questions",
+        says=says,
+        signature=made,
+        table=table,
+    )
+    return [replace(plot, key="resample-overall")]
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A protocol's title, what it says in words, and its figures as tables."""
+
+    title: str
+    words: str
+    tables: list[Table]
+
+
+def protocol_tables(report: Report, called: Mapping[str, str], notes: Notes) -> list[Protocol]:
+    """Every protocol that was asked for."""
+    found = []
+    for name, given in mapping(report.get("protocols")).items():
+        said = mapping(given)
+        words = "; ".join(str(said[key]) for key in ("reason", "note") if isinstance(said.get(key), str))
+        found.append(Protocol(TITLES.get(name, plain(name)), words, _tables(said, called, notes)))
+    return found
+
+
+def _tables(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> list[Table]:
+    """A table of the plain values, then one for each part that has parts of its own."""
+    elsewhere = ("reason", "note", "value")
+    values = {name: each for name, each in given.items() if _is_plain(each) and name not in elsewhere}
+    tables = []
+    if values:
+        lines = [Line(_words(name), [notes.plain(each)]) for name, each in values.items() if each is not None]
+        tables.append(Table("Parameters", ["Parameter", "Value"], lines))
+    for name, part in given.items():
+        if isinstance(part, Mapping) and not _is_plain(part):
+            tables.append(_by_name(_words(name), part, called, notes))
+    return [each for each in tables if each]
+
+
+def _by_name(caption: str, part: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> Table:
+    flat = {name: _flat(each) for name, each in part.items()}
+    listed = [(called.get(name, plain(name)), each) for name, each in flat.items()]
+    headings = list(dict.fromkeys(key for _, each in listed for key in each))
+    lines = [
+        Line(name, [notes.plain(each[key]) if key in each else Cell("\u2013") for key in headings])
+        for name, each in listed
+    ]
+    return Table(caption, ["Metric", *headings], lines if headings else [])
+
+
+def _flat(given: Any, before: str = "") -> dict[str, Any]:
+    """Figures and plain values under their paths in words; lists are left to the plots and the JSON."""
+    if not isinstance(given, Mapping):
+        return {before or "Value": given} if _is_plain(given) else {}
+    found: dict[str, Any] = {}
+    if "value" in given:
+        found[before or "Value"] = {name: given.get(name) for name in ("value", "ci", "reason")}
+    for name, each in given.items():
+        if name in _IN_THE_FIGURE:
+            continue
+        words = f"{before}, {_words(name).lower()}" if before else _words(name)
+        found.update(_flat(each, words))
+    return found
+
+
+def _is_plain(given: Any) -> bool:
+    return given is None or isinstance(given, str | int | float) or "value" in mapping(given)
+
+
+def _words(name: str) -> str:
+    words = plain(name.replace("_", " "))
+    return words[:1].upper() + words[1:]
+
+
+def figures_of(report: Report, points: Points = NONE) -> list[Plot]:
+    """Every plot that the report has figures for, in reading order; `key` says what each one is.
+
+    Keys are `correlation-1`, `significance-1`, `scatter-1`, `types`, `systems-1`, `length-bias`, and those of
+    protocols; the numbers count from 1 within a kind.
+    """
+    called = labels(report)
+    order = model.best_first(model.metrics(report), model.lead(report))
+    found = [
+        *_numbered("correlation", correlations(report, order, called)),
+        *_numbered("significance", significance(report, order, called)),
+        *_numbered("scatter", scatters(report, points, order, called)),
+        *types(report, order, called),
+        *_numbered("systems", systems(report, order, called)),
+        *length_bias(report, order, called),
+        *protocol_plots(report, order, called),
+    ]
+    return [each for each in found if each.rows]
+
+
+def _numbered(kind: str, plots: Sequence[Plot]) -> list[Plot]:
+    return [replace(each, key=f"{kind}-{at}") for at, each in enumerate(plots, start=1)]

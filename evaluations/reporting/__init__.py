@@ -1,1 +1,0 @@
-"""What an evaluation looks like: its sentence, tables, plots and the page of them all."""

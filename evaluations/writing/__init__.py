@@ -1,1 +1,0 @@
-"""Scores and evaluations on the terminal and in files."""
