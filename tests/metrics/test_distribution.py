@@ -1,4 +1,4 @@
-"""`distillery-metrics`: the package `metrics` installed alone, with what its own metadata asks for and no more."""
+"""`distillery-metrics`: the package `metrics` installed alone, with what its metadata asks for."""
 
 import re
 import shutil
