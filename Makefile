@@ -30,7 +30,7 @@ INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no
 COMPILE_MODULES := python -W ignore -m compileall -qq -j 0
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts package-map version-dumps benchmark shape clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts package-map version-dumps benchmark coverage shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -133,11 +133,17 @@ endif
 BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -m benchmarks.campaign --queries 20000 --no-filters; \
 	$(BIN)/python -m benchmarks.filters; $(BIN)/python -m benchmarks.releases
 
+coverage: env-dev ## the share of lines that the tests of `make test` reach; by file, lowest first
+	$(BIN)/coverage erase
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/coverage run -m pytest $(ARGS) $(SPREAD) -m "$(NOT_HERE)"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
 shape: env-dev ## the structure of the code in numbers: files, circles, names, comments
 	$(BIN)/python -m benchmarks.shape
 
 clean: ## remove the environment and caches; data in var/ stays
-	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info
+	rm -rf $(VENV) .clients .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* *.egg-info build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is younger than its lock as long as the environment holds what the lock names.
