@@ -3,10 +3,10 @@
 from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
+from crowd import watch
 from crowd.desk import attention, queues, steps
 from crowd.desk.overview import OverviewSource
 from crowd.desk.panels import Section
-from crowd.watch import halted_marketplaces, money, offers, standstill
 from web.access import has_projects, may_have_projects
 from web.nav import Page, Place
 
@@ -20,11 +20,11 @@ EXTENSION = Extension(
     Section("desk/next_steps.html", steps.section),
     *steps.STEPS,
     *queues.QUEUES,
-    Rule("halted", halted_marketplaces.halted, kinds=("halted",)),
-    Rule("budget", money.low_or_reached, kinds=("budget_low", "budget_reached")),
-    Rule("expiring", offers.expiring, kinds=("expiring",)),
-    Rule("auto_approval", offers.auto_approval, kinds=("auto_approval",)),
-    Rule("stuck", standstill.stuck, kinds=("stuck",)),
-    Rule("undecided", standstill.undecided, kinds=("undecided",)),
-    Rule("finished", standstill.finished, kinds=("finished",)),
+    Rule("halted", watch.halted, kinds=("halted",)),
+    Rule("budget", watch.low_or_reached, kinds=("budget_low", "budget_reached")),
+    Rule("expiring", watch.expiring, kinds=("expiring",)),
+    Rule("auto_approval", watch.auto_approval, kinds=("auto_approval",)),
+    Rule("stuck", watch.stuck, kinds=("stuck",)),
+    Rule("undecided", watch.undecided, kinds=("undecided",)),
+    Rule("finished", watch.finished, kinds=("finished",)),
 )

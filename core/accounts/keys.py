@@ -2,7 +2,7 @@
 
 A key is a signature; what is stored is its digest, when it was handed out and when it was used. A page that
 is opened again hands out the same key for a day. The person sees all of them and can end each alone; all end
-with their password (`core.accounts.epochs`).
+with their password (`epoch_of`).
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,14 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from core.accounts import security
-from core.accounts.epochs import epoch_of
 from core.accounts.models import SignedKey
 from core.database.composedqueries import ComposedQuery
+
+
+def epoch_of(user: User) -> str:
+    """Changes when the password is stored again: by a change, or by signing out everywhere."""
+    return salted_hmac("accounts.epochs", user.password, algorithm="sha256").hexdigest()[:20]
+
 
 #: A page hands out one key for so long, then another.
 HANDED_OUT = timedelta(days=1)

@@ -6,21 +6,31 @@ attempt; anything but a clear answer is Unknown.
 """
 
 import hashlib
+import hmac
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
+from xml.etree.ElementTree import ParseError
 
 import boto3
 import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectionClosedError, ParamValidationError
+from botocore.hooks import BaseEventHooks
 from botocore.utils import parse_timestamp
+from defusedxml import ElementTree as SafeTree
+from defusedxml.common import DefusedXmlException
 
+from core.jobs.requestids import HEADER, current_request_id
+from core.jobs.spans import is_on, open_span
 from core.money.amounts import cents, dollars
+from core.rates import limits
 from crowd.adapters.base import (
     Arrival,
     Balance,
@@ -36,12 +46,11 @@ from crowd.adapters.base import (
     Money,
     Outcome,
     PostForm,
+    Rule,
     Submission,
     TaskSpec,
     Unknown,
 )
-from crowd.adapters.bucket import TokenBucket
-from crowd.adapters.callevents import follow_calls
 from crowd.adapters.deadlines import limit_answers
 from crowd.adapters.outcomes import (
     GARBAGE,
@@ -53,8 +62,158 @@ from crowd.adapters.outcomes import (
     reading,
     status_of,
 )
-from crowd.adapters.proof import is_proven
-from crowd.adapters.shapes import external_question, requirement_for, submission_from, utc
+
+
+class TokenBucket:
+    """Lets `rate` calls per second pass, and up to `burst` at once after a pause; rate 0 lets all pass."""
+
+    def __init__(self, name: str, rate: float, burst: int) -> None:
+        self._name, self._rate, self._burst = name, rate, burst
+
+    def wait(self) -> float:
+        """Wait for one's turn; the seconds waited."""
+        if not self._rate:
+            return 0.0
+        pause = limits().take(self._name, rate=self._rate, burst=self._burst, owe=True)
+        if pause:
+            time.sleep(pause)
+        return pause
+
+    def penalise(self, seconds: float) -> None:
+        """Hold everybody back for a while: the endpoint said that it was too much."""
+        if self._rate:
+            limits().drain(self._name, rate=self._rate, burst=self._burst, seconds=seconds)
+
+
+def follow_calls(events: BaseEventHooks) -> None:
+    """Register the handlers below with a botocore client's events."""
+    events.register("before-call.mturk", tell_request_id)
+    if is_on():
+        events.register("before-call.mturk", begin_span)
+        events.register("after-call.mturk", end_span)
+        events.register("after-call-error.mturk", end_span)
+
+
+def begin_span(model: Any, context: dict[str, Any], **_: Any) -> None:
+    """Before a call: open its span, which `end_span` closes."""
+    stack = ExitStack()
+    note = stack.enter_context(open_span(f"mturk {model.name}", **{"rpc.method": model.name}))
+    context["distillery.span"] = stack, note
+
+
+def end_span(context: dict[str, Any], http_response: Any = None, exception: Any = None, **_: Any) -> None:
+    """After a call, whether it was answered or not; of an error only the class is noted."""
+    stack, note = context.pop("distillery.span")
+    if http_response is not None:
+        note("http.response.status_code", http_response.status_code)
+    if exception is not None:
+        note("error.type", type(exception).__name__)
+    stack.close()
+
+
+def tell_request_id(params: dict[str, Any], **_: Any) -> None:
+    """Before a call: a marketplace of ours writes the id of our request into its log; others overlook it."""
+    if request_id := current_request_id():
+        params["headers"][HEADER] = request_id
+
+
+#: What is signed begins so; the words are a protocol of both sides.
+_BEGINNING = "distillery.arrival"
+
+
+def is_proven(arrival: Arrival, secret: str) -> bool:
+    """Whether the submit address was signed for this worker, assignment and HIT with this secret."""
+    address, _, proofs = arrival.submit_to.rpartition("/")[2].partition("~")
+    words = "|".join((_BEGINNING, arrival.submission, arrival.worker, arrival.listing, address))
+    wanted = hmac.new(secret.encode(), words.encode(), hashlib.sha256).hexdigest()[:32]
+    return bool(secret) and any(
+        hmac.compare_digest(proof.encode(), wanted.encode()) for proof in proofs.split(".")
+    )
+
+
+EXTERNAL_QUESTION = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+)
+_HIDE = {
+    "accept": "Accept",
+    "preview": "PreviewAndAccept",
+    "discover": "DiscoverPreviewAndAccept",
+}
+_SYSTEM = {
+    "approval_rate": "000000000000000000L0",
+    "approved_count": "00000000000000000040",
+    "adult": "00000000000000000060",
+}
+_LOCALE = "00000000000000000071"
+
+
+def external_question(url: str, frame_height: int) -> str:
+    """ExternalQuestion XML for a page of ours."""
+    escaped = url.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return (
+        f'<ExternalQuestion xmlns="{EXTERNAL_QUESTION}"><ExternalURL>{escaped}</ExternalURL>'
+        f"<FrameHeight>{frame_height}</FrameHeight></ExternalQuestion>"
+    )
+
+
+def requirement_for(rule: Rule) -> dict[str, Any]:
+    """A rule as a QualificationRequirement."""
+    requirement: dict[str, Any] = {"Comparator": rule.op, "ActionsGuarded": _HIDE[rule.hide]}
+    if rule.kind == "country":
+        requirement["QualificationTypeId"] = _LOCALE
+        requirement["LocaleValues"] = [_locale(str(value)) for value in rule.values]
+        return requirement
+    if rule.kind in ("group", "raw"):
+        requirement["QualificationTypeId"] = str(rule.values[0])
+        numbers = rule.values[1:]
+    else:
+        requirement["QualificationTypeId"] = _SYSTEM[rule.kind]
+        numbers = rule.values
+    if numbers:
+        requirement["IntegerValues"] = [int(value) for value in numbers]
+    return requirement
+
+
+def _locale(place: str) -> dict[str, str]:
+    country, _, subdivision = place.partition("-")
+    return {"Country": country, **({"Subdivision": subdivision} if subdivision else {})}
+
+
+def utc(moment: datetime) -> datetime:
+    """botocore answers in the process's local zone."""
+    return moment.astimezone(UTC)
+
+
+def submission_from(item: Mapping[str, Any]) -> Submission:
+    """An Assignment of the protocol."""
+    decided = item.get("ApprovalTime") or item.get("RejectionTime")
+    return Submission(
+        ref=item["AssignmentId"],
+        listing=item["HITId"],
+        worker=item["WorkerId"],
+        state=item["AssignmentStatus"].lower(),
+        accepted_at=utc(item["AcceptTime"]) if "AcceptTime" in item else None,
+        submitted_at=utc(item["SubmitTime"]),
+        auto_approve_at=utc(item["AutoApprovalTime"]) if "AutoApprovalTime" in item else None,
+        decided_at=utc(decided) if decided else None,
+        answer=parse_answers(item.get("Answer", "")),
+        raw=item,
+    )
+
+
+def parse_answers(xml: str) -> dict[str, str]:
+    """Fields of QuestionFormAnswers; what cannot be read is an empty answer."""
+    try:
+        root = SafeTree.fromstring(xml, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError):
+        return {}
+    fields: dict[str, str] = {}
+    for answer in root:
+        values = {child.tag.rpartition("}")[2]: child.text or "" for child in answer}
+        if "QuestionIdentifier" in values:
+            fields[values["QuestionIdentifier"]] = values.get("FreeText", "")
+    return fields
+
 
 KEY_PREFIX = "dst:"
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"

@@ -20,16 +20,148 @@ from django.db.models import Exists, F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from crowd import budget, bulk
 from crowd.adapters import registry
-from crowd.adapters.base import CallRefusal, CallThrottling, Marketplace, Outcome, Unknown
+from crowd.adapters.base import (
+    CallRefusal,
+    CallSuccess,
+    CallThrottling,
+    EarlierSuccess,
+    Marketplace,
+    Outcome,
+    Unknown,
+)
+from crowd.budget import Cost
 from crowd.contact import Contact
+from crowd.counted_work import counting
 from crowd.errors import CrowdError, NotArmedError, StageStateError
-from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, MarketOperation, Stage
-from crowd.outbox import bulk_results, epoch, results
+from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, LedgerEntry, MarketOperation, Stage
+from crowd.outbox import epoch, results
 from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, fill_in_groups
+from crowd.services.recounts import recount_all
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
+Pair = tuple[MarketOperation, Outcome[Any]]
+
+# What nearly all answers change, booked for a whole batch: HITs that are on offer now, work that is paid.
+# It is what `results.apply` does to one operation, with as many statements for many as for one. What is not
+# of this kind is left to that. In the caller's transaction, which holds the stage and the assignments.
+
+
+def book_in_bulk(stage: Stage | None, pairs: Sequence[Pair]) -> list[Pair]:
+    """Book the ordinary ones among a stage's answers; the others are returned."""
+    if stage is None or len(pairs) < 2:
+        return list(pairs)
+    published = _ordinary_publications(stage, pairs)
+    paid = _ordinary_approvals(stage, pairs)
+    ordinary = {operation.pk: (operation, outcome) for operation, outcome in [*published, *paid]}
+    still_open = _still_open(list(ordinary))
+    _finish([pair for pk, pair in ordinary.items() if pk in still_open])
+    _on_offer([pair for pair in published if pair[0].pk in still_open])
+    _pay(stage, [operation for operation, _ in paid if operation.pk in still_open])
+    return [pair for pair in pairs if pair[0].pk not in ordinary]
+
+
+def _reference(outcome: Outcome[Any]) -> str:
+    """The marketplace's id of what was done; empty where it was not done, or nobody knows as what."""
+    if isinstance(outcome, CallSuccess | EarlierSuccess) and isinstance(outcome.ref, str):
+        return outcome.ref
+    return ""
+
+
+def _ordinary_publications(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
+    """Those of a stage that was not closed meanwhile, whose HIT the marketplace named."""
+    found = [pair for pair in pairs if pair[0].kind == Kind.PUBLISH and _reference(pair[1])]
+    if not found or Stage.objects.filter(pk=stage.pk, status=Stage.Status.CLOSED).exists():
+        return []
+    return found
+
+
+def _ordinary_approvals(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
+    """Those of work that was not rejected before: its money is reserved."""
+    found = [pair for pair in pairs if pair[0].kind == Kind.APPROVE and _reference(pair[1])]
+    if not found:
+        return []
+    assignments = [operation.assignment_id for operation, _ in found if operation.assignment_id]
+    plain = set(
+        Assignment.objects.filter(pk__in=assignments, stage=stage)
+        .exclude(state=Assignment.State.REJECTED)
+        .values_list("pk", flat=True)
+    )
+    return [pair for pair in found if pair[0].assignment_id in plain]
+
+
+def _still_open(pks: Sequence[Any]) -> set[Any]:
+    rows = MarketOperation.objects.filter(pk__in=pks).exclude(state__in=MarketOperation.FINAL)
+    return set(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+
+
+def _finish(pairs: Sequence[Pair]) -> None:
+    bulk.update(
+        MarketOperation,
+        ("result_ref", "request_id"),
+        [(operation.pk, _reference(outcome), _request(outcome)) for operation, outcome in pairs],
+        {
+            "state": State.CONFIRMED,
+            "finished_at": timezone.now(),
+            "lease_owner": None,
+            "lease_until": None,
+            "needs_person": False,
+            "error_code": "",
+            "error_text": "",
+        },
+    )
+
+
+def _request(outcome: Outcome[Any]) -> str:
+    return str(getattr(outcome, "raw", {}).get("request_id", ""))
+
+
+def _on_offer(pairs: Sequence[Pair]) -> None:
+    now = timezone.now()
+    known = {operation.hit_id: (operation, outcome) for operation, outcome in pairs}
+    planned = Hit.objects.filter(pk__in=list(filter(None, known)), state=Hit.State.PLANNED)
+    rows = []
+    for pk in planned.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True):
+        operation, outcome = known[pk]
+        until = now + timedelta(seconds=operation.payload["open_seconds"])
+        rows.append((pk, _reference(outcome), until))
+    bulk.update(Hit, ("external_id", "expires_at"), rows, {"state": Hit.State.OPEN, "published_at": now})
+
+
+def _pay(stage: Stage, operations: Sequence[MarketOperation]) -> None:
+    """What `decisions.approved` does to each, with one movement of the budgets for all."""
+    now = timezone.now()
+    unpaid = Assignment.objects.filter(pk__in=[operation.assignment_id for operation in operations]).exclude(
+        state=Assignment.State.APPROVED
+    )
+    costs = {
+        pk: Cost(reward, fee)
+        for pk, reward, fee in unpaid.values_list("pk", "hit__reward_cents", "hit__fee_cents")
+    }
+    if not costs:
+        return
+    recount_all(unpaid.exclude(counting()).select_related("worker"), "was approved")
+    Assignment.objects.filter(pk__in=costs).update(
+        state=Assignment.State.APPROVED, decided_at=now, held=False
+    )
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(
+            stage=stage,
+            assignment_id=pk,
+            kind=LedgerEntry.Kind.SPEND,
+            cents=cost.cents,
+            fee_cents=cost.fee_cents,
+            reason="reward",
+            at=now,
+        )
+        for pk, cost in costs.items()
+        if cost.total
+    )
+    budget.spend_together(stage, sum(costs.values(), Cost(0)))
+
+
 #: How long a dispatcher may be silent before its operations are another's.
 LEASE = timedelta(minutes=2)
 #: The marketplace remembers tokens for 24 hours; nothing is repeated later than this.
@@ -313,7 +445,7 @@ def _take_back(operation: MarketOperation) -> None:
 def _settle_together(pairs: Sequence[_Pair]) -> None:
     """The answers about one stage, in one transaction."""
     _lock(pairs)
-    for operation, outcome in bulk_results.book(pairs[0][0].stage, pairs):
+    for operation, outcome in book_in_bulk(pairs[0][0].stage, pairs):
         _settle_one(operation, outcome)
 
 

@@ -1,18 +1,22 @@
 """Open a task, save a draft, finish."""
 
 import logging
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from core.accounts.addresses import address_of, neighbourhood
+from core.rates import limits
 from crowd.adapters import registry
 from crowd.adapters.base import Arrival
 from crowd.errors import TooLongError, WorkRefusedError
@@ -20,12 +24,60 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Hit
 from crowd.services import drafts, receipts
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
-from crowd.taskpage import fields, pace, tokens
+from crowd.taskpage import fields, tokens
 from crowd.taskpage.fields import UnreadableError
 from crowd.taskpage.names import names_in_page, with_places
-from crowd.taskpage.origins import known_origin
 from crowd.taskpage.page import WorkerForm, task_page
 from crowd.taskpage.tokens import Ticket
+
+_SUBMIT_TO = re.compile(
+    r"(?P<origin>https?://[a-z0-9.-]+(?::[0-9]{1,5})?|https?://\[[0-9a-f:]+\](?::[0-9]{1,5})?)"
+    r"(?P<path>(?:/[A-Za-z0-9_:=~-][A-Za-z0-9_.:=~-]*)*)",
+    re.IGNORECASE,
+)
+
+
+def known_origin(submit_to: str, allowed: Iterable[str]) -> str | None:
+    """The origin of an address where it is one of `allowed`, to the letter; None otherwise.
+
+    An address with a user's name, a backslash, a query, dots that climb or white space is never understood.
+    """
+    match = _SUBMIT_TO.fullmatch(submit_to)
+    if match is None:
+        return None
+    origin = match["origin"].lower()
+    return origin if origin in {each.lower().rstrip("/") for each in allowed} else None
+
+
+#: Per address, or /64 of IPv6: tasks opened, and bytes of drafts, within so many seconds.
+WITHIN_SECONDS = 60
+MOST_ARRIVALS = 60
+MOST_ARRIVALS_AT_ONE_HIT = 20
+MOST_SAVED = 4_000_000
+
+
+def may_arrive(request: HttpRequest, hit: Hit) -> bool:
+    """Whether this address may open one more task."""
+    address = neighbourhood(address_of(request.META))
+    in_all = _more(f"arrivals:{address}", 1) <= MOST_ARRIVALS
+    return _more(f"arrivals:{address}:{hit.pk}", 1) <= MOST_ARRIVALS_AT_ONE_HIT and in_all
+
+
+def may_save(request: HttpRequest) -> bool:
+    """Whether this address may save one more draft."""
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    return _more(f"drafts:{neighbourhood(address_of(request.META))}", length) <= MOST_SAVED
+
+
+def network_of(request: HttpRequest, hit: Hit) -> str:
+    """A digest of where a request comes from: equal within a HIT, never to be compared between HITs."""
+    network = neighbourhood(address_of(request.META))
+    return salted_hmac("crowd.arrivals", f"{hit.pk} {network}", algorithm="sha256").hexdigest()[:32]
+
+
+def _more(name: str, amount: int) -> int:
+    return limits().count(name, amount, within_s=WITHIN_SECONDS)
+
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +169,7 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
         )
     if arrival.proven:
         note_proof(hit.stage.endpoint)
-    elif not pace.may_arrive(request, hit):
+    elif not may_arrive(request, hit):
         return _refused(request, _TOO_MANY, back=origin, status=429)
     try:
         arrived = arrive(
@@ -126,7 +178,7 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
             worker_id=arrival.worker,
             listing=arrival.listing,
             proven=arrival.proven,
-            network=pace.network_of(request, hit),
+            network=network_of(request, hit),
         )
     except WorkRefusedError as error:
         return _refused(request, str(error), back=origin)
@@ -154,7 +206,7 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
                 worker_id=assignment.worker.external_id,
                 resuming=True,
                 proven=assignment.proven,
-                network=pace.network_of(request, hit),
+                network=network_of(request, hit),
             ).assignment
         except WorkRefusedError as error:
             return _refused(request, str(error), title=_NOTHING_SENT, back=back, status=409)
@@ -224,7 +276,7 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
     found = _assignment_of(request, ticket, hit)
     if found is None:
         return JsonResponse({"error": "This page was open for too long to be saved."}, status=403)
-    if not found[0].proven and not pace.may_save(request):
+    if not found[0].proven and not may_save(request):
         return JsonResponse({"error": _TOO_MANY}, status=429)
     is_new_row = found[0].pk != found[1].assignment_pk and not found[0].draft
     try:
@@ -263,7 +315,7 @@ def _begun_again(request: HttpRequest, hit: Hit, ticket: Ticket) -> Assignment |
             worker_id=ticket.worker,
             resuming=True,
             proven=False,
-            network=pace.network_of(request, hit),
+            network=network_of(request, hit),
         ).assignment
     except WorkRefusedError:
         return None

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.models import Doubt, QueryStep
 from core.projects.services import set_role
-from crowd.services.settlement import settle_news
+from crowd.services.tick import settle_news
 from tests.annotation.test_decided_again import FIT, FLAG, NO, reject, screened
 from tests.annotation.world import (
     HOSTILE,

@@ -22,6 +22,7 @@ from tests.judgments.desk_world import as_, judge, make_place, people
 from web import cache
 from web.cache import (
     BeingCountedError,
+    FigureStore,
     NotMadeError,
     cached,
     cached_before,
@@ -30,7 +31,6 @@ from web.cache import (
     figures,
     page_figures,
 )
-from web.figure_store import FigureStore
 from web.pages import show as pages_show
 
 WAIT = 10

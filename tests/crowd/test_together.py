@@ -5,7 +5,7 @@ import pytest
 from core.projects.models import Project
 from crowd.adapters.base import CallRefusal, CallSuccess, CallThrottling, EarlierSuccess, Outcome, Unknown
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
-from crowd.outbox import bulk_results, dispatch
+from crowd.outbox import dispatch
 from crowd.services import review, stages
 from tests.crowd.world import answer, make_hit, make_stage
 
@@ -94,7 +94,7 @@ def test_a_mixed_batch_leaves_what_single_bookings_leave(sent, closed, market):
 def test_the_ordinary_ones_of_a_batch_are_booked_together(market):
     stage = make_stage(items=[str(number) for number in range(len(OUTCOMES))])
     pairs = list(zip(publishing(stage), OUTCOMES, strict=True))
-    rest = bulk_results.book(stage, pairs)
+    rest = dispatch.book_in_bulk(stage, pairs)
     assert [outcome for _, outcome in rest] == [OUTCOMES[place] for place in (2, 4, 5, 6)]
 
 

@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from annotation.searching.keys import access_of, key_for
 from core.accounts import keys
-from core.accounts.epochs import epoch_of
-from core.accounts.keys import keys_of
+from core.accounts.keys import epoch_of, keys_of
 from core.accounts.models import SignedKey
 from core.accounts.services import end_all_sessions
 from web.access import ProjectAccess

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from crowd.selectors.pace import pace
+from crowd.selectors.stage_status import pace
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -10,7 +10,7 @@ from core.jobs.models import Job
 from core.projects.models import Event
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, Stage
-from crowd.selectors.progress import stage_progress
+from crowd.selectors.stage_status import stage_progress
 from judgments.errors import FilteringError
 from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
 from judgments.selectors.ratings import newer_than, ratings_of_stage

@@ -132,7 +132,7 @@ def test_a_stage_to_which_nobody_sends_anything(going):
 
 
 def test_of_a_large_stage_the_newest_work_says_whether_it_is_stuck(going, monkeypatch):
-    monkeypatch.setattr("crowd.watch.standstill._NEWEST", 2)
+    monkeypatch.setattr("crowd.watch._NEWEST", 2)
     now = timezone.now()
     hit = make_hit(going, places=9, published_at=now - 20 * HOUR)
     for name, arrived in (("A1", 20), ("A2", 19), ("A3", 18), ("A4", 17)):

@@ -1,1 +1,0 @@
-"""Rules of the crowd about what its people should know; see `core.notices.conditions`."""
