@@ -9,8 +9,7 @@ from django.views.decorators.http import require_safe
 from annotation.selectors.agreement import curation_agreement, screening_agreement
 from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import is_large, work_stamps
-from web.cache import cached
+from crowd.selectors.stage_sizes import stage_figures, work_stamps
 from web.pages import show
 
 T = TypeVar("T")
@@ -33,6 +32,6 @@ def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
 def _kept(stage: Stage, make: Callable[[Stage], T]) -> T:
     """What is made of a stage's answers; of a large one cached until its work changes, and a while longer."""
-    if not is_large(stage):
-        return make(stage)
-    return cached(f"editors-agree:{stage.pk}", work_stamps([stage]), lambda: make(stage), large=True)
+    return stage_figures(
+        stage, f"editors-agree:{stage.pk}", lambda: make(stage), stamp=lambda: work_stamps([stage])
+    )

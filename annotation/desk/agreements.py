@@ -8,8 +8,8 @@ from django.urls import reverse
 from annotation.selectors.agreement import curation_agreement, screening_agreement
 from crowd.desk.agreements import Row
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import is_large, work_stamps
-from web.cache import cached, cached_before
+from crowd.selectors.stage_sizes import cached_of_stage, work_stamps
+from web.cache import cached_before
 
 KINDS = ("screening", "curation")
 
@@ -20,11 +20,11 @@ def rows_of(stages: Sequence[Stage], quick: bool) -> Mapping[int, Row]:
         before = {stage.pk: cached_before(_key(stage)) for stage in stages}
         return {stage: row for stage, row in before.items() if row is not None}
     stamps = work_stamps(stages)
-    return {stage.pk: _kept(stage, stamps[stage.pk]) for stage in stages}
+    return {stage.pk: _cached_row(stage, stamps[stage.pk]) for stage in stages}
 
 
-def _kept(stage: Stage, stamp: tuple[object, ...]) -> Row:
-    return cached(_key(stage), stamp, lambda: _row(stage), large=lambda: is_large(stage))
+def _cached_row(stage: Stage, stamp: tuple[object, ...]) -> Row:
+    return cached_of_stage(stage, _key(stage), stamp, lambda: _row(stage))
 
 
 def _key(stage: Stage) -> str:

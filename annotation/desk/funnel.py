@@ -9,8 +9,7 @@ from annotation.selectors.funnel import Funnel, Part, funnel
 from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.desk.overview import Attention, Count, Link, OverviewPart, Step
-from crowd.selectors.stage_sizes import any_large
-from web.cache import cached, moment
+from crowd.selectors.stage_sizes import project_figures
 
 _TEACH = (
     "Import queries from a query log or a public data set. Then people screen them, choose passages that "
@@ -42,10 +41,11 @@ def say(project: Project, _: int | None) -> OverviewPart:
 
 def _funnel(project: Project) -> Funnel | None:
     """Of a large project as it was some seconds ago, but for what people did to queries and answers."""
-    if not any_large(project):
-        return funnel(project)
-    did = f"{last_event(project, 'quer')}:{last_event(project, 'answer')}"
-    return cached(f"funnel:{project.pk}:{did}", moment(), lambda: funnel(project), large=True)
+
+    def key() -> str:
+        return f"funnel:{project.pk}:{last_event(project, 'quer')}:{last_event(project, 'answer')}"
+
+    return project_figures(project, key, lambda: funnel(project))
 
 
 def _in(found: Funnel, everything: str, imports: Link) -> Step:

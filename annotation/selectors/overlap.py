@@ -16,8 +16,7 @@ from annotation.flags.tokens import shingles
 from annotation.models import Answer, Query
 from annotation.selectors.answers import COUNTED
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import is_large
-from web.cache import cached, moment
+from crowd.selectors.stage_sizes import stage_figures
 
 #: A stage's figures are taken from so many of its queries at most, drawn by its seed.
 SAMPLED = 200
@@ -93,9 +92,7 @@ class StageSpread:
 
 def stage_spread(stage: Stage, *, shown: int = 10) -> StageSpread:
     """Lengths and overlap over a stage, and the queries at both ends; of a large one some seconds old."""
-    if not is_large(stage):
-        return _spread(stage, shown)
-    return cached(f"spread:{stage.pk}:{shown}", moment(), lambda: _spread(stage, shown), large=True)
+    return stage_figures(stage, f"spread:{stage.pk}:{shown}", lambda: _spread(stage, shown))
 
 
 def _spread(stage: Stage, shown: int) -> StageSpread:

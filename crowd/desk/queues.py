@@ -17,8 +17,7 @@ from django.urls import reverse
 from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Assignment, MarketOperation
-from crowd.selectors.stage_sizes import any_large
-from web.cache import cached, moment
+from crowd.selectors.stage_sizes import project_figures
 
 State, Kind = Assignment.State, MarketOperation.Kind
 
@@ -66,9 +65,7 @@ def queue_named(name: str) -> Queue | None:
 
 def waiting(project: Project) -> list[QueueCount]:
     """All queues with their counts; of a large project as they were some seconds ago."""
-    if not any_large(project):
-        return _count(project)
-    return cached(f"queues:{project.pk}", moment(), lambda: _count(project), large=True)
+    return project_figures(project, f"queues:{project.pk}", lambda: _count(project))
 
 
 def _count(project: Project) -> list[QueueCount]:

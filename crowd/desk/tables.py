@@ -13,7 +13,7 @@ from core.projects.models import Membership, Project
 from core.projects.selectors import last_event, projects_of
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, HitUnit, MarketOperation, Stage, Worker
-from crowd.selectors.stage_sizes import any_large, is_large
+from crowd.selectors.stage_sizes import is_large, project_figures
 from web.cache import cached, moment
 
 State = Assignment.State
@@ -66,11 +66,7 @@ class StageCard:
 def stage_cards(project: Project) -> list[StageCard]:
     """All stages of a project in the order in which they were made; of large ones some seconds old."""
     stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
-    if not any_large(project):
-        return _cards(project, stages)
-    counted = cached(
-        f"cards:{project.pk}:{len(stages)}", moment(), lambda: _cards(project, stages), large=True
-    )
+    counted = project_figures(project, f"cards:{project.pk}:{len(stages)}", lambda: _cards(project, stages))
     return [replace(card, stage=stage) for card, stage in zip(counted, stages, strict=True)]
 
 

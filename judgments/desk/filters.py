@@ -15,7 +15,7 @@ from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
 from crowd.kinds import kind_of
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import is_large
+from crowd.selectors.stage_sizes import is_large, stage_figures
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.comparison import compare_filters, overtaken_wish
 from judgments.desk.filterforms import RECIPES, ApplyForm, RecipeForm, TopUpForm, UndoForm
@@ -28,7 +28,7 @@ from judgments.selectors.stamps import stamp_for_pages
 from judgments.services import filter_runs, filterjobs
 from judgments.services.filter_decisions import recipe_named
 from web.access import Role
-from web.cache import NotMadeError, cached, cached_or_none, moment
+from web.cache import NotMadeError, cached_or_none, moment
 from web.forms import read_form, run_action
 from web.pages import show
 
@@ -113,11 +113,12 @@ def _missing(access: StageAccess, run: FilterRun | None) -> dict[str, Any]:
     def make() -> MissingJudgments:
         return missing_of(stage, list(kind_of(stage).pending(stage)))
 
-    if is_large(stage):
-        stamp = (moment(), stage.reserved_cents)
-        missing = cached(f"filter-missing:{stage.pk}:{run.pk}", stamp, make, large=True)
-    else:
-        missing = make()
+    missing = stage_figures(
+        stage,
+        f"filter-missing:{stage.pk}:{run.pk}",
+        make,
+        stamp=lambda: (moment(), stage.reserved_cents),
+    )
     return {
         "missing": missing,
         "offer": missing.offer,

@@ -9,12 +9,12 @@ from annotation.models import Query
 from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import any_large
+from crowd.selectors.stage_sizes import project_figures
 from judgments.kinds.judging_config import judging_config
 from judgments.models import Candidate, FilterRun, Judgment, Score
 from judgments.selectors.candidates import to_judge
 from judgments.selectors.ratings import good
-from web.cache import cached, moment
+from web.cache import cached
 
 KIND = "judging"
 
@@ -37,10 +37,11 @@ def judged(project: Project) -> JudgedQueries | None:
     filters, when it has as many judgments as the stage asks for (the least number, where it asks until it is
     sure).
     """
-    if any_large(project):
-        did = f"{last_event(project, 'candidate')}:{last_event(project, 'filter')}"
-        return cached(f"judged-in:{project.pk}:{did}", moment(), lambda: _judged(project), large=True)
-    return _judged(project)
+
+    def key() -> str:
+        return f"judged-in:{project.pk}:{last_event(project, 'candidate')}:{last_event(project, 'filter')}"
+
+    return project_figures(project, key, lambda: _judged(project))
 
 
 def _judged(project: Project) -> JudgedQueries | None:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from django.core.cache import cache
 
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import is_large
+from crowd.selectors.stage_sizes import cached_of_stage
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.ratings import scale_of
 from judgments.selectors.score_counts import ScoreCounts, score_counts
 from judgments.selectors.stamps import Stamp, stamp_for_pages
 from metrics.agreement.scale import Scale
-from web.cache import cached
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +77,7 @@ def live(stage: Stage) -> Live:
         scale = scale_of(stage)
         return _build_live(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
 
-    return cached(f"judgments-live:{stage.pk}:{stamp.run}", stamp, make, large=lambda: is_large(stage))
+    return cached_of_stage(stage, f"judgments-live:{stage.pk}:{stamp.run}", stamp, make)
 
 
 def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:

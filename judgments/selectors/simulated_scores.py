@@ -6,9 +6,8 @@ from django.db.models import Exists, OuterRef
 
 from annotation.truth import known_score
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import is_large
+from crowd.selectors.stage_sizes import cached_of_stage
 from judgments.models import Candidate, Judgment
-from web.cache import cached
 
 #: Answers that are in memory at a time.
 _CHUNK = 2_000
@@ -21,8 +20,9 @@ NO_TRUTH = (
 
 def random_scores_caution(stage: Stage) -> str:
     """A sentence where simulated judges had no truth to go by, else nothing."""
-    key = f"random-scores:{stage.pk}"
-    found = cached(key, time.time(), lambda: _has_random_scores(stage), large=lambda: is_large(stage))
+    found = cached_of_stage(
+        stage, f"random-scores:{stage.pk}", time.time(), lambda: _has_random_scores(stage)
+    )
     return NO_TRUTH if found else ""
 
 

@@ -6,9 +6,8 @@ from django.db.models import Count, Max, Sum
 
 from crowd.counted_work import not_counting
 from crowd.models import Assignment, Stage
-from crowd.selectors.stage_sizes import is_large
+from crowd.selectors.stage_sizes import stage_figures
 from judgments.models import FilterRun, Judgment
-from web.cache import cached, moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,12 @@ class Stamp:
 
 def stamp_for_pages(stage: Stage) -> Stamp:
     """The stamp as pages need it: of a large stage some seconds old, but always with the run in force."""
-    if not is_large(stage):
-        return stamp_of(stage)
-    run, remade = _in_force(stage)
-    return cached(f"judgments-stamp:{stage.pk}:{run}-{remade}", moment(), lambda: stamp_of(stage), large=True)
+
+    def key() -> str:
+        run, remade = _in_force(stage)
+        return f"judgments-stamp:{stage.pk}:{run}-{remade}"
+
+    return stage_figures(stage, key, lambda: stamp_of(stage))
 
 
 def _in_force(stage: Stage) -> tuple[int, int]:

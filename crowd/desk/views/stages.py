@@ -21,7 +21,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import Endpoint, Stage
 from crowd.selectors import operations as operation_selectors
-from crowd.selectors.stage_sizes import is_large
+from crowd.selectors.stage_sizes import cached_of_stage
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import stages
@@ -29,7 +29,6 @@ from crowd.services.publication import publish_pending
 from crowd.services.quotes import quote
 from crowd.study.documents import expected_seconds
 from web.access import ProjectAccess, Role, on_project
-from web.cache import cached
 from web.forms import FormError, read_form, run_action
 from web.pages import show, show_conflict
 
@@ -143,8 +142,7 @@ def _cautions(row: Stage) -> Sequence[str]:
     """What its kind cautions about until it is closed; where that takes a while, as of a moment ago."""
     if row.status == Status.CLOSED:
         return ()
-    key = f"stage-cautions:{row.pk}"
-    return cached(key, time.time(), lambda: kind_of(row).cautions(row), large=lambda: is_large(row))
+    return cached_of_stage(row, f"stage-cautions:{row.pk}", time.time(), lambda: kind_of(row).cautions(row))
 
 
 @require_safe
