@@ -7,21 +7,14 @@ allowed. Where a coefficient is not defined it is None with a reason in words, n
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+
+from metrics.figure import Figure
 
 NO_PAIRS = "not defined: no query has two answers yet"
 NO_VARIATION = "not defined: all answers are the same"
 
 
-@dataclass(frozen=True, slots=True)
-class Coefficient:
-    """A number, or None and why there is none."""
-
-    value: float | None
-    why: str = ""
-
-
-def nominal_alpha(units: Iterable[Sequence[Hashable]]) -> Coefficient:
+def nominal_alpha(units: Iterable[Sequence[Hashable]]) -> Figure:
     """Krippendorff's alpha with nominal distance; each unit is the answers that it got."""
     import krippendorff  # noqa: PLC0415 - brings numpy, which no first page needs
     import numpy as np  # noqa: PLC0415
@@ -29,21 +22,21 @@ def nominal_alpha(units: Iterable[Sequence[Hashable]]) -> Coefficient:
     counts = [Counter(unit) for unit in units if len(unit) > 1]
     values = sorted({value for unit in counts for value in unit}, key=repr)
     if not counts:
-        return Coefficient(None, NO_PAIRS)
+        return Figure(None, NO_PAIRS)
     if len(values) == 1:
-        return Coefficient(None, NO_VARIATION)
+        return Figure(None, NO_VARIATION)
     table = np.array([[unit[value] for value in values] for unit in counts])
-    return Coefficient(float(krippendorff.alpha(value_counts=table, level_of_measurement="nominal")))
+    return Figure(float(krippendorff.alpha(value_counts=table, level_of_measurement="nominal")))
 
 
-def percent_agreement(units: Iterable[Sequence[Hashable]]) -> Coefficient:
+def percent_agreement(units: Iterable[Sequence[Hashable]]) -> Figure:
     """Share of equal pairs of answers to the same query, averaged over queries with two or more; 0 to 1."""
     shares = []
     for unit in units:
         pairs = len(unit) * (len(unit) - 1)
         if pairs:
             shares.append(sum(n * (n - 1) for n in Counter(unit).values()) / pairs)
-    return Coefficient(sum(shares) / len(shares)) if shares else Coefficient(None, NO_PAIRS)
+    return Figure(sum(shares) / len(shares)) if shares else Figure(None, NO_PAIRS)
 
 
 def jaccard(one: frozenset[int], other: frozenset[int]) -> float:
@@ -66,11 +59,11 @@ def masi_distance(one: frozenset[int], other: frozenset[int]) -> float:
     return 1 - len(shared) * thirds / (3 * len(one | other))
 
 
-def set_alpha(units: Iterable[Sequence[frozenset[int]]]) -> Coefficient:
+def set_alpha(units: Iterable[Sequence[frozenset[int]]]) -> Figure:
     """Krippendorff's alpha over sets with MASI distance; each unit is the sets that its editors chose."""
     pairable = [Counter(unit) for unit in units if len(unit) > 1]
     if not pairable:
-        return Coefficient(None, NO_PAIRS)
+        return Figure(None, NO_PAIRS)
     total: Counter[frozenset[int]] = Counter()
     observed = 0.0
     for unit in pairable:
@@ -79,8 +72,8 @@ def set_alpha(units: Iterable[Sequence[frozenset[int]]]) -> Coefficient:
     answers = total.total()
     expected = _distances(total) / (answers - 1)
     if not expected:
-        return Coefficient(None, NO_VARIATION)
-    return Coefficient(1 - observed / expected)
+        return Figure(None, NO_VARIATION)
+    return Figure(1 - observed / expected)
 
 
 def _distances(counts: Counter[frozenset[int]]) -> float:
@@ -93,11 +86,11 @@ def _distances(counts: Counter[frozenset[int]]) -> float:
     )
 
 
-def mean_jaccard(units: Iterable[Sequence[frozenset[int]]]) -> Coefficient:
+def mean_jaccard(units: Iterable[Sequence[frozenset[int]]]) -> Figure:
     """Mean Jaccard similarity of pairs of sets of the same query, averaged over queries; 0 to 1."""
     means = []
     for unit in units:
         pairs = [jaccard(one, other) for at, one in enumerate(unit) for other in unit[at + 1 :]]
         if pairs:
             means.append(sum(pairs) / len(pairs))
-    return Coefficient(sum(means) / len(means)) if means else Coefficient(None, NO_PAIRS)
+    return Figure(sum(means) / len(means)) if means else Figure(None, NO_PAIRS)

@@ -43,5 +43,5 @@ def _row(stage: Stage) -> Row:
         coefficient, items = first.alpha, first.queries
     signature = f"{method}|queries={items}|distillery={settings.DISTILLERY_VERSION}"
     return Row(
-        measure, coefficient.value, None, None, None, items, "queries", address, coefficient.why, signature
+        measure, coefficient.value, None, None, None, items, "queries", address, coefficient.reason, signature
     )

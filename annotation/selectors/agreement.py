@@ -6,7 +6,6 @@ from itertools import groupby
 from operator import itemgetter
 
 from annotation.agreement import (
-    Coefficient,
     mean_jaccard,
     nominal_alpha,
     percent_agreement,
@@ -15,6 +14,7 @@ from annotation.agreement import (
 from annotation.models import CandidatePassage, PassageSelection, ScreeningVote
 from crowd.counted_work import counting
 from crowd.models import Stage
+from metrics.figure import Figure
 
 #: Questions of the screening form, as they are stored, with what researchers read.
 _QUESTIONS = {
@@ -36,8 +36,8 @@ class QuestionAgreement:
 
     name: str
     label: str
-    alpha: Coefficient
-    percent: Coefficient
+    alpha: Figure
+    percent: Figure
     queries: int
     answers: int
 
@@ -77,8 +77,8 @@ class CurationAgreement:
     `queries` have two selections or more and are what both are computed from; `selections` are theirs.
     """
 
-    alpha: Coefficient
-    jaccard: Coefficient
+    alpha: Figure
+    jaccard: Figure
     queries: int
     selections: int
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from crowd.models import Worker
 from judgments.models import AgreementReport
+from metrics.figure import Figure
 
 #: What removes, as researchers read it.
 REASONS = {
@@ -20,23 +21,15 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class FigureOrReason:
-    """A figure, or why there is none."""
-
-    value: float | None
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AlphaRow:
     """Alpha at one step of the filters, with what must stand beside it."""
 
     name: str
-    interval: FigureOrReason
+    interval: Figure
     ci: tuple[float, float] | None
-    ordinal: FigureOrReason
-    nominal: FigureOrReason
-    beside: tuple[tuple[str, FigureOrReason], ...]
+    ordinal: Figure
+    nominal: Figure
+    beside: tuple[tuple[str, Figure], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +56,13 @@ class View:
     """What the template needs of a report."""
 
     alphas: list[AlphaRow]
-    half: FigureOrReason
-    whole: FigureOrReason
+    half: Figure
+    whole: Figure
     whole_sd: float | None
     whole_ci: tuple[float, float] | None
     cautions: list[str]
     splits: int
-    agreement: list[tuple[str, FigureOrReason, FigureOrReason, FigureOrReason]]
+    agreement: list[tuple[str, Figure, Figure, Figure]]
     removed: Share
     by_system: list[Share]
     by_type: list[Share]
@@ -134,9 +127,7 @@ def _alphas(alpha: Mapping[str, Any], rules: list[str]) -> list[AlphaRow]:
     return rows
 
 
-def _alpha_row(
-    name: str, part: Mapping[str, Any], beside: tuple[tuple[str, FigureOrReason], ...]
-) -> AlphaRow:
+def _alpha_row(name: str, part: Mapping[str, Any], beside: tuple[tuple[str, Figure], ...]) -> AlphaRow:
     ci = part.get("ci")
     return AlphaRow(
         name,
@@ -148,8 +139,8 @@ def _alpha_row(
     )
 
 
-def _read_figure(part: Mapping[str, Any], name: str) -> FigureOrReason:
-    return FigureOrReason(part.get(name), str(part.get("reason", {}).get(name, "")))
+def _read_figure(part: Mapping[str, Any], name: str) -> Figure:
+    return Figure(part.get(name), str(part.get("reason", {}).get(name, "")))
 
 
 def _share(name: str, row: Mapping[str, Any]) -> Share:

@@ -69,12 +69,12 @@ def test_pairs_that_agree_are_averaged_over_queries():
 @pytest.mark.parametrize("measure", [nominal_alpha, percent_agreement])
 def test_without_two_answers_to_a_query_there_is_no_agreement_and_it_says_so(measure):
     for units in ([], [["a"], ["b"]]):
-        assert (measure(units).value, measure(units).why) == (None, NO_PAIRS)
+        assert (measure(units).value, measure(units).reason) == (None, NO_PAIRS)
 
 
 def test_without_variation_there_is_no_alpha_and_it_says_so():
     found = nominal_alpha([["a", "a"], ["a", "a", "a"]])
-    assert (found.value, found.why) == (None, NO_VARIATION)
+    assert (found.value, found.reason) == (None, NO_VARIATION)
 
 
 # Sets
@@ -121,9 +121,9 @@ def test_alpha_over_sets_is_one_where_all_agree_and_they_differ_between_queries(
 
 
 def test_undefined_coefficients_over_sets_say_why():
-    assert (set_alpha([sets("1")]).value, set_alpha([sets("1")]).why) == (None, NO_PAIRS)
-    assert set_alpha([sets("1", "1"), sets("1", "1")]).why == NO_VARIATION
-    assert mean_jaccard([sets("1")]).why == NO_PAIRS
+    assert (set_alpha([sets("1")]).value, set_alpha([sets("1")]).reason) == (None, NO_PAIRS)
+    assert set_alpha([sets("1", "1"), sets("1", "1")]).reason == NO_VARIATION
+    assert mean_jaccard([sets("1")]).reason == NO_PAIRS
 
 
 choices = st.frozensets(st.integers(1, 4), max_size=3)
@@ -136,7 +136,7 @@ def test_alpha_over_sets_is_that_of_the_krippendorff_library_with_a_metric_of_ou
     known = sorted({each for unit in units for each in unit}, key=sorted)
     found = set_alpha(units)
     if found.value is None:
-        assert found.why in (NO_PAIRS, NO_VARIATION)
+        assert found.reason in (NO_PAIRS, NO_VARIATION)
         return
     table = np.array([[unit.count(each) for each in known] for unit in units])
     distances = np.array([[masi_distance(a, b) for b in known] for a in known])
@@ -162,7 +162,7 @@ def test_the_order_of_queries_and_editors_changes_nothing(pair):
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=6))
 def test_no_coefficient_is_ever_nan(units):
     for found in (nominal_alpha(units), percent_agreement(units)):
-        assert (found.value is None) == bool(found.why)
+        assert (found.value is None) == bool(found.reason)
         assert found.value is None or -1 <= found.value <= 1
 
 
@@ -193,7 +193,7 @@ def test_screening_agreement_is_told_for_each_question_of_the_form():
     assert (found["intent"].alpha.value, found["intent"].percent.value) == (1, 1)
     assert found["sensitive"].alpha.value == pytest.approx(0)
     assert (found["sensitive"].percent.value, found["sensitive"].percent_words) == (0.5, "50.0 %")
-    assert (found["adult"].alpha.value, found["adult"].alpha.why) == (None, NO_VARIATION)
+    assert (found["adult"].alpha.value, found["adult"].alpha.reason) == (None, NO_VARIATION)
     assert (found["adult"].queries, found["adult"].answers) == (2, 4)
 
 
@@ -222,9 +222,9 @@ def test_curation_agreement_is_over_ranks_and_the_empty_set():
 def test_stages_without_answers_say_why_there_is_nothing_to_tell():
     project = make_project()
     rows = screening_agreement(make_stage("screening", project))
-    assert {row.alpha.why for row in rows} == {row.percent.why for row in rows} == {NO_PAIRS}
+    assert {row.alpha.reason for row in rows} == {row.percent.reason for row in rows} == {NO_PAIRS}
     found = curation_agreement(make_stage("curation", project))
-    assert (found.alpha.why, found.jaccard.why) == (NO_PAIRS, NO_PAIRS)
+    assert (found.alpha.reason, found.jaccard.reason) == (NO_PAIRS, NO_PAIRS)
 
 
 def test_a_thousand_queries_with_all_kinds_of_sets_take_no_time():
