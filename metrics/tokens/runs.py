@@ -9,7 +9,7 @@ tokens never share a number. Longer tokens are looked up in a dictionary.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from typing import Literal, overload
 from unicodedata import category, normalize
@@ -45,18 +45,26 @@ class Runs:
 
 @dataclass(eq=False)
 class Words(Sequence[str]):
-    """The distinct tokens by number, cut out of the text when somebody asks."""
+    """The distinct tokens by number, cut out of the text when first asked for: counting needs none."""
 
     _whole: str
+    _ids: Ids
     _begins: Places
     _ends: Places
 
     @cached_property
     def _all(self) -> list[str]:
-        return [self._whole[a:b] for a, b in zip(self._begins.tolist(), self._ends.tolist(), strict=True)]
+        last = np.zeros(len(self), np.intp)
+        last[self._ids] = np.arange(len(self._ids))
+        bounds = zip(self._begins[last].tolist(), self._ends[last].tolist(), strict=True)
+        return [self._whole[a:b] for a, b in bounds]
+
+    @cached_property
+    def _size(self) -> int:
+        return int(self._ids.max(initial=-1)) + 1
 
     def __len__(self) -> int:
-        return len(self._begins)
+        return self._size
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -80,17 +88,20 @@ def cut(texts: Sequence[str], rule: Runs) -> tuple[Ids, Places, Sequence[str]]:
     """Texts as numbers: (numbers of all tokens, start of each text and the end, token of each number)."""
     cased, whole = _joined(texts, rule)
     points, offsets = _characters(whole)
-    first, last = _bounds(_kinds_of(points), rule)
+    kinds = _kinds_of(points) if offsets is not None else _kinds_of_ascii(whole)
+    first, last = _bounds(kinds, rule)
     if rule.alone == "all" and bool((last == first + 1).all()):
         ids = _of_characters(points[first])
     else:
         ids = _numbers(whole, points, offsets, first, last)
     starts = np.zeros(len(texts) + 1, np.intp)
     np.cumsum(np.fromiter(map(len, cased), np.intp, len(cased)) + 1, out=starts[1:])
-    where = np.zeros(int(ids.max(initial=-1)) + 1, np.intp)
-    where[ids] = np.arange(len(ids))
-    words = Words(whole, first[where], last[where])
-    return ids.astype(np.int32), np.searchsorted(first, starts).astype(np.intp), words
+    numbers = ids.astype(np.int32)
+    return (
+        numbers,
+        np.searchsorted(first, starts).astype(np.intp, copy=False),
+        Words(whole, numbers, first, last),
+    )
 
 
 def _joined(texts: Sequence[str], rule: Runs) -> tuple[Sequence[str], str]:
@@ -162,6 +173,15 @@ def _kinds_of(points: npt.NDArray[np.uint8 | np.uint32]) -> npt.NDArray[np.uint8
             _kinds[point] = _kind(chr(point))
         found = _kinds[points]
     return found
+
+
+@cache
+def _ascii_kinds() -> bytes:
+    return bytes(map(_kind, map(chr, range(256))))
+
+
+def _kinds_of_ascii(whole: str) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(whole.encode("ascii").translate(_ascii_kinds()), np.uint8)
 
 
 def _kind(character: str) -> int:

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 
 from metrics import Answers, MetricError
-from metrics.answers import ngrams
-from metrics.answers.ngrams import overlap, overlap_of
+from metrics.answers import match_matrices, ngrams
+from metrics.answers.match_matrices import count_matches
+from metrics.answers.ngrams import Overlap, overlap, overlap_of
 from metrics.texts import Chunk, Tokens
 from metrics.tokens.plain import WHITESPACE
 from tests.metrics.answers.drawn import cases, texts
@@ -44,6 +45,33 @@ def test_matches_are_those_of_counters_whatever_the_blocks(drawn, block):
             assert found.clipped(n).tolist() == clipped
     finally:
         ngrams.BLOCK = kept
+
+
+@settings(max_examples=80, deadline=None)
+@given(drawn=cases(references=texts))
+@pytest.mark.parametrize(("longest", "cells"), [(0, 1 << 19), (3, 1), (48, 40), (48, 1 << 19)])
+def test_lone_references_match_alike_by_sorting_and_token_by_token(drawn, longest, cells):
+    alone = [(candidate, references[:1]) for candidate, references in drawn if references]
+    chunk = chunk_of(alone)
+    tokens = chunk.tokens(WHITESPACE)
+    sorting = Overlap(tokens.ids, tokens.starts, chunk.candidates, chunk.references, chunk.starts, sorts=True)
+    kept = ngrams.LONGEST, match_matrices.CELLS
+    ngrams.LONGEST, match_matrices.CELLS = longest, cells
+    try:
+        comparing = overlap_of(chunk, tokens)
+        for n in (1, 2, 5, 6):
+            assert comparing.by_pair(n).tolist() == sorting.by_pair(n).tolist()
+            assert comparing.clipped(n).tolist() == sorting.clipped(n).tolist()
+    finally:
+        ngrams.LONGEST, match_matrices.CELLS = kept
+
+
+def test_more_distinct_tokens_than_two_bytes_count_match_exactly():
+    ids = np.array([70_000, 65_535, 65_534, 65_533, 65_535, 70_000, 65_534, 65_535, 65_535], np.int32)
+
+    found = count_matches(ids, np.array([0, 5, 9]), np.array([0]), np.array([1]), 2)
+
+    assert found.tolist() == [[4], [0]]
 
 
 def test_candidates_without_references_match_nothing():
