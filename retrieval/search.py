@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from retrieval.crown.parameters import Parameters
     from retrieval.ranking.base import RankedPassage, Ranker
 
-_PASSAGES = ComposedInBulk(Passage)
+#: Passages by number, in one query.
+PASSAGES = ComposedInBulk(Passage)
 #: Decimals of what a candidate keeps of its scores.
 _KEPT = 6
 STALE_INDEX = (
@@ -114,7 +115,7 @@ def search_conversation(
     if isinstance(ranker, str):
         ranker = ranker_named(ranker) if ranker else Crown(parameters)
     ranking = ranker.rank(collections, turns, parameters.results if results is None else results)
-    passages = _PASSAGES.get([each.pk for each in ranking.results])
+    passages = PASSAGES.get([each.pk for each in ranking.results])
     # A passage may have been deleted since the index was asked.
     there = [(each, passages[each.pk]) for each in ranking.results if each.pk in passages]
     why = _explanations(collections, there, turns, parameters) if explain else {}

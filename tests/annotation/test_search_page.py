@@ -12,6 +12,8 @@ from annotation.models import CandidatePassage, Query
 from annotation.searching import answer_cache, answers
 from annotation.searching.samples import ABOUT_TEXTBOOKS
 from core.projects.models import Event
+from retrieval.answer_bytes import dump_answer, load_answer
+from retrieval.search import search_conversation
 from retrieval.services.corpora import delete_passages
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
@@ -363,6 +365,43 @@ def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
     page = ask(viewer, "And an oligopoly?", "What is a monopoly?")
     assert searched[2:] == ["And an oligopoly?", "What is a monopoly?"]
     assert "may be natural" in text_of(page)
+
+
+def test_another_process_does_not_search_for_the_same_question(viewer, networked, monkeypatch):
+    first = text_of(ask(viewer, "What is a monopoly?"))
+    answer_cache.forget_own()
+    monkeypatch.setattr(answers, "search_conversation", None)
+
+    assert text_of(ask(viewer, "What is a monopoly?")) == first
+
+
+def test_an_answer_from_the_shared_cache_equals_the_one_that_was_found(networked):
+    found = search_conversation([networked], ["What is a monopoly?", "And an oligopoly?"])
+
+    assert found.results[0].explanation is not None
+    assert load_answer(dump_answer(found)) == found
+    assert load_answer(b"of another version") is None
+
+
+def test_an_answer_with_a_passage_that_is_gone_is_searched_again(networked):
+    found = search_conversation([networked], ["What is a monopoly?"])
+    data = dump_answer(found)
+    delete_passages(corpus=networked, keys=["p1"])
+
+    assert load_answer(data) is None
+
+
+def test_a_question_is_searched_where_the_shared_cache_fails(
+    viewer, networked, monkeypatch, settings, tmp_path
+):
+    settings.CACHES = settings.CACHES | {
+        "searches": settings.CACHES["searches"] | {"LOCATION": str(tmp_path / "file" / "searches")}
+    }
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(answer_cache, "shared_answers", answer_cache.SharedAnswers())
+
+    assert "alone on its market" in text_of(ask(viewer, "What is a monopoly?"))
+    assert answer_cache.shared_answers.away_until > 0
 
 
 def test_a_removed_passage_is_shown_no_more(viewer, networked):
