@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from core.failures import on_failure
 from core.jobs import services as jobs
 from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError
@@ -236,16 +237,17 @@ def evaluate_here(
     payload = {"evaluation": evaluation.pk, "project": release.project_id}
     job = jobs.begin(kind=RUN, payload=payload)
     context = JobContext(job)
-    try:
-        Evaluation.objects.filter(pk=evaluation.pk).update(job=job.pk)
-        start(evaluation=evaluation)
-        with context.heartbeats():
-            run_with(context, evaluation)
-    except BaseException as error:
+
+    def mark_failed(error: BaseException) -> None:
         why = str(error) or type(error).__name__
         fail(evaluation=evaluation, why=why)
         jobs.fail(job=job, error=why, permanent=True)
         if isinstance(error, LeaseLostError):
             raise EvaluationError("The evaluation was cancelled; nothing is kept.") from error
-        raise
+
+    with on_failure(mark_failed):
+        Evaluation.objects.filter(pk=evaluation.pk).update(job=job.pk)
+        start(evaluation=evaluation)
+        with context.heartbeats():
+            run_with(context, evaluation)
     return Evaluation.objects.select_related("release__project").get(pk=evaluation.pk)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from core.failures import on_failure
 from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.registry import handler
@@ -14,6 +15,10 @@ from evaluations.models import Evaluation
 from evaluations.services import RUN, run_with
 from metrics.errors import MetricError
 from releases.errors import ReleaseError
+
+#: The job was taken away or stops, and an evaluation that cannot be computed, however often it is tried.
+_ENDED = (LeaseLostError, StoppingError)
+_REFUSED = (EvaluationError, MetricError, ReleaseError)
 
 
 @handler(RUN, longest=timedelta(days=7))
@@ -29,18 +34,22 @@ def run(context: JobContext) -> None:
         raise PermanentError("The evaluation is no longer there.")
     if not services.start(evaluation=evaluation):
         return
+
+    def mark_failed(error: BaseException) -> None:
+        """After the last attempt; what has an answer of its own below does not count."""
+        last = context.attempt >= context.job.max_attempts
+        if last and isinstance(error, Exception) and not isinstance(error, (*_ENDED, *_REFUSED)):
+            services.fail(evaluation=evaluation, why=f"{type(error).__name__}: {error}")
+
     try:
-        run_with(context, evaluation)
-    except (LeaseLostError, StoppingError):
+        with on_failure(mark_failed):
+            run_with(context, evaluation)
+    except _ENDED:
         _clear_after_cancelling(evaluation)
         raise
-    except (EvaluationError, MetricError, ReleaseError) as error:
+    except _REFUSED as error:
         services.fail(evaluation=evaluation, why=str(error))
         raise PermanentError(str(error)) from error
-    except Exception as error:
-        if context.attempt >= context.job.max_attempts:
-            services.fail(evaluation=evaluation, why=f"{type(error).__name__}: {error}")
-        raise
 
 
 def _clear_after_cancelling(evaluation: Evaluation) -> None:

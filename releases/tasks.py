@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
+from core.failures import on_failure
 from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.registry import handler
@@ -28,6 +29,10 @@ def check_privacy(context: JobContext) -> dict[str, int]:
     return {"texts": checked.texts, "open": checked.open}
 
 
+#: The job was taken away, or stops.
+_ENDED = (LeaseLostError, StoppingError)
+
+
 @handler(BUILD, longest=timedelta(days=1))
 def build_release(context: JobContext) -> None:
     """Check, build, put the files on their shelf, and only then make the release ready.
@@ -40,18 +45,22 @@ def build_release(context: JobContext) -> None:
         raise PermanentError("The release is no longer there.")
     if release.state != Release.State.BUILDING:
         return
+
+    def mark_failed(error: BaseException) -> None:
+        """After the last attempt; what has an answer of its own below does not count."""
+        last = context.attempt >= context.job.max_attempts
+        if last and isinstance(error, Exception) and not isinstance(error, (*_ENDED, ReleaseError)):
+            give_up(release=release, why=f"{type(error).__name__}: {error}", stop=False)
+
     try:
-        _build(context, release)
-    except (LeaseLostError, StoppingError):
+        with on_failure(mark_failed):
+            _build(context, release)
+    except _ENDED:
         _clear_after_cancelling(release)
         raise
     except ReleaseError as error:
         give_up(release=release, why=str(error), stop=False)
         raise PermanentError(str(error)) from error
-    except Exception as error:
-        if context.attempt >= context.job.max_attempts:
-            give_up(release=release, why=f"{type(error).__name__}: {error}", stop=False)
-        raise
 
 
 def _build(context: JobContext, release: Release) -> None:

@@ -301,7 +301,7 @@ def _aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
         with _turn:
             _lift_limit()
             _compute(key, stamp, make)
-    except Exception as error:
+    except Exception as error:  # the border of the thread: the next look at the page says that it failed
         logger.exception("Figures %s", key)
         figures.set(f"{key}:error", f"{type(error).__name__}: {error}"[:300], _AGAIN_SECONDS)
     finally:

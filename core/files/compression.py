@@ -22,6 +22,8 @@ _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb
 _PIECE = 1024
 #: Memory that unpacking may ask for, as the head of a file says; `xz -9` wants half of it.
 MOST_MEMORY = 2**27
+#: What reading raises where packed data is broken or ends too soon.
+DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 _OUT, _XZ_PIECE = 2**18, 2**16
 _HEAD, _BLOCK = 16, 2**20
 
@@ -49,16 +51,9 @@ def grown_too_far(unpacked: int, packed: int) -> bool:
     return unpacked > max(FREE_GROWTH, MOST_GROWTH * max(packed, 1))
 
 
-def is_damage(error: BaseException) -> bool:
-    """Whether an error of reading says that packed data is broken or ends too soon."""
-    return isinstance(error, (OSError, EOFError, zlib.error, lzma.LZMAError)) or (
-        type(error).__name__ == "ZstdError"  # its module is loaded only where it is needed
-    )
-
-
 def wants_too_much(error: BaseException) -> bool:
-    """Whether an error of reading says that unpacking wants more memory than it gets."""
-    return is_damage(error) and "memory" in str(error).lower()
+    """Whether one of DAMAGE says that unpacking wants more memory than it gets."""
+    return "memory" in str(error).lower()
 
 
 def sound_blocks(path: Path) -> Iterator[bytes]:
@@ -68,18 +63,15 @@ def sound_blocks(path: Path) -> Iterator[bytes]:
             source = unpacked(raw, raw.read(_HEAD))
             while block := source.read(_BLOCK):
                 yield block
-        except Exception as error:
-            if not is_damage(error):
-                raise
+        except DAMAGE:
+            return
 
 
 def sound_start(raw: IO[bytes], size: int) -> bytes:
     """The first bytes, unpacked; none where they cannot be."""
     try:
         return unpacked(raw, raw.read(_HEAD)).read(size)
-    except Exception as error:
-        if not is_damage(error):
-            raise
+    except DAMAGE:
         return b""
 
 
@@ -99,13 +91,17 @@ def _xz(raw: IO[bytes]) -> Iterator[bytes]:
 
 def _zstandard(raw: IO[bytes]) -> Iterator[bytes]:
     """Frames one after the other. The library's own reader takes one that ends too soon for whole."""
-    from zstandard import ZstdDecompressor  # noqa: PLC0415  # only for such files
+    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  # only for such files
 
     frame: Any = None
     while piece := raw.read(_PIECE):
         while piece:
             frame = frame or ZstdDecompressor(max_window_size=MOST_MEMORY).decompressobj()
-            if content := frame.decompress(piece):
+            try:
+                content = frame.decompress(piece)
+            except ZstdError as error:
+                raise OSError(str(error)) from error
+            if content:
                 yield content
             piece = frame.unused_data if frame.eof else b""
             frame = None if frame.eof else frame

@@ -59,9 +59,7 @@ def blocks(file: LineFile, raw: IO[bytes], where: LineNumber) -> Iterator[bytes]
     while True:
         try:
             block = source.read(_BLOCK)
-        except Exception as error:
-            if not compression.is_damage(error):
-                raise
+        except compression.DAMAGE as error:
             packed = compression.packing_of(head) or "file"
             what, remedy = f"the {packed} data is damaged ({error})", "Compress it again."
             if compression.wants_too_much(error):

@@ -55,7 +55,7 @@ def _attempt(job: Job) -> str:
             logger.exception("%s took more memory than there is.", job)
             services.fail(job=job, error=TOO_MUCH_MEMORY, permanent=True)
             return "failed"
-        except Exception as error:
+        except Exception as error:  # the border of a job: its handler is code of any app; the row says why
             logger.exception("%s failed in attempt %s of %s.", job, job.attempts, job.max_attempts)
             services.fail(job=job, error=f"{type(error).__name__}: {error}")
             return "failed"

@@ -13,6 +13,7 @@ from datetime import datetime
 from django.db import transaction
 
 from core.extensions import parts_of
+from core.failures import logged_failure
 from core.notices.models import Notice
 from core.notices.services import end_notices, raise_for
 
@@ -54,6 +55,9 @@ class NoticeCounts:
     ended: int = 0
 
 
+_RULE_FAILED = "The rule %s of notices"
+
+
 def look(now: datetime) -> NoticeCounts:
     """Ask all rules, raise what is new, put right the words of what goes on, end what is over.
 
@@ -62,11 +66,10 @@ def look(now: datetime) -> NoticeCounts:
     found: dict[tuple[int | None, str], Condition] = {}
     kinds: set[str] = set()
     for rule in parts_of(Rule):
-        try:
-            with transaction.atomic():
-                conditions = list(rule.find(now))
-        except Exception:
-            logger.exception("The rule %s of notices", rule.name)
+        conditions: list[Condition] | None = None
+        with logged_failure(logger, _RULE_FAILED, rule.name), transaction.atomic():
+            conditions = list(rule.find(now))
+        if conditions is None:
             continue
         kinds.update(rule.kinds)
         found |= {(each.project, each.key): each for each in conditions}
@@ -102,8 +105,6 @@ def everything_now(now: datetime) -> list[Condition]:
     """What all rules find at this moment, in all projects; a rule that fails is written to the log."""
     found: list[Condition] = []
     for rule in parts_of(Rule):
-        try:
+        with logged_failure(logger, _RULE_FAILED, rule.name):
             found += rule.find(now)
-        except Exception:
-            logger.exception("The rule %s of notices", rule.name)
     return found

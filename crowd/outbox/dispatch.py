@@ -397,7 +397,7 @@ class _Caller:
         outcome: Outcome[Any]
         try:
             outcome = CALLS[operation.kind](self.market, operation)
-        except Exception as error:
+        except Exception as error:  # the border to a far end: whatever is not its word leaves it open
             logger.debug("%s", operation, exc_info=True)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         if isinstance(outcome, Unknown):

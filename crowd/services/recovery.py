@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from core.failures import logged_failure
 from core.money.amounts import dollars
 from core.money.fees import bonus_fee
 from core.projects.services import record
@@ -289,18 +290,15 @@ def _take_units(stage: Stage, hit: Hit, known: memo.Memo | None) -> bool:
     """Give an adopted HIT its units; False where nobody can tell which they are, or they are not here."""
     if known is None:
         return False
-    try:
-        with transaction.atomic():
-            kind_of(stage).freeze(stage, sorted({unit for unit, _ in known.units}))
-            HitUnit.objects.bulk_create(
-                HitUnit(hit=hit, unit=unit, role=role, position=position)
-                for position, (unit, role) in enumerate(known.units)
-            )
-    except Exception:
-        # A kind may fail in any way over a unit that came after the backup.
-        logger.exception("The units of HIT %s", hit.external_id)
-        return False
-    return True
+    # A kind may fail in any way over a unit that came after the backup.
+    with logged_failure(logger, "The units of HIT %s", hit.external_id), transaction.atomic():
+        kind_of(stage).freeze(stage, sorted({unit for unit, _ in known.units}))
+        HitUnit.objects.bulk_create(
+            HitUnit(hit=hit, unit=unit, role=role, position=position)
+            for position, (unit, role) in enumerate(known.units)
+        )
+        return True
+    return False
 
 
 def _pause(stage: Stage, listing: Listing) -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from core.failures import logged_failure
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.contact import Contact
 from crowd.kinds import kind_of
@@ -117,15 +118,17 @@ def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
 
 def _go_on(stage: Stage, done: Round, contact: Contact) -> None:
     """Collect and top up one stage; what goes wrong in it is recorded and stops no other."""
-    try:
+    with logged_failure(
+        logger,
+        "Stage %s of %s",
+        stage.slug,
+        stage.project.slug,
+        passing=(MarketplaceDownError, MarketplaceRefusedError, ValueError),
+    ):
         done.collected += collect(stage, contact=contact)
         settle_news(stage)
         if stage.status == Stage.Status.OPEN:
             done.planned += _top_up(stage)
-    except (MarketplaceDownError, MarketplaceRefusedError, ValueError):
-        raise
-    except Exception:
-        logger.exception("Stage %s of %s", stage.slug, stage.project.slug)
 
 
 def _top_up(stage: Stage) -> int:

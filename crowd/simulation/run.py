@@ -254,7 +254,7 @@ class Crowd:
         except LostError as error:
             self.place.trouble(f"Nobody answered: {error}")
             self.place.gone_home("no answer came")
-        except Exception as error:
+        except Exception as error:  # the border of one simulated life: the others go on
             turn.life.close()
             self.place.trouble(f"{type(error).__name__}: {error}")
             self.place.gone_home("an error of the simulation")

@@ -113,7 +113,7 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
                 return _refused(request, f"There is no such task, or not any more. {RETURN_IT}", status=404)
             try:
                 return view(request, hit)
-            except Exception:
+            except Exception:  # the border of the request: the site's error page may not be framed
                 logger.exception("The task page of HIT %s failed", hit.key)
                 return _refused(
                     request,

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from core.failures import on_failure
 from core.jobs import spans
 from core.jobs.requestids import current_request_id
 from distillery.monitoring.requests import method_name, view_name
@@ -56,12 +57,12 @@ def _open(name: str, attributes: Mapping[str, spans.Value]) -> Iterator[spans.No
             else:
                 span.set_attribute(name, value)
 
-        try:
-            yield note
-        except BaseException as error:
+        def note_error(error: BaseException) -> None:
             span.set_attribute("error.type", type(error).__name__)
             span.set_status(_error_status())
-            raise
+
+        with on_failure(note_error):
+            yield note
 
 
 def _error_status() -> "StatusCode":

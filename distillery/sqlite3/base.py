@@ -13,6 +13,8 @@ from typing import Any
 
 from django.db.backends.sqlite3 import base
 
+from core.failures import on_failure
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """The connection that settings name as ENGINE "distillery.sqlite3"."""
@@ -28,11 +30,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _start_transaction_under_autocommit(self) -> None:
         self._wait_in_line()
-        try:
+        with on_failure(lambda error: self._let_next()):
             super()._start_transaction_under_autocommit()  # type: ignore[misc]
-        except BaseException:
-            self._let_next()
-            raise
 
     def _commit(self) -> None:
         try:

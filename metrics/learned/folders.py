@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,8 @@ def write(
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise MetricError(f"{folder} cannot be made: {error.strerror or error}.") from error
-    try:
+    with ExitStack() as undoing:
+        undoing.callback(shutil.rmtree, made, ignore_errors=True)
         fill(made)
         files = {name: _sha256(made / name) for name in _files(made)}
         whole = {
@@ -79,9 +81,7 @@ def write(
             (made / README).write_text(readme, encoding="utf-8")
         _open_to_all(made)
         made.rename(folder)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
+        undoing.pop_all()  # all is there
     return opened(folder, kind)
 
 

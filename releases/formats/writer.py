@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
+from core.failures import on_failure
 from releases.formats.registry import LABELS, RecordFormat, RowFormat, Written, format_named
 from releases.source import Progress, Source
 from releases.tables import TABLES, Table
@@ -51,12 +52,9 @@ def write_formats(
     beside = _Progress()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="format") as pool:
         future = pool.submit(write_records, of_records, folder, source, beside.note)
-        try:
+        with on_failure(lambda error: beside.stopped.set()):
             written = write_rows(of_rows, folder, source, progress)
             _wait_for(future, beside, progress)
-        except BaseException:
-            beside.stopped.set()
-            raise
         written |= future.result()
     for name in names:
         if not any((folder / name).iterdir()):

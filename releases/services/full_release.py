@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from core.failures import on_failure
 from core.jobs import services as jobs
 from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError
@@ -69,18 +70,18 @@ def build_here(
         context.progress(done, total, note)
         progress(done, total, note)
 
-    try:
-        Release.objects.filter(pk=release.pk, state=Release.State.BUILDING).update(job=job.pk)
-        with context.heartbeats():
-            return _build(release, context, actor, both, copy)
-    except BaseException as error:
+    def mark_failed(error: BaseException) -> None:
         why = str(error) or type(error).__name__
         give_up(release=release, why=why, actor=actor, stop=False)
         jobs.fail(job=job, error=why, permanent=True)
         if isinstance(error, LeaseLostError):
             storage.forget(release)
             raise ReleaseError(f"The build of {release.version} was cancelled; nothing is kept.") from error
-        raise
+
+    with on_failure(mark_failed):
+        Release.objects.filter(pk=release.pk, state=Release.State.BUILDING).update(job=job.pk)
+        with context.heartbeats():
+            return _build(release, context, actor, both, copy)
 
 
 def _build(

@@ -55,7 +55,7 @@ class Cluster:
         while True:
             try:
                 return call(self.client)
-            except Exception as error:
+            except client_error() as error:
                 if not _passes(error) or time.monotonic() + pause > deadline:
                     raise told(error, self.where) from error
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  # so that not all ask again at once
@@ -66,6 +66,13 @@ class Cluster:
 def cluster(urls: str, certificates: str, process: int) -> Cluster:
     """The connection of this process (its number is asked for since a fork must open its own)."""
     return Cluster(urls, certificates=certificates)
+
+
+def client_error() -> type[Exception]:
+    """The base class of all errors of the client, which is there once a cluster is."""
+    from opensearchpy.exceptions import OpenSearchException  # noqa: PLC0415  # an optional extra
+
+    return OpenSearchException
 
 
 def status_of(error: Exception) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from core.failures import on_failure
 from retrieval.errors import IndexBrokenError, NoRoomError, RetrievalError
 
 #: When a thread of tantivy's dies it does not say of what; with less room than this it was the disk.
@@ -18,14 +19,16 @@ _NUMBER = re.compile(r"os error (\d+)")
 @contextmanager
 def damage_told(what: str, folder: Path) -> Iterator[None]:
     """Tantivy's errors as ours. Of short files it panics, which is no Exception in Python."""
+
+    def tell_panic(error: BaseException) -> None:
+        if type(error).__name__ == "PanicException":
+            raise IndexBrokenError(f"{what}: {error}") from error
+
     try:
-        yield
+        with on_failure(tell_panic):
+            yield
     except (ValueError, OSError) as error:
         raise told(what, error, folder) from error
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        raise IndexBrokenError(f"{what}: {error}") from error
 
 
 def told(what: str, error: Exception, folder: Path) -> RetrievalError:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from retrieval.engine import lock
-from retrieval.engine.cluster import Cluster, kind_of, status_of
+from retrieval.engine.cluster import Cluster, client_error, kind_of, status_of
 from retrieval.errors import BusyError, EngineError, NotIndexedError
 
 #: After how many seconds without a sign the holder counts as dead.
@@ -138,7 +138,7 @@ def _unless(status: int, call: Any) -> Any:
     def asked(client: Any) -> Any:
         try:
             return call(client)
-        except Exception as error:
+        except client_error() as error:
             if status_of(error) == status:
                 return None
             raise
@@ -161,7 +161,7 @@ def _create_index(index: str) -> Any:
                     "mappings": {"properties": {name: {"type": "keyword"} for name in ("owner", "token")}},
                 },
             )
-        except Exception as error:
+        except client_error() as error:
             if kind_of(error) == "resource_already_exists_exception":
                 return None
             raise

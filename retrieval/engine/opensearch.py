@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from core.failures import on_failure
 from retrieval.engine import analysis, bulk, cluster
 from retrieval.engine.base import ScoredPassage
 from retrieval.engine.cluster import Cluster, kind_of
@@ -132,15 +133,16 @@ class OpenSearchEngine:
             for left_behind in set(others) - {now}:
                 self._remove(left_behind)
             fresh = f"{self._name}-g{max(map(_number, others), default=0) + 1}"
-            try:
+
+            def remove_fresh(error: BaseException) -> None:
+                with suppress(RetrievalError):
+                    self._remove(fresh)
+
+            with on_failure(remove_fresh):
                 self._create(fresh)
                 written = self._write(fresh, passages, lease)
                 lease.check()
                 self._swap(now, fresh)
-            except BaseException:
-                with suppress(RetrievalError):
-                    self._remove(fresh)
-                raise
             if now:
                 self._remove(now)
             return written

@@ -32,6 +32,7 @@ from tantivy import (
     Tokenizer,
 )
 
+from core.failures import on_failure
 from retrieval.engine import analysis
 from retrieval.engine.base import ScoredPassage
 from retrieval.engine.damage import damage_told, told
@@ -158,11 +159,8 @@ class TantivyEngine:
         with self._writing():
             generation = self._files.fresh()
             folder = self._files.of(generation)
-            try:
+            with on_failure(lambda error: shutil.rmtree(folder, ignore_errors=True)):
                 written = self._write(folder, passages)
-            except BaseException:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise
             self._point(Pointer(generation, analysis.chain_name(self._language)))
             self._files.remove_others(generation)
             return written

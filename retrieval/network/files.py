@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from core.failures import on_failure
 from retrieval.engine.lock import only_writer
 from retrieval.errors import NetworkBrokenError, NoNetworkError, RetrievalError
 from retrieval.network.segment import write_json
@@ -100,11 +101,8 @@ class NetworkFolder:
         try:
             with only_writer(self.path / "lock", what):
                 self.tidy()
-                try:
+                with on_failure(lambda error: self.tidy()):
                     yield
-                except BaseException:
-                    self.tidy()
-                    raise
         except OSError as error:
             raise RetrievalError(
                 f"The network cannot be written: {error}. The one that was there still answers. Make room, "

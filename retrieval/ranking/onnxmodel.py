@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from core.failures import translated_failure
 from retrieval.crown.passages import FloatArray
 from retrieval.errors import ModelError
 
@@ -63,10 +64,11 @@ class CrossEncoderModel:
             each.name: np.array(columns[each.name], np.int32 if "int32" in each.type else np.int64)
             for each in self.session.get_inputs()
         }
-        try:
+        # ONNX Runtime has no base class of its own for its errors.
+        with translated_failure(
+            lambda error: ModelError(f"The cross-encoder {self.name!r} cannot be run: {error}")
+        ):
             answer = np.asarray(self.session.run(None, given)[0], np.float64)
-        except Exception as error:  # ONNX Runtime has no base class of its own for its errors
-            raise ModelError(f"The cross-encoder {self.name!r} cannot be run: {error}") from error
         return self._one_column(answer, len(passages))
 
     def _one_column(self, answer: FloatArray, count: int) -> FloatArray:
@@ -105,11 +107,12 @@ def _opened(folder: Path, path: Path, state: tuple[int, int], process: int) -> C
         raise ModelError(_INSTALL) from error
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    try:
+    # Both libraries raise bare Exception for damaged files.
+    with translated_failure(
+        lambda error: ModelError(f"The cross-encoder in {folder} cannot be opened: {error}")
+    ):
         tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # both libraries raise bare Exception for damaged files
-        raise ModelError(f"The cross-encoder in {folder} cannot be opened: {error}") from error
     unknown = [each.name for each in session.get_inputs() if each.name not in _KNOWN_INPUTS]
     if unknown:
         raise ModelError(f"The model in {folder} wants {', '.join(unknown)}, which no cross-encoder does.")

@@ -17,6 +17,7 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.text import slugify
 
+from core.failures import on_failure
 from core.files.rowcounts import RowCounts
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
@@ -173,7 +174,13 @@ def add_file(
         added = read = used = 0
         make = _making(file, corpus.language, options.splitting)
         ids = Identity(corpus, file, make, policy=options.same_id, skip_known=options.skip_known, last=last)
-        try:
+
+        def take_back(error: BaseException) -> None:
+            if lease.is_ours():
+                corpus.refresh_from_db(fields=["adding_after"])
+                _take_back(corpus)
+
+        with on_failure(take_back):
             with watching(corpus, options.repeats, options.near, told) as watch:
                 _say(corpus, adding_after=last)
                 items = items_of(file.rows(), make)
@@ -191,11 +198,6 @@ def add_file(
             counts = RowCounts(read, used, 0, read - used - left_out, left_out)
             done = AdditionCounts(added, ids.found.known, watch.found, counts, ids.found)
             commit(lambda: _count_them(corpus, file, done, actor, lease))
-        except BaseException:
-            if lease.is_ours():
-                corpus.refresh_from_db(fields=["adding_after"])
-                _take_back(corpus)
-            raise
         return done
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils import timezone
 
+from core.failures import on_failure
 from retrieval.engine import Engine
 from retrieval.engines import engine_named, engine_of
 from retrieval.errors import IndexBrokenError, NotIndexedError, RetrievalError
@@ -41,14 +42,15 @@ def build_index(
     with working_on(corpus) as lease:
         corpus.index.refresh_from_db()
         Index.objects.filter(corpus=corpus).update(state=Index.State.BUILDING, note="")
-        try:
+
+        def mark_failed(error: BaseException) -> None:
+            note = (str(error) or type(error).__name__)[:300]
+            Index.objects.filter(corpus=corpus).update(state=Index.State.FAILED, note=note)
+
+        with on_failure(mark_failed):
             built = _build(corpus, anew, progress)
             lease.check()
             published = publish_index(corpus.index)
-        except BaseException as error:
-            note = (str(error) or type(error).__name__)[:300]
-            Index.objects.filter(corpus=corpus).update(state=Index.State.FAILED, note=note)
-            raise
         Index.objects.filter(corpus=corpus).update(
             state=Index.State.READY,
             generation=built.generation,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 
+from core.failures import on_failure
 from core.projects.services import record
 from retrieval.models import Corpus, WordNetwork
 from retrieval.networks import network_folder
@@ -57,15 +58,16 @@ def build_network(
         row = _row_of(corpus)
         options = options or Options.of(row.options)
         _say(row, state=WordNetwork.State.BUILDING, note="")
-        try:
+
+        def mark_failed(error: BaseException) -> None:
+            _say(row, state=WordNetwork.State.FAILED, note=(str(error) or type(error).__name__)[:300])
+
+        with on_failure(mark_failed):
             network, built = _build(
                 corpus, row, anew=anew, options=options, counter=counter or together(1), progress=progress
             )
             lease.check()
             published = publish_network(row)
-        except BaseException as error:
-            _say(row, state=WordNetwork.State.FAILED, note=(str(error) or type(error).__name__)[:300])
-            raise
         with transaction.atomic():
             kept = {**options.as_dict(), **_described(network)}
             _say(row, **_facts(network), options=kept, note=built.reason, published=published)

@@ -8,6 +8,7 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.migrations.exceptions import InconsistentMigrationHistory
 from django.db.migrations.migration import Migration
 
+from core.failures import on_failure
 from distillery.schema import inspect_schema
 
 #: Options that apply nothing, or are for people who repair the table of migrations by hand.
@@ -26,15 +27,17 @@ class Command(migrate.Command):
         if look and not (report := inspect_schema()).is_well:
             raise CommandError(f"Nothing was migrated. {report.sentence}\n{report.remedy}")
         try:
-            super().handle(*args, **options)
+            with on_failure(self._name_migration):
+                super().handle(*args, **options)
         except InconsistentMigrationHistory as error:
             raise CommandError(
                 f"Nothing was migrated. {error} The database was written by a commit between two versions, "
                 "or by hand: put back a backup that a released version wrote."
             ) from error
-        except Exception as error:
-            if self._running is None:
-                raise
+
+    def _name_migration(self, error: BaseException) -> None:
+        """Say which migration failed; what fails outside of one speaks for itself."""
+        if self._running is not None and isinstance(error, Exception):
             raise CommandError(_describe_failure(self._running, error, self._applied)) from error
 
     def migration_progress_callback(

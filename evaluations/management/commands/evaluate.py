@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, pairs
+from core.failures import on_failure
 from evaluations import commandline
 from evaluations.errors import EvaluationError
 
@@ -195,9 +196,10 @@ def _output_folder(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CommandError(f"{folder} cannot be made: {error.strerror or error}.") from error
-    try:
-        yield
-    except BaseException:
+
+    def remove_again(error: BaseException) -> None:
         if new and not any(folder.iterdir()):
             folder.rmdir()
-        raise
+
+    with on_failure(remove_again):
+        yield

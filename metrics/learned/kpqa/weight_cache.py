@@ -10,7 +10,7 @@ import hashlib
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -115,12 +115,11 @@ def _prune(database: sqlite3.Connection, most: int) -> None:
 
 def _opened(file: Path) -> sqlite3.Connection:
     database = sqlite3.connect(file, timeout=_WAIT, isolation_level=None)
-    try:
+    with ExitStack() as undoing:
+        undoing.callback(database.close)
         if database.execute("PRAGMA user_version").fetchone()[0] != _FORMAT:
             _create_table(database)
-    except BaseException:
-        database.close()
-        raise
+        undoing.pop_all()  # it is open and good
     return database
 
 

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
+from core.failures import on_failure
 from core.files.csv_tables import DELIMITERS
 from core.files.rowcounts import sum_in_words
 from core.projects.models import Project
@@ -103,16 +104,12 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{slug!r} is there already; leave out --{' and --'.join(given)} to add to it."
             )
-        try:
-            with (
-                _told(options["report"]) as told,
-                watched_bytes(file.bytes_total, quiet=options["json"]) as progress,
-            ):
-                added = add_file(corpus=corpus, file=file, options=adding, progress=progress, told=told)
-        except BaseException:
-            if made:
-                remove_corpus(corpus=corpus)
-            raise
+        with (
+            on_failure(lambda error: remove_corpus(corpus=corpus) if made else None),
+            _told(options["report"]) as told,
+            watched_bytes(file.bytes_total, quiet=options["json"]) as progress,
+        ):
+            added = add_file(corpus=corpus, file=file, options=adding, progress=progress, told=told)
         if options["json"]:
             facts = {"corpus": slug, **added.as_dict(), "left_out": adding.repeats == "skip"}
             self.stdout.write(json.dumps(facts | {"read_as": read_as(file)}))

@@ -75,7 +75,7 @@ class Checkpoints:
 
         try:
             found = torch.load(path, map_location="cpu", weights_only=True)
-        except Exception as error:  # whatever a broken file brings about in the reader
+        except Exception as error:  # the border to torch, whose reader says a broken file in any way
             raise MetricError(
                 f"{path} cannot be read. Remove the folder {self.folder}, and train from the beginning."
             ) from error
