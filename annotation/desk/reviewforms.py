@@ -12,7 +12,7 @@ class HoldOutForm(Form):
         label="People per query",
         min_value=1,
         max_value=1000,
-        help_text="Of queries that have all their answers and nobody held out yet.",
+        help_text="Of queries that have all their answers and none held out yet.",
     )
     seed = forms.IntegerField(
         label="Seed",

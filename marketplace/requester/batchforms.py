@@ -123,7 +123,7 @@ class PropertiesForm(RevisedForm, forms.Form):
         min_value=0,
         max_value=100,
         label="Approval rate at least, in %",
-        help_text="It counts as 100 % until somebody has submitted 100 assignments.",
+        help_text="It counts as 100 % until a worker has submitted 100 assignments.",
         widget=forms.NumberInput(attrs={"size": 6}),
     )
     approved_count = forms.IntegerField(

@@ -42,7 +42,7 @@ class TypeForm(RevisedForm, Form):
         label="How workers get it",
         widget=forms.RadioSelect,
         choices=[
-            ("asked", "I give it, or decide when somebody asks"),
+            ("asked", "I give it, or decide when a worker asks"),
             ("everybody", "Everybody gets it who asks"),
             ("test", "By a test"),
         ],
@@ -73,7 +73,7 @@ class TypeForm(RevisedForm, Form):
         widget=forms.NumberInput(attrs={"size": 8}),
     )
     retry_hours = forms.IntegerField(
-        label="Hours until somebody may ask again",
+        label="Hours until a worker may ask again",
         required=False,
         min_value=0,
         max_value=_HUNDRED_YEARS_H,
