@@ -9,11 +9,11 @@ from typing import Any
 
 from annotation.importing import marco
 from annotation.importing.cast import CastReader
-from annotation.importing.documents import JsonListReader, SquadReader
 from annotation.importing.dureader import DuReaderReader
-from annotation.importing.jsonlines import JsonLinesReader
+from annotation.importing.jsonlines import JsonLinesReader, JsonListReader
 from annotation.importing.marco import MarcoReader
 from annotation.importing.reader import Reader
+from annotation.importing.squad import SquadReader
 from annotation.importing.tables import TableReader
 from core.files.refusals import FileRefusedError, ignore
 from core.files.text_source import TextSource

@@ -10,7 +10,7 @@ from annotation.importing.conversations import Conversations
 from annotation.importing.reader import Reader
 from annotation.importing.records import Record
 from core.files.columns import map_columns, quote_names
-from core.files.json_objects import Object, check_storable, read_json_lines
+from core.files.json_objects import Object, check_storable, read_json_lines, read_json_list
 from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord, UnmappedError, ignore
 from core.files.text_source import TextSource
 
@@ -111,6 +111,17 @@ class JsonLinesReader(ObjectReader):
         )
         if self._conversations.joins(record, refuse):
             yield record
+
+
+class JsonListReader(JsonLinesReader):
+    """An array of objects with our fields."""
+
+    format = "json"
+    unit = "record"
+
+    def objects(self, refuse: Refuse) -> Iterator[tuple[int, Object]]:
+        """Its items."""
+        return read_json_list(self.source, refuse)
 
 
 def turns_of(topic: Object, turns: list[Any], line: int) -> Iterator[Record]:

@@ -2,17 +2,18 @@
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from annotation.quotes import quoted
 from core.files.refusals import FileRefusedError
 from core.projects.models import Project
 from judgments.exact import exact_form
-from judgments.importing.first_answers import FirstAnswers
 from judgments.importing.formats import Answers
 from judgments.importing.queries import KnownQueries, ProjectQuery, UnknownQueryError
 from judgments.importing.rows import Row, RowRefusedError
@@ -23,6 +24,43 @@ BATCH = 1000
 #: More systems than that no comparison has; it is the wrong column.
 MOST_SYSTEMS = 1000
 _ONE_EACH = "A system has one answer per query; give a second answer to a system of another name."
+
+
+class FirstAnswers:
+    """Remembers the first answer of each system to each query: where it stands, and what it is.
+
+    Both names are numbers of 63 bits; `digest` stands for the answer. A context manager.
+    """
+
+    def __init__(self, room: Path) -> None:
+        self._rows = sqlite3.connect(room / "seen.sqlite", isolation_level=None)
+        self._rows.execute("PRAGMA journal_mode=OFF")
+        self._rows.execute("PRAGMA synchronous=OFF")
+        self._rows.execute(
+            "CREATE TABLE seen (system INTEGER, query INTEGER, line INTEGER, digest BLOB,"
+            " PRIMARY KEY (system, query)) WITHOUT ROWID"
+        )
+        self._rows.execute("BEGIN")
+
+    def __enter__(self) -> "FirstAnswers":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._rows.close()
+
+    def first(self, system: int, query: int, line: int, digest: bytes) -> tuple[int, bytes] | None:
+        """Line and digest of the first answer of this system to this query; None where it is this one."""
+        added = self._rows.execute(
+            "INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?)", (system, query, line, digest)
+        )
+        if added.rowcount:
+            return None
+        found: tuple[int, bytes] = self._rows.execute(
+            "SELECT line, digest FROM seen WHERE system = ? AND query = ?", (system, query)
+        ).fetchone()
+        return found
 
 
 class CandidateLine(NamedTuple):

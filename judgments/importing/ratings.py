@@ -5,6 +5,7 @@ the texts. Scores, checks and groups are judged once per distinct text. Where so
 read again, slowly, to name the line.
 """
 
+import json
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +22,6 @@ import numpy.typing as npt
 from core.files.rowcounts import RowCounts
 from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
-from judgments.importing.released_scale import released_scale
 from metrics.agreement.data import Ratings
 from metrics.agreement.scale import MOST_SCORES, Scale, gcd
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from metrics.agreement.data import RatingGroups
     from metrics.agreement.filters import Checks
 
+_MANIFEST = "manifest.json"
+_LARGEST = 1 << 24
 REQUIRED = ("item", "worker", "score")
 GROUPS = ("system", "type", "simulated")
 #: The item of a release's table of ratings is its candidate.
@@ -489,3 +491,21 @@ def _renumbered(column: _Column, rows: Codes) -> tuple[Codes, list[str]]:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:39]}…")
+
+
+def released_scale(file: Path, stage: str) -> Scale | None:
+    """The stage's scale, if the file lies in a release whose manifest names it; None for anything else."""
+    for folder in (file.parent, file.parent.parent):
+        manifest = folder / _MANIFEST
+        if manifest.is_file() and manifest.stat().st_size <= _LARGEST:
+            return _scale_in(manifest, stage)
+    return None
+
+
+def _scale_in(manifest: Path, stage: str) -> Scale | None:
+    try:
+        stages = json.loads(manifest.read_text(encoding="utf-8"))["stages"]
+        scale = next(each["scale"] for each in stages if each["stage"] == stage)
+        return Scale.of(*(Fraction(repr(scale[name])) for name in ("least", "most", "step")))
+    except (OSError, ValueError, LookupError, TypeError, StopIteration):
+        return None

@@ -11,10 +11,9 @@ from annotation.importing import fields
 from annotation.importing.records import Passage
 from annotation.importing.text import normal
 from annotation.quotes import quoted
-from core.files.decimals import AmbiguousNumberError, with_point
-from core.files.flags import parse_flag
 from core.files.json_objects import check_storable
 from core.files.refusals import BadFieldError
+from core.files.values import AmbiguousNumberError, parse_flag, with_point
 from judgments.importing.rows import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
 from releases.importing.columns import several

@@ -1,11 +1,13 @@
 """A file of passages: opened, its format found, read row by row, its faults gathered."""
 
+import json
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from core.files.compression import sound_blocks, sound_start
+from core.files.confinement import MEGABYTES, EndedError, frames
 from core.files.encodings import EncodingError, Guess, guess_encoding, text_encoding
 from core.files.faults import Fault
 from core.files.parquet import ParquetError, read_rows
@@ -15,8 +17,8 @@ from retrieval.reading.fields import mapped, row_of
 from retrieval.reading.passage_source import FOUND_OUT, Layout, PassageSource
 from retrieval.reading.row import Row
 from retrieval.reading.tables import is_collection
-from retrieval.reading.unpack_process import rows_apart
 
+_PROGRAM = Path(__file__).with_name("program.py")
 FORMATS = ("auto", "jsonl", "csv", "tsv", "marco", "car", "parquet", "xlsx")
 #: Formats that are read by a program of their own, whose memory is limited.
 CONFINED = ("car", "parquet")
@@ -48,7 +50,7 @@ class PassageFile(PassageSource):
         Formats that a library unpacks are read by a program of their own (`core.files.confinement`).
         """
         if self.format in CONFINED:
-            yield from rows_apart(self)
+            yield from _read_confined(self)
         else:
             yield from self.rows_here()
 
@@ -151,3 +153,30 @@ def _read_parquet(file: PassageSource, raw: IO[bytes]) -> Records:
     except ParquetError as error:
         what = f"it cannot be read as Parquet ({error})"
         raise file.stop(error.row, "", what, "Unpack it, or write it again.") from error
+
+
+def _read_confined(file: PassageSource) -> Iterator[Row]:
+    """What `rows_here` gives, from a program whose end is a fault of the file and nothing more."""
+    what = {
+        "path": str(file.path),
+        "format": file.format,
+        "name": file.name,
+        "longest_text": file.longest_text,
+        "columns": dict(file.layout.columns),
+    }
+    read = 0
+    try:
+        for frame in frames(_PROGRAM, json.dumps(what)):
+            file.bytes_done = frame["done"]
+            file.columns, file.mapping = frame["columns"], frame["mapping"]
+            file.faults.extend(Fault(*fault) for fault in frame["faults"])
+            read += len(frame["rows"])
+            yield from map(Row._make, frame["rows"])
+            if frame["refused"]:
+                raise file.refused(more=frame["more"])
+    except EndedError as ended:
+        what_happened = f"reading on takes more than {MEGABYTES} MiB of memory"
+        remedy = "Look whether a text is longer than a passage is, or write the file as JSONL."
+        if not ended.spent:
+            what_happened, remedy = "the data is damaged here", "Write the file again."
+        raise file.stop(read + 1, "", what_happened, remedy) from ended

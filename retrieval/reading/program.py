@@ -1,4 +1,4 @@
-"""Reads a file of passages, in a process of its own (`core.files.confinement`) that `unpack_process` starts.
+"""Reads a file of passages, in a process of its own (`core.files.confinement`) that `file.py` starts.
 
 Every frame holds rows, and what has become known of the file since the one before.
 """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.files.decimals import AmbiguousNumberError, with_point
+from core.files.values import AmbiguousNumberError, with_point
 from core.money.amounts import AmountError, entered_cents
 from judgments.importing.rating_fields import number, whole
 from releases.importing.rows import Scale, row_of

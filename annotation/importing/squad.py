@@ -1,24 +1,13 @@
-"""Formats that are one JSON document: SQuAD, and plain lists of objects."""
+"""SQuAD 1.1 and 2.0: one JSON document of articles, their paragraphs and the questions about them."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from annotation.importing import fields
-from annotation.importing.jsonlines import JsonLinesReader, ObjectReader
+from annotation.importing.jsonlines import ObjectReader
 from annotation.importing.records import Passage, Record
-from core.files.json_objects import JsonStream, Object, read_json_list
+from core.files.json_objects import JsonStream, Object
 from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord
-
-
-class JsonListReader(JsonLinesReader):
-    """An array of objects with our fields."""
-
-    format = "json"
-    unit = "record"
-
-    def objects(self, refuse: Refuse) -> Iterator[tuple[int, Object]]:
-        """Its items."""
-        return read_json_list(self.source, refuse)
 
 
 class SquadReader(ObjectReader):

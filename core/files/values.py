@@ -1,7 +1,12 @@
-"""Numbers with a decimal comma, as spreadsheets of half the world write them."""
+"""Values of cells as tables write them: numbers with a decimal comma, yes and no."""
 
 import re
+from typing import Any
 
+#: How tools write a value that is missing.
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "."})
+_YES = frozenset({"true", "yes", "1", "1.0", "t", "y"})
+_NO = frozenset({*MISSING, "false", "no", "0", "0.0", "f", "n"})
 _COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 #: One comma with three digits behind it, and no zero before: 1,234 is a thousand or a bit more than one.
 _EITHER = re.compile(r"\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*")
@@ -25,3 +30,9 @@ def with_point(text: str) -> str:
             "write it with a decimal point, or without a comma."
         )
     return text.replace(",", ".")
+
+
+def parse_flag(value: Any) -> bool | None:
+    """True or false; a missing value is false. None where the value is neither."""
+    text = "" if value is None else str(value).strip().casefold()
+    return text in _YES if text in _YES | _NO else None
