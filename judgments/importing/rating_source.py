@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from core.files.bounded_lines import BoundedLines, check_nothing
 from core.files.compression import packing_of
 from core.files.csv_tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.encodings import EncodingError, guess_encoding, text_encoding
@@ -29,65 +30,8 @@ _LONGEST_FIELD = 1 << 24
 _LONGEST_LINE = 1 << 23
 
 
-def _check_nothing() -> None:
-    """Where fields need no check."""
-
-
 class RatingsFileError(Exception):
     """Why a file of ratings cannot be read, in a sentence with file, line, field and remedy."""
-
-
-class _BoundedLines(io.RawIOBase):
-    """The bytes of a file, as long as its lines and fields are of a length that people write.
-
-    Readers take a line or a quoted field whole into memory, and a packed file of 200 kB may hold one of a
-    gigabyte. `check_fields` is asked once, where a quotation mark may have been open for that long.
-    """
-
-    def __init__(self, path: Path, source: IO[bytes], check_fields: Callable[[], None]) -> None:
-        super().__init__()
-        self._path, self._source, self._check_fields = path, source, check_fields
-        self._length, self._behind_quote, self._quotes = 0, 0, 0
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def seekable(self) -> bool:
-        """Yes."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go elsewhere, as if a line began there."""
-        self._length, self._behind_quote, self._quotes = 0, 0, 0
-        return self._source.seek(offset, whence)
-
-    def readinto(self, buffer: Any) -> int:
-        """Read on; RatingsFileError where a line does not end."""
-        piece = self._source.read(len(buffer))
-        buffer[: len(piece)] = piece
-        last = max(piece.rfind(b"\n"), piece.rfind(b"\r"))
-        self._length = self._length + len(piece) if last < 0 else len(piece) - last
-        if self._length > _LONGEST_LINE:
-            raise RatingsFileError(
-                f"{self._path} has a line of more than {_LONGEST_LINE:,} bytes. That is no table of ratings."
-            )
-        self._look_at_quotes(piece)
-        return len(piece)
-
-    def _look_at_quotes(self, piece: bytes) -> None:
-        """A mark inside of a field has no meaning: an exact reader then finds no fault."""
-        self._quotes += piece.count(b'"')
-        last = piece.rfind(b'"')
-        self._behind_quote = self._behind_quote + len(piece) if last < 0 else len(piece) - last
-        if self._quotes % 2 and self._behind_quote > _LONGEST_LINE:
-            check, self._check_fields = self._check_fields, _check_nothing
-            check()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._source.close()
-        super().close()
 
 
 @dataclass(frozen=True)
@@ -310,16 +254,22 @@ def _guessed(path: Path, head: bytes) -> str:
         return guess_encoding(head).encoding
 
 
-def _opened_bytes(path: Path, check_fields: Callable[[], None] = _check_nothing) -> IO[bytes]:
+def _opened_bytes(path: Path, check_fields: Callable[[], None] = check_nothing) -> IO[bytes]:
     with path.open("rb") as file:
         packed = packing_of(file.read(_MAGIC)) == "gzip"
     source = cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")  # noqa: SIM115
-    return io.BufferedReader(_BoundedLines(path, source, check_fields), _HEAD)
+
+    def too_long() -> RatingsFileError:
+        return RatingsFileError(
+            f"{path} has a line of more than {_LONGEST_LINE:,} bytes. That is no table of ratings."
+        )
+
+    return io.BufferedReader(BoundedLines(source, _LONGEST_LINE, too_long, check_fields), _HEAD)
 
 
 @contextmanager
 def _opened(
-    path: Path, encoding: str, check_fields: Callable[[], None] = _check_nothing
+    path: Path, encoding: str, check_fields: Callable[[], None] = check_nothing
 ) -> Iterator[IO[str] | IO[bytes]]:
     """Bytes behind the mark for UTF-8 with ordinary line ends, else text."""
     with _opened_bytes(path, check_fields) as file:

@@ -8,6 +8,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.files.bounded_lines import BoundedLines
 from judgments.importing import rating_source
 from tests.metrics.agreement.goldens import golden
 from tests.workbooks import write_workbook
@@ -452,14 +453,14 @@ def test_a_quotation_mark_that_is_never_closed_is_refused_before_the_rest_fills_
     lines = (b"a" * 1023 + b"\n") * (34 << 10)
     path = ratings(gzip.compress(HEADER.encode() + b'q,a,3\nq,"b,3\n' + lines, 1, mtime=0), "open.csv.gz")
     read = 0
-    real = rating_source._BoundedLines.readinto
+    real = BoundedLines.readinto
 
     def counting(self, buffer):
         nonlocal read
         read += (count := real(self, buffer))
         return count
 
-    monkeypatch.setattr(rating_source._BoundedLines, "readinto", counting)
+    monkeypatch.setattr(BoundedLines, "readinto", counting)
     monkeypatch.setattr(rating_source, "_guessed", lambda path, head: "utf-8")
     assert refused(path) == (
         "open.csv.gz, line 3: the row cannot be read: field larger than field limit (16777216). "
