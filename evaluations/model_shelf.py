@@ -20,9 +20,9 @@ from core.storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prun
 from core.storage.errors import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
 from evaluations.errors import EvaluationError
+from evaluations.training.kpqa.checkpoints import ENDING
 from metrics.errors import MetricError
 from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
-from metrics.learned.kpqa.training.checkpoints import ENDING
 from metrics.learned.profile_models import KINDS
 
 logger = logging.getLogger(__name__)

@@ -1,1 +1,1 @@
-"""Commands that train models: how they tell of it, and how they are stopped."""
+"""Training of metrics that learn (ADEM, KPQA), for the commands train-adem and train-kpqa."""

@@ -1,7 +1,10 @@
-"""What is said while a keyphrase predictor is trained, and of its epochs."""
+"""Training on the terminal: how far it is, and Ctrl-C that ends it after the step."""
 
+import signal
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +12,29 @@ from releases.management.terminal import plain
 from releases.source import Progress, silent
 
 if TYPE_CHECKING:
-    from metrics.learned.kpqa.training.epochs import Step
+    from evaluations.training.kpqa.epochs import Step
+
+
+@contextmanager
+def stopping() -> Iterator[Callable[[], bool]]:
+    """Says whether somebody asked the work to stop; who asks twice stops it at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    asked: list[int] = []
+
+    def stop(number: int, _frame: Any) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 _MINUTE, _HOUR = 60, 3600
 

@@ -1,5 +1,6 @@
 """Whether the optional packages of learned metrics are here."""
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 
@@ -11,10 +12,15 @@ _PACKAGES = ("torch", "transformers", "sentence_transformers", "bert_score", "ij
 @cache
 def missing() -> str:
     """Why learned metrics cannot be trained or scored here, in words; empty if they can."""
-    gone = [name.replace("_", "-") for name in _PACKAGES if find_spec(name) is None]
+    return describe_missing(_PACKAGES, extra="models")
+
+
+def describe_missing(packages: Sequence[str], *, extra: str) -> str:
+    """Which of these are not here, and the extra that brings them; empty if all are."""
+    gone = [name.replace("_", "-") for name in packages if find_spec(name) is None]
     if not gone:
         return ""
-    return f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} not installed: pip install '.[models]'"
+    return f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} not installed: pip install '.[{extra}]'"
 
 
 def needed(what: str) -> None:

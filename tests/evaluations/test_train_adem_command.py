@@ -12,13 +12,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.errors import EvaluationError
-from evaluations.learning.encoding import talks_of, turns_of
-from evaluations.learning.sources import NO_REFERENCE, NO_SCORE, contexts_of, read
-from evaluations.learning.study import idle_forms
 from evaluations.tables.rows import Row
 from evaluations.tables.sources import opened
+from evaluations.training.encoding import talks_of, turns_of
+from evaluations.training.sources import NO_REFERENCE, NO_SCORE, contexts_of, read
+from evaluations.training.splits import folds, split
+from evaluations.training.study import idle_forms
 from metrics.catalogue import metric
-from metrics.learned.adem.splits import folds, split
 from metrics.learned.profile_models import with_models
 from metrics.metaeval.bias import CUT
 from metrics.metaeval.correlation import p_of_correlation

@@ -11,9 +11,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.training import progress
-from evaluations.training.interrupts import stopping
+from evaluations.training.kpqa.epochs import Step
+from evaluations.training.progress import stopping
 from metrics.learned.folders import opened
-from metrics.learned.kpqa.training.epochs import Step
 from releases.source import silent
 from tests.metrics.learned import tiny
 

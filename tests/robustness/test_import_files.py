@@ -22,6 +22,8 @@ from evaluations.errors import EvaluationError
 from evaluations.external_scores import Candidates
 from evaluations.external_scores import read as read_external_scores
 from evaluations.tables.table import open_table as open_answer_table
+from evaluations.training.kpqa.drop_counts import DropCounts
+from evaluations.training.kpqa.file_forms import examples_of
 from judgments.importing.formats import FORMATS as ANSWER_FORMATS
 from judgments.importing.formats import open_answers
 from judgments.importing.rating_source import RatingsFileError
@@ -34,8 +36,6 @@ from marketplace.questionform.parsing import parse_form
 from marketplace.questions import parse_question
 from marketplace.requester.grantfile import lines, open_grants
 from metrics.errors import MetricError
-from metrics.learned.kpqa.reading.drop_counts import DropCounts
-from metrics.learned.kpqa.reading.file_forms import examples_of
 from releases.importing.rows import Scale
 from releases.importing.tables import open_table
 from releases.management.arguments import card

@@ -14,7 +14,7 @@ from evaluations import commandline
 from evaluations.errors import EvaluationError
 
 if TYPE_CHECKING:
-    from evaluations.learning.study import Options, TrainingStudy, Work
+    from evaluations.training.study import Options, TrainingStudy, Work
     from metrics.learned.adem.settings import Settings
 
 METRICS = ("bleu-1", "bleu-2", "bleu-4", "rouge-l", "meteor")
@@ -94,15 +94,14 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _train(self, options: dict[str, Any]) -> None:
-        from metrics.learned.extra import needed  # noqa: PLC0415  # not needed to parse arguments
+        from evaluations.training.packages import require_packages  # noqa: PLC0415  # not needed to parse arguments
 
-        needed("train-adem")
-        from evaluations.learning.baselines import measured  # noqa: PLC0415
-        from evaluations.learning.encoding import encoding  # noqa: PLC0415  # numpy and more
-        from evaluations.learning.sources import read  # noqa: PLC0415
-        from evaluations.learning.study import Work, study  # noqa: PLC0415
-        from evaluations.learning.summary import summary  # noqa: PLC0415
+        require_packages("train-adem")
         from evaluations.tables.sources import opened  # noqa: PLC0415
+        from evaluations.training.encoding import encoding  # noqa: PLC0415  # numpy and more
+        from evaluations.training.sources import measured, read  # noqa: PLC0415
+        from evaluations.training.study import Work, study  # noqa: PLC0415
+        from evaluations.training.summary import summary  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
         began = time.monotonic()
@@ -149,8 +148,8 @@ class Command(BaseCommand):
 
     def _keep(self, work: "Work", done: "TrainingStudy", out: Path, began: float) -> None:
         """The model of the split, or of everything where folds have said what it is worth."""
-        from evaluations.learning.model_card import card_of, readme_of  # noqa: PLC0415
-        from evaluations.learning.study import whole  # noqa: PLC0415
+        from evaluations.training.model_card import card_of, readme_of  # noqa: PLC0415
+        from evaluations.training.study import whole  # noqa: PLC0415
         from metrics.learned.adem.model import save  # noqa: PLC0415
 
         model, parts = whole(work) if done.crossed else (done.split.model, done.split.parts)
@@ -161,10 +160,9 @@ class Command(BaseCommand):
 
     def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
         from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
-        from evaluations.learning.figures import points_of  # noqa: PLC0415  # only for a report
-        from evaluations.learning.page import page_of  # noqa: PLC0415
-        from evaluations.learning.scorefile import parts_of  # noqa: PLC0415
         from evaluations.scores import write_csv  # noqa: PLC0415
+        from evaluations.training.page import page_of, points_of  # noqa: PLC0415  # only for a report
+        from evaluations.training.score_columns import parts_of  # noqa: PLC0415
         from judgments.reporting.writer import json_of, text_of  # noqa: PLC0415
 
         files: dict[Path, Any] = {}
@@ -285,7 +283,7 @@ def _settings(options: dict[str, Any], scale: tuple[float, float]) -> "Settings"
 
 
 def _options(options: dict[str, Any]) -> "Options":
-    from evaluations.learning.study import Options  # noqa: PLC0415  # not needed to parse arguments
+    from evaluations.training.study import Options  # noqa: PLC0415  # not needed to parse arguments
 
     return Options(
         seed=options["seed"],

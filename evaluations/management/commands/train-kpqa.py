@@ -9,8 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, DjangoHelpFor
 
 from core.accounts.commandline import natural, outputs
 from evaluations.commandline import positive
-from evaluations.training.interrupts import stopping
-from evaluations.training.progress import TrainingProgress, duration, said_of
+from evaluations.training.progress import TrainingProgress, duration, said_of, stopping
 from releases.management.terminal import plain
 
 if TYPE_CHECKING:
@@ -156,12 +155,12 @@ class Command(BaseCommand):
             ) from error
 
     def _train(self, options: dict[str, Any]) -> None:
-        from metrics.learned.extra import needed  # noqa: PLC0415
+        from evaluations.training.packages import require_packages  # noqa: PLC0415
 
-        needed("Training")
+        require_packages("train-kpqa")
         from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
+        from evaluations.training.kpqa.checkpoints import refuse_existing  # noqa: PLC0415
         from judgments.reporting.writer import json_of  # noqa: PLC0415
-        from metrics.learned.kpqa.training.checkpoints import refuse_existing  # noqa: PLC0415
         from releases.management.terminal import bar  # noqa: PLC0415
 
         out = Path(options["out"])
@@ -188,12 +187,12 @@ class Command(BaseCommand):
             self.stdout.write(f"Written: {path}")
 
     def _model(self, out: Path, options: dict[str, Any], telling: TrainingProgress) -> "ModelFolder":
+        from evaluations.training.kpqa.epochs import Watch  # noqa: PLC0415
+        from evaluations.training.kpqa.settings import Settings, precision_for  # noqa: PLC0415
+        from evaluations.training.kpqa.train import encoder_for, trained  # noqa: PLC0415
+        from evaluations.training.kpqa.training_files import prepared  # noqa: PLC0415
         from metrics.learned import devices  # noqa: PLC0415
         from metrics.learned.bert.encoder_folder import known  # noqa: PLC0415
-        from metrics.learned.kpqa.training.epochs import Watch  # noqa: PLC0415
-        from metrics.learned.kpqa.training.settings import Settings, precision_for  # noqa: PLC0415
-        from metrics.learned.kpqa.training.train import encoder_for, trained  # noqa: PLC0415
-        from metrics.learned.kpqa.training_files import prepared  # noqa: PLC0415
 
         settings = Settings(
             epochs=options["epochs"],

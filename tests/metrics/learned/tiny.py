@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from evaluations.training.kpqa.examples import Example
 from metrics.learned.encoders import encoder
 from metrics.learned.folders import ModelFolder, write
-from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.pieces import windows
 from metrics.learned.words import cut
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from evaluations.training import paper_figures, protocols
+from evaluations.training.splits import split
 from metrics.errors import MetricError
-from metrics.learned.adem import paper_figures, protocols
-from metrics.learned.adem.splits import split
 from metrics.metaeval.correlation import p_of_correlation
 from metrics.metaeval.data import ScoredAnswers
 from metrics.metaeval.executor import generator
@@ -182,7 +182,7 @@ def test_without_overlap_metrics_there_are_no_examples(judged):
 
 
 def test_out_of_fold_each_row_is_scored_by_the_model_of_its_fold(judged, fit):
-    from metrics.learned.adem.splits import folds
+    from evaluations.training.splits import folds
 
     keys = [judged.question_names[k] for k in judged.questions]
     dealt = folds(keys, 4, 0)

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluations.training.splits import folds, split
 from metrics.errors import MetricError
-from metrics.learned.adem.splits import folds, split
 
 KEYS = [f"q{number % 40}" for number in range(120)]
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa.training_files import prepared, united
 from metrics.errors import MetricError
-from metrics.learned.kpqa.reading import drop_counts as why
-from metrics.learned.kpqa.training_files import prepared, united
 from tests.metrics.learned.kpqa.published import (
     HOTPOTQA,
     SQUAD_1,

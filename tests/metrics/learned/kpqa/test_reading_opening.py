@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa.drop_counts import DropCounts
+from evaluations.training.kpqa.file_forms import examples_of, form_of
+from evaluations.training.kpqa.passages import Passage, occurrences
 from metrics.errors import MetricError
-from metrics.learned.kpqa.reading import drop_counts as why
-from metrics.learned.kpqa.reading.drop_counts import DropCounts
-from metrics.learned.kpqa.reading.file_forms import examples_of, form_of
-from metrics.learned.kpqa.reading.passages import Passage, occurrences
 from tests.metrics.learned.kpqa.published import HOTPOTQA, SQUAD_1, marco_columns, marco_lines, written
 
 SIMPLE = [

@@ -2,8 +2,8 @@
 
 import pytest
 
-from metrics.learned.kpqa.reading import drop_counts as why
-from metrics.learned.kpqa.training_files import prepared
+from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa.training_files import prepared
 from tests.metrics.shared import SHARED
 
 pytestmark = pytest.mark.only_on("shared")

@@ -1,10 +1,10 @@
 import pytest
 
+from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa.drop_counts import DropCounts
+from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa.file_forms import examples_of, form_of
 from metrics.errors import MetricError
-from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import drop_counts as why
-from metrics.learned.kpqa.reading.drop_counts import DropCounts
-from metrics.learned.kpqa.reading.file_forms import examples_of, form_of
 from tests.metrics.learned.kpqa.published import NORMANS, SQUAD_1, SQUAD_2, TESLA, asked, at, squad, written
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from evaluations.training.kpqa.checkpoints import folder_of
+from evaluations.training.kpqa.epochs import StoppedError, Watch
+from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa.learner import rate
+from evaluations.training.kpqa.settings import precision_for
+from evaluations.training.kpqa.training_files import TrainingFiles
 from metrics.errors import MetricError
 from metrics.learned.encoders import encoder
 from metrics.learned.folders import opened
-from metrics.learned.kpqa.examples import Example
 from metrics.learned.kpqa.network import load
-from metrics.learned.kpqa.training.checkpoints import folder_of
-from metrics.learned.kpqa.training.epochs import StoppedError, Watch
-from metrics.learned.kpqa.training.learner import rate
-from metrics.learned.kpqa.training.settings import precision_for
-from metrics.learned.kpqa.training_files import TrainingFiles
 from tests.metrics.learned import tiny
 from tests.metrics.learned.kpqa import training_world as world
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[4]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from metrics.learned.kpqa.training.epochs import Watch
+from evaluations.training.kpqa.epochs import Watch
 from tests.metrics.learned.kpqa import training_world as world
 
 def die(step):

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from evaluations.training.kpqa.checkpoints import begun, folder_of, refuse_existing
 from metrics.errors import MetricError
-from metrics.learned.kpqa.training.checkpoints import begun, folder_of, refuse_existing
 from tests.metrics.learned.kpqa import training_world as world
 
 WHAT = {"settings": {"batch": 16, "seed": 1}, "encoder": "e", "data": "d"}

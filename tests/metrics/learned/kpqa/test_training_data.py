@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluations.training.kpqa.batches import NO_WORD, batch_of, by_length, labelled, labels_of, shuffled
+from evaluations.training.kpqa.examples import Example
 from metrics.learned.encoders import encoder
-from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.training.batches import NO_WORD, batch_of, by_length, shuffled
-from metrics.learned.kpqa.training.pieces import labelled, labels_of
 from metrics.learned.words import cut
 from tests.metrics.learned import tiny
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from evaluations.training.kpqa.batches import LabelledWindows, labelled
+from evaluations.training.kpqa.figures import evaluated, figures
 from metrics.learned.encoders import encoder
 from metrics.learned.kpqa.network import KeyphraseNetwork
-from metrics.learned.kpqa.training.figures import evaluated, figures
-from metrics.learned.kpqa.training.pieces import LabelledWindows, labelled
 from tests.metrics.learned import tiny
 
 

@@ -3,11 +3,10 @@
 import pytest
 import torch
 
+from evaluations.training.kpqa.batches import NO_WORD, batch_of, labelled
+from evaluations.training.kpqa.learner import logits_of, loss_of
 from metrics.learned.encoders import encoder
 from metrics.learned.kpqa.network import KeyphraseNetwork
-from metrics.learned.kpqa.training.batches import NO_WORD, batch_of
-from metrics.learned.kpqa.training.loss import logits_of, loss_of
-from metrics.learned.kpqa.training.pieces import labelled
 from tests.metrics.learned import tiny
 
 EXAMPLES = [

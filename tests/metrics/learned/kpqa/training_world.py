@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from evaluations.training.kpqa.settings import Settings
+from evaluations.training.kpqa.train import encoder_for, trained
+from evaluations.training.kpqa.training_files import TrainingFiles
 from metrics.learned.bert.encoder_folder import known
 from metrics.learned.folders import ModelFolder
-from metrics.learned.kpqa.training.settings import Settings
-from metrics.learned.kpqa.training.train import encoder_for, trained
-from metrics.learned.kpqa.training_files import TrainingFiles
 from tests.metrics.learned import tiny
 
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from evaluations.training.kpqa.batches import LabelledWindows, batch_of, shuffled
+from evaluations.training.kpqa.checkpoints import Checkpoints
+from evaluations.training.kpqa.figures import evaluated
+from evaluations.training.kpqa.learner import Learner
 from metrics.errors import MetricError
-from metrics.learned.kpqa.training.batches import batch_of, shuffled
-from metrics.learned.kpqa.training.checkpoints import Checkpoints
-from metrics.learned.kpqa.training.figures import evaluated
-from metrics.learned.kpqa.training.learner import Learner
-from metrics.learned.kpqa.training.pieces import LabelledWindows
 
 
 class StoppedError(MetricError):

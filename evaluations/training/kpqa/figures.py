@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from metrics.learned.kpqa.training.batches import batch_of, by_length
-from metrics.learned.kpqa.training.loss import logits_of, loss_of
-from metrics.learned.kpqa.training.pieces import LabelledWindows
+from evaluations.training.kpqa.batches import LabelledWindows, batch_of, by_length
+from evaluations.training.kpqa.learner import logits_of, loss_of
 
 #: A word is said to be in the key phrase when that is more likely than not.
 THRESHOLD = 0.5

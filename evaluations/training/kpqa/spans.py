@@ -8,11 +8,11 @@ group stay on one side of the split; without it, those of one answer do.
 
 from collections.abc import Iterable, Iterator
 
-from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import drop_counts as why
-from metrics.learned.kpqa.reading.drop_counts import DropCounts, NoExampleError
-from metrics.learned.kpqa.reading.passages import digest, occurrences
-from metrics.learned.kpqa.reading.values import Value
+from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa.drop_counts import DropCounts, NoExampleError
+from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa.passages import digest, occurrences
+from evaluations.training.kpqa.values import Value
 
 SOURCE = "spans"
 KEYS = frozenset({"question", "answer", "span"})

@@ -3,8 +3,8 @@
 import hashlib
 import re
 
-from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading.sentences import around, sentences
+from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa.sentences import around, sentences
 from metrics.learned.words import Span
 
 _YES_OR_NO = frozenset({"yes", "no"})

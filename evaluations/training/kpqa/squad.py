@@ -11,11 +11,11 @@ none is ahead.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import drop_counts as why
-from metrics.learned.kpqa.reading.drop_counts import DropCounts, NoExampleError
-from metrics.learned.kpqa.reading.passages import Passage
-from metrics.learned.kpqa.reading.values import Value
+from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa.drop_counts import DropCounts, NoExampleError
+from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa.passages import Passage
+from evaluations.training.kpqa.values import Value
 from metrics.learned.words import Span
 
 SOURCE = "squad"

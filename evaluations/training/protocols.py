@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from evaluations.training.splits import Parts
 from metrics.errors import MetricError
 from metrics.learned.adem.settings import ADEM
-from metrics.learned.adem.splits import Parts
 from metrics.metaeval.bootstrap import COVERAGE, DEFINED, Wanted, drawn, intervals, prepare
 from metrics.metaeval.correlation import Statistic, p_of_correlation, related
 from metrics.metaeval.data import Codes, Floats, ScoredAnswers, chosen

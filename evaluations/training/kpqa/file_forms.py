@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from evaluations.training.kpqa import hotpotqa, marco, spans, squad
+from evaluations.training.kpqa.drop_counts import DropCounts
+from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa.streams import entries, lines, opened, sound
+from evaluations.training.kpqa.values import Value
+from evaluations.training.packages import require_packages
 from metrics.errors import MetricError
-from metrics.learned.extra import needed
-from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import hotpotqa, marco, spans, squad
-from metrics.learned.kpqa.reading.drop_counts import DropCounts
-from metrics.learned.kpqa.reading.files import opened
-from metrics.learned.kpqa.reading.streams import entries, lines, sound
-from metrics.learned.kpqa.reading.values import Value
 
 Reading = Callable[[DropCounts], Iterator[Example]]
 #: Forms of one object for each question: the members that an object must have, and what reads many.
@@ -26,7 +25,7 @@ _HEAD = 1 << 16
 
 def form_of(path: Path) -> str:
     """The name of a file's form; MetricError where it is none that is known."""
-    needed("Reading question answering sets")
+    require_packages("Reading question answering sets")
     return _form(path)[0]
 
 
@@ -36,7 +35,7 @@ def examples_of(path: Path, dropped: DropCounts) -> Iterator[Example]:
     MetricError where the file cannot be read, has no known form, or is wrong somewhere; examples that stand
     before that place were given by then.
     """
-    needed("Reading question answering sets")
+    require_packages("Reading question answering sets")
     yield from _form(path)[1](dropped)
 
 

@@ -1,4 +1,4 @@
-"""One step of a training: forward, backward, and the change of the weights."""
+"""The loss of a batch, and the optimiser's steps."""
 
 import math
 from collections.abc import Mapping
@@ -6,11 +6,34 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 
+from evaluations.training.kpqa.batches import NO_WORD, Batch
+from evaluations.training.kpqa.settings import Settings
 from metrics.errors import MetricError
-from metrics.learned.kpqa.training.batches import Batch
-from metrics.learned.kpqa.training.loss import logits_of, loss_of
-from metrics.learned.kpqa.training.settings import Settings
+
+_HALVES = (torch.float16, torch.bfloat16)
+
+
+def logits_of(network: Any, batch: Batch) -> Any:
+    """Logits (B, W, 2) of the words of a batch, in half precision never."""
+    logits = network(batch.ids, batch.mask, batch.types, batch.firsts)
+    return logits.float() if logits.dtype in _HALVES else logits
+
+
+def loss_of(logits: Any, batch: Batch, *, mean: bool = True) -> Any:
+    """Cross entropy over the words of a batch, their mean or their sum.
+
+    Question, marks of the tokeniser and pieces that do not begin a word have no logits, and places that stand
+    for no word are left out: none has a part.
+    """
+    return cross_entropy(
+        logits.flatten(0, 1),
+        batch.labels.flatten(),
+        ignore_index=NO_WORD,
+        reduction="mean" if mean else "sum",
+    )
+
 
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 

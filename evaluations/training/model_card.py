@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluations.learning.sources import Material
-from evaluations.learning.study import split_of
 from evaluations.report.model import mapping, value
 from evaluations.report.tables import between, short
-from metrics.learned.adem.splits import Parts
+from evaluations.training.sources import Material
+from evaluations.training.splits import Parts
+from evaluations.training.study import split_of
 from metrics.learned.adem.training import TrainedModel
 
 _FORMS = {"adem": "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM"}

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evaluations.errors import EvaluationError
-from evaluations.learning.sources import Material
-from evaluations.learning.study import Encode
+from evaluations.training.protocols import Indices
+from evaluations.training.sources import Material
+from evaluations.training.study import Encode
 from metrics.learned.adem.encoders import text_encoder
-from metrics.learned.adem.protocols import Indices
 from metrics.learned.adem.settings import Progress
 from metrics.learned.adem.training import EncodedExamples, encode
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa.drop_counts import DropCounts
+from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa.file_forms import examples_of, form_of
 from metrics.errors import MetricError
-from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import drop_counts as why
-from metrics.learned.kpqa.reading.drop_counts import DropCounts
-from metrics.learned.kpqa.reading.file_forms import examples_of, form_of
 from metrics.learned.words import Span
 
 #: Told of a file and how many of its questions were read so far.

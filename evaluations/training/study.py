@@ -1,28 +1,282 @@
-"""A study of ADEM on a table: split, training, the tables of the paper, cross-validation."""
+"""A study of ADEM on a table: split, training, the tables of the paper, cross-validation, examples."""
 
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version as version_of
+from itertools import count
 from typing import Any
 
 import numpy as np
 
-from evaluations.learning.baselines import NO_SYSTEMS, StudyScores
-from evaluations.learning.cross_validation import CrossValidation, crossed, said_of_folds
-from evaluations.learning.examples import examples_of
-from evaluations.learning.fit import BEFORE, CONSTANT, COSINE, Model, again, fitting, yardsticks_of
-from evaluations.learning.sources import Material
+from evaluations.training import paper_figures, protocols
+from evaluations.training.protocols import Fit, Indices, cascade
+from evaluations.training.sources import NO_SYSTEMS, Material, StudyScores
+from evaluations.training.splits import Parts, folds, split
 from metrics.base import signature
-from metrics.learned.adem import paper_figures, protocols
+from metrics.learned.adem.encoded_examples import cosines
 from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
-from metrics.learned.adem.splits import Parts, split
-from metrics.learned.adem.training import EncodedExamples
+from metrics.learned.adem.training import EncodedExamples, Epoch, TrainedModel, train
 from metrics.metaeval.bias import HUMAN, length_bias
-from metrics.metaeval.data import ScoredAnswers
-from metrics.metaeval.papers import adem_table4, adem_table6
+from metrics.metaeval.data import Floats, ScoredAnswers
+from metrics.metaeval.executor import generator
+from metrics.metaeval.papers import OVERLAP, adem_table4, adem_table6, normalised
 from metrics.metaeval.report import plain
+
+#: What a trained form has to beat: itself before training, the cosine of the same vectors, one score for all.
+BEFORE, COSINE, CONSTANT = "-before", "cosine", "constant"
+
+
+def yardsticks_of(forms: Sequence[str]) -> list[str]:
+    """Names of what these forms have to beat, each form before its training first."""
+    return [*(f"{form}{BEFORE}" for form in forms), COSINE, CONSTANT]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A trained ADEM and the vectors of all rows; `mean` is that of people's scores in its training."""
+
+    trained: TrainedModel
+    encoded: EncodedExamples
+    mean: float
+
+    def scores(self, rows: Indices, which: str) -> Floats:
+        """Scores of some rows (k) by one form, or by a yardstick of `yardsticks_of`."""
+        part = self.encoded.part(rows)
+        if which == COSINE:
+            return cosines(part)
+        if which == CONSTANT:
+            return np.full(len(rows), self.mean)
+        if which.endswith(BEFORE):
+            return self.trained.initial(part, which.removesuffix(BEFORE))
+        return self.trained.score(part, which)
+
+    def initial(self, rows: Indices) -> Floats:
+        """Scores of some rows before training, those of ADEM where it was trained."""
+        form = ADEM if ADEM in self.trained.forms else next(iter(self.trained.forms))
+        return self.trained.initial(self.encoded.part(rows), form)
+
+    def watched(self, training: Indices, test: Indices) -> dict[str, tuple[Epoch, ...]]:
+        """What a test set says at each epoch of this training: the same steps again, with it to look at."""
+        found = {}
+        for form, history in self.trained.history.items():
+            epochs = max(1, len(history) - 1)
+            again = replace(like(self.trained, form), epochs=epochs, patience=epochs, which=(form,))
+            found[form] = train(self.encoded.part(training), self.encoded.part(test), again).history[form]
+        return found
+
+
+def fitting(
+    encoded: EncodedExamples, settings: Settings, progress: Progress | None = None
+) -> Callable[[Indices, Indices], Model]:
+    """Training under these settings, on rows of what was encoded."""
+
+    def fit(training: Indices, validation: Indices) -> Model:
+        known = encoded.part(training)
+        trained = train(known, encoded.part(validation), settings, progress)
+        return Model(trained, encoded, float(known.scores.mean()))
+
+    return fit
+
+
+def like(trained: TrainedModel, form: str = ADEM) -> Settings:
+    """The settings of a training with the n, penalty and rate that it chose.
+
+    Of fewer texts there may be fewer components; then all of them are taken.
+    """
+    chosen = trained.chosen[form]
+    return replace(trained.settings, n=None, sizes=(chosen.n,), penalty=chosen.penalty, rate=chosen.rate)
+
+
+def again(model: Model, tick: Callable[[int], None]) -> Fit:
+    """ADEM alone, trained as in `model` but on other rows; `tick` hears how often that was done."""
+    fit = fitting(model.encoded, replace(like(model.trained), which=(ADEM,)))
+    times = count(1)
+
+    def ticking(training: Indices, validation: Indices) -> Model:
+        found = fit(training, validation)
+        tick(next(times))
+        return found
+
+    return ticking
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossValidation:
+    """Scores (n) by form, the fold of each row (n, from 0), and what each fold chose on its validation.
+
+    `yardsticks` (n) are scores of what the forms have to beat, by name, from the same folds.
+    """
+
+    scores: dict[str, Floats]
+    yardsticks: dict[str, Floats]
+    fold: Indices
+    parts: Sequence[Parts]
+    chosen: Sequence[dict[str, Any]]
+    seed: int
+
+
+def crossed(
+    keys: Sequence[str],
+    number: int,
+    encode: Callable[[Indices], EncodedExamples],
+    settings: Settings,
+    *,
+    seed: int,
+    progress: Progress,
+) -> CrossValidation:
+    """Trains a model for each fold; n, penalty and rate are chosen within it."""
+    dealt = folds(keys, number, seed)
+    chosen: list[dict[str, Any]] = []
+
+    def fit_of(at: int) -> protocols.Fit:
+        def told(done: int, total: int, what: str) -> None:
+            progress(at * total + done, number * total, f"fold {at + 1} of {number}: {what}")
+
+        def fit(training: Indices, validation: Indices) -> Model:
+            model = fitting(encode(training), settings, told)(training, validation)
+            chosen.append(
+                {
+                    form: {
+                        "n": tried.n,
+                        "penalty": tried.penalty,
+                        "rate": tried.rate,
+                        "epoch": tried.best.number,
+                    }
+                    for form, tried in model.trained.chosen.items()
+                }
+            )
+            return model
+
+        return fit
+
+    yardsticks = yardsticks_of(settings.which)
+    found = protocols.out_of_fold(
+        len(keys), dealt, [fit_of(at) for at in range(number)], [*settings.which, *yardsticks]
+    )
+    fold = np.empty(len(keys), dtype=np.intp)
+    for at, parts in enumerate(dealt):
+        fold[parts.test] = at
+    return CrossValidation(
+        {name: found[name] for name in settings.which},
+        {name: found[name] for name in yardsticks},
+        fold,
+        dealt,
+        chosen,
+        seed,
+    )
+
+
+def _squared_error(human: Floats, scores: Floats | None, name: str) -> float | None:
+    """Mean squared distance to people's scores; None for what is not on their scale."""
+    if scores is None or name == COSINE:
+        return None
+    apart = scores - human
+    known = apart[~np.isnan(apart)]
+    return float((known**2).mean()) if len(known) else None
+
+
+def said_of_folds(
+    judged: ScoredAnswers, found: CrossValidation, *, replicates: int, draws: int
+) -> dict[str, Any]:
+    """Agreement of the scores out of fold, beside all that is untrained, of which `rival` is the best.
+
+    Scores of different folds come from different models: correlations are of scores standardised within each
+    fold, squared errors of the scores as they are. `differences` are those of each trained form to the rival,
+    over all answers. The rival was picked on the same answers, which favours it.
+    """
+    own = found.scores | found.yardsticks
+    pooled = {name: protocols.standardised(scores, found.fold) for name, scores in own.items()}
+    together = replace(judged, metrics={**judged.metrics, **pooled})
+    rival = protocols.best(together, [name for name in together.metrics if name not in found.scores])
+    return {
+        "folds": len(found.parts),
+        "pooled": "standardised within each fold",
+        "metrics": {
+            name: {
+                "trained": name in found.scores,
+                **({"yardstick": True} if name in found.yardsticks else {}),
+                "squared_error": _squared_error(judged.human, own.get(name), name),
+                **protocols.agreement(together, name, replicates=replicates, seed=found.seed),
+            }
+            for name in together.metrics
+        },
+        "rival": rival,
+        "differences": [
+            protocols.difference(
+                together, name, rival, which, replicates=replicates, draws=draws, seed=found.seed
+            )
+            for name in found.scores
+            for which in protocols.BOTH
+            if rival
+        ],
+        "each": [
+            {
+                "fold": at,
+                "answers": len(parts.test),
+                "contexts": len(np.unique(judged.questions[parts.test])),
+                "chosen": chosen,
+                **{
+                    name: protocols.two(judged.human[parts.test], scores[parts.test])
+                    for name, scores in found.scores.items()
+                },
+            }
+            for at, (parts, chosen) in enumerate(zip(found.parts, found.chosen, strict=True), start=1)
+        ],
+    }
+
+
+_EACH, _CONTEXTS, _ANSWERS = 3, 3, 6
+
+
+def examples_of(
+    material: Material,
+    test: ScoredAnswers,
+    rows: Indices,
+    lead: str,
+    *,
+    scale: tuple[float, float],
+    seed: int,
+) -> dict[str, list[dict[str, Any]]]:
+    """Contexts with all their answers (`scored`, Table 7), and single answers of `cascade`'s kinds.
+
+    `test` are the scores of the rows `rows` of the material.
+    """
+    shown = [lead, *(name for name in OVERLAP if name in test.metrics)]
+    adjusted = {name: normalised(test.metrics[name], test.human, scale) for name in shown}
+
+    def one(at: int) -> dict[str, Any]:
+        row = material.table.kept[int(rows[at])]
+        return {
+            "question": row.question,
+            "reference": row.references[0],
+            "answer": row.answer,
+            "system": row.system,
+            "human": float(test.human[at]),
+            "score": float(test.metrics[lead][at]),
+            "normalised": {name: float(values[at]) for name, values in adjusted.items()},
+        }
+
+    counts = np.bincount(test.questions)
+    several = np.flatnonzero(counts > 1)
+    contexts = _some(several if len(several) else np.flatnonzero(counts), _CONTEXTS, seed, "scored")
+    found = {
+        "scored": [
+            one(at) for context in contexts for at in np.flatnonzero(test.questions == context)[:_ANSWERS]
+        ]
+    }
+    for kind, places in cascade(test, lead, scale).items():
+        found[kind] = [one(at) for at in _some(places, _EACH, seed, kind)]
+    return found
+
+
+def _some(places: Indices, most: int, seed: int, purpose: str) -> list[int]:
+    if len(places) <= most:
+        return [int(each) for each in places]
+    drawn = generator(seed, f"adem examples {purpose}").permutation(places)[:most]
+    return [int(each) for each in np.sort(drawn)]
+
 
 #: Gives the vectors of all rows; an encoder that is trained itself reads the texts of these rows alone.
 Encode = Callable[[protocols.Indices], EncodedExamples]

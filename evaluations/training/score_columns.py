@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evaluations.learning.cross_validation import CrossValidation
-from evaluations.learning.sources import Material
 from evaluations.scores import Part
+from evaluations.training.sources import Material
+from evaluations.training.study import CrossValidation
 from metrics.metaeval.data import Floats, ScoredAnswers
 
 _LINE = "line"

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa.drop_counts import DropCounts, NoExampleError
+from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa.passages import Passage, is_yes_or_no, occurrences
+from evaluations.training.kpqa.streams import members
+from evaluations.training.kpqa.values import Value
 from metrics.errors import MetricError
-from metrics.learned.kpqa.examples import Example
-from metrics.learned.kpqa.reading import drop_counts as why
-from metrics.learned.kpqa.reading.drop_counts import DropCounts, NoExampleError
-from metrics.learned.kpqa.reading.passages import Passage, is_yes_or_no, occurrences
-from metrics.learned.kpqa.reading.streams import members
-from metrics.learned.kpqa.reading.values import Value
 from metrics.learned.words import Span
 
 SOURCE = "marco"

@@ -1,1 +1,0 @@
-"""Metrics that learn from a table of scored answers: training, cross-validation, and the report on both."""

@@ -1,0 +1,1 @@
+"""Training of a key phrase predictor for the KPQA metrics, from question answering sets as published."""

@@ -1,0 +1,13 @@
+"""Whether the packages of the extra `training` are here."""
+
+from metrics.errors import MetricError
+from metrics.learned.extra import describe_missing
+
+#: What training imports, by the names of the modules: the extra `training` of pyproject.toml.
+PACKAGES = ("ijson", "sentence_transformers", "torch", "transformers")
+
+
+def require_packages(command: str) -> None:
+    """MetricError, naming the extra, where a command of training cannot run here."""
+    if why := describe_missing(PACKAGES, extra="training"):
+        raise MetricError(f"{command} needs packages that are not there: {why}.")

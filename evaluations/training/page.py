@@ -1,0 +1,720 @@
+"""The report on a trained metric as one page: the tables and figures of Lowe et al. 2017."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from django.template.loader import render_to_string
+
+from evaluations.report import model
+from evaluations.report.model import Report, Value, mapping, number, rows, value
+from evaluations.report.page import by_kind, sheet
+from evaluations.report.plots import drawn_of, fifths, rows_of, scale_of, signature
+from evaluations.report.points import Points
+from evaluations.report.tables import (
+    NOTHING,
+    Cell,
+    Line,
+    Notes,
+    Table,
+    between,
+    labels,
+    p_is,
+    plain,
+    probability,
+    short,
+    whole,
+)
+from evaluations.training.splits import Parts
+from metrics.metaeval.data import Floats, ScoredAnswers
+from metrics.metaeval.papers import normalised
+from web.charts import evaluation as charts
+from web.charts import learning_charts
+from web.charts.plot import Plot
+
+Called = Mapping[str, str]
+_BOTH = ("pearson", "spearman")
+_PAPER = "Paper, its own data"
+_CASCADE = {
+    "answers": "Answers with all scores",
+    "good": "People find good",
+    "overlap_fails": "of these, all overlap metrics find bad",
+    "metric_finds": "of these, the metric finds good",
+    "metric_fails": "People find good, the metric finds bad",
+    "overlap_finds": "of these, some overlap metric finds good",
+}
+_LONGEST = 400
+
+
+def table3(report: Report, called: Called, notes: Notes) -> list[Table]:
+    """Metrics that need no training on all answers and on the test set; trained ones on two parts."""
+    found = mapping(mapping(report.get("table3")).get("metrics"))
+    tables = []
+    for trained, caption, part, heading in (
+        (True, "Trained", "validation", "Validation"),
+        (False, "Not trained", "full", "All answers"),
+    ):
+        lines = []
+        for name, of in found.items():
+            if bool(of.get("trained")) is not trained:
+                continue
+            paper = mapping(_printed(report, "table3", name, "test"))
+            cells = [_with_p(notes, of, where, which) for where in (part, "test") for which in _BOTH]
+            lines.append(Line(called[name], [*cells, _pair(paper)]))
+        headings = [
+            "Metric", f"{heading}, Pearson", f"{heading}, Spearman", "Test, Pearson", "Test, Spearman",
+            f"{_PAPER}: test, Pearson / Spearman",
+        ]  # fmt: skip
+        tables.append(Table(caption, headings, lines))
+    return tables
+
+
+def table4(report: Report, called: Called, notes: Notes) -> Table:
+    """Correlation of systems' means on the test set."""
+    found = mapping(mapping(report.get("table4")).get("metrics"))
+    lines = []
+    for name, of in found.items():
+        paper = number(_printed(report, "table4", name))
+        lines.append(
+            Line(
+                called[name],
+                [
+                    *(_with_p(notes, found, name, which) for which in _BOTH),
+                    notes.plain(value(of, "pearson").n),
+                    Cell(NOTHING if paper is None else short(paper)),
+                ],
+            )
+        )
+    return Table("Systems", ["Metric", "Pearson", "Spearman", "Systems", f"{_PAPER}: Pearson"], lines)
+
+
+def table5(report: Report, notes: Notes) -> Table:
+    """ADEM trained without each system."""
+    found = mapping(report.get("table5"))
+    lines = [
+        Line(
+            plain(each.get("system")),
+            [
+                notes.plain(each.get("trained_on")),
+                *(_with_p(notes, each, part, which) for part in ("full", "removed") for which in _BOTH),
+                Cell(NOTHING),
+            ],
+        )
+        for each in rows(found.get("systems"))
+    ]
+    average, chance = mapping(found.get("average")), mapping(found.get("at_random"))
+    if lines:
+        cells = [_with_p(notes, average, part, which) for part in ("full", "removed") for which in _BOTH]
+        paper = _pair(mapping(_printed(report, "table5", "average", "full")))
+        lines.append(Line("average", [Cell(NOTHING), *cells, paper], look="apart"))
+        share, times = number(chance.get("share")) or 0, number(chance.get("times")) or 0
+        paper = _pair(mapping(_printed(report, "table5", "at_random", "full")))
+        cells = [_with_p(notes, {"it": chance}, "it", which) for which in _BOTH]
+        words = f"{100 * share:.0f} % at random, mean of {whole(times)}"
+        trained = notes.plain(chance.get("trained_on"))
+        lines.append(Line(words, [trained, *cells, Cell(NOTHING), Cell(NOTHING), paper]))
+    headings = [
+        "Left out", "Trained on", "Test, Pearson", "Test, Spearman", "Its answers, Pearson",
+        "Its answers, Spearman", f"{_PAPER}: test, Pearson / Spearman",
+    ]  # fmt: skip
+    return Table("One system left out of training", headings, lines)
+
+
+def table6(report: Report, called: Called) -> Table:
+    """The cascade: a line for each step, a column for each metric that is no overlap metric."""
+    found = mapping(mapping(report.get("table6")).get("metrics"))
+    trained = [name for name in found if mapping(mapping(report.get("metrics")).get(name)).get("trained")]
+    paper = mapping(_printed(report, "table6"))
+    lines = [
+        Line(
+            words,
+            [
+                *(Cell(whole(number(mapping(found[name]).get(key)) or 0)) for name in trained),
+                Cell(whole(number(paper.get(key)) or 0)),
+            ],
+        )
+        for key, words in _CASCADE.items()
+    ]
+    headings = ["", *(called[name] for name in trained), f"{_PAPER}: ADEM"]
+    return Table("Good answers that overlap metrics miss", headings, lines if trained else [])
+
+
+def table8(report: Report, called: Called, notes: Notes) -> Table:
+    """Means of answers near their references in length, and far."""
+    lines = []
+    for name, of in mapping(report.get("table8")).items():
+        near, far = mapping(of.get("near")), mapping(of.get("far"))
+        paper = mapping(_printed(report, "table8", name))
+        printed = f"{paper['near']:g} / {paper['far']:g}, p {paper['p']}" if paper else NOTHING
+        apart = value({"it": of}, "it")
+        lines.append(
+            Line(
+                called.get(name, "people" if name == "human" else plain(name)),
+                [
+                    _mean(near),
+                    _mean(far),
+                    notes.figure(apart),
+                    _p(of.get("welch_p")),
+                    _p(of.get("permutation_p")),
+                    Cell(printed),
+                ],
+            )
+        )
+    headings = [
+        "Metric", "Near, mean", "Far, mean", "Difference", "Welch p", "Permutation p",
+        f"{_PAPER}: near / far",
+    ]  # fmt: skip
+    return Table("Scores and length", headings, lines)
+
+
+def table14(report: Report, notes: Notes) -> Table:
+    """ADEM trained on a share of the training contexts."""
+    printed = {number(each.get("share")): each for each in rows(_printed(report, "table14"))}
+    lines = []
+    for each in rows(mapping(report.get("table14")).get("points")):
+        share = number(each.get("share")) or 0
+        lines.append(
+            Line(
+                f"{100 * share:.0f} %",
+                [
+                    notes.plain(each.get("contexts")),
+                    Cell(whole(number(each.get("answers")) or 0)),
+                    notes.plain(each.get("samples")),
+                    *(_spread(notes, each, which) for which in _BOTH),
+                    _pair(mapping(printed.get(share))),
+                ],
+            )
+        )
+    headings = [
+        "Of the training questions", "Questions", "Answers", "Samples", "Pearson", "Spearman",
+        f"{_PAPER}: Pearson / Spearman",
+    ]  # fmt: skip
+    return Table("Data efficiency", headings, lines)
+
+
+def _error(of: object) -> Cell:
+    error = number(mapping(of).get("squared_error"))
+    return Cell(NOTHING if error is None else short(error, 2))
+
+
+def folds(report: Report, called: Called, notes: Notes) -> list[Table]:
+    """Agreement out of fold, differences to the best untrained metric, and single folds."""
+    found = mapping(report.get("folds"))
+    metrics = mapping(found.get("metrics"))
+
+    def first(name: str) -> tuple[bool, float, str]:
+        at = value(metrics[name], "pearson").value
+        return at is None, -(at or 0.0), name
+
+    agreement = [
+        Line(
+            called[name],
+            [*(_with_p(notes, metrics, name, which) for which in _BOTH), _error(metrics[name])],
+            "out of fold" if mapping(metrics[name]).get("trained") else "not trained",
+        )
+        for name in sorted(metrics, key=first)
+    ]
+    differences = [
+        Line(
+            f"{called[str(each.get('a'))]} less {called[str(each.get('b'))]}",
+            [
+                Cell(str(each.get("statistic")).capitalize(), words=True),
+                notes.figure(value({"it": each}, "it")),
+                _p(each.get("p")),
+                notes.plain(each.get("n")),
+            ],
+        )
+        for each in rows(found.get("differences"))
+    ]
+    forms = [name for name, of in metrics.items() if mapping(of).get("trained")]
+    single = [
+        Line(
+            f"fold {whole(number(each.get('fold')) or 0)}",
+            [
+                notes.plain(each.get("contexts")),
+                notes.plain(each.get("answers")),
+                *(_chosen_cell(notes, each, name) for name in forms),
+            ],
+        )
+        for each in rows(found.get("each"))
+    ]
+    return [
+        Table(
+            f"Agreement with people, scores {plain(found.get('pooled'))}",
+            ["Metric", "Pearson", "Spearman", "Squared error"],
+            agreement,
+        ),
+        Table(
+            "Difference to the best metric that is not trained",
+            ["Metrics", "Correlation", "Difference", "p", "Answers"],
+            differences,
+        ),
+        Table(
+            "Each fold: Pearson, and what was chosen in it",
+            ["Fold", "Questions", "Answers", *(called[name] for name in forms)],
+            single,
+        ),
+    ]
+
+
+def examples(report: Report, called: Called) -> list[Table]:
+    """Answers as Tables 7, 9, 12 and 13 have them."""
+    found = mapping(report.get("examples"))
+    lead = called.get(str(report.get("lead")), "ADEM")
+    captions = {
+        "scored": f"Questions with answers, their human score and {lead}\u2019s (ADEM, Table 7)",
+        "finds": f"People and {lead} find it good, overlap metrics bad (Table 9)",
+        "misses": f"People and an overlap metric find it good, {lead} bad (Table 12)",
+        "mistakes": f"{lead} finds it good, people and an overlap metric bad (Table 13)",
+    }
+    tables = []
+    for kind, caption in captions.items():
+        listed = rows(found.get(kind))
+        names = list(mapping(listed[0].get("normalised"))) if listed else []
+        plainly = kind == "scored"
+        lines = [
+            Line(
+                _text(each.get("question")),
+                [
+                    Cell(_text(each.get("reference")), words=True),
+                    Cell(_text(each.get("answer")), words=True),
+                    _number(each.get("human")),
+                    *(
+                        [_number(each.get("score"))]
+                        if plainly
+                        else [_number(mapping(each.get("normalised")).get(name)) for name in names]
+                    ),
+                ],
+                plain(each.get("system")) if each.get("system") else "",
+            )
+            for each in listed
+        ]
+        shown = [lead] if plainly else [f"|{called.get(name, name)}|" for name in names]
+        tables.append(Table(caption, ["Question", "Reference", "Answer", "People", *shown], lines))
+    return tables
+
+
+def _printed(report: Report, *path: str) -> Any:
+    found: Any = report.get("printed")
+    for part in path:
+        found = mapping(found).get(part)
+    return found
+
+
+def _with_p(notes: Notes, of: Mapping[str, Any], part: str, which: str) -> Cell:
+    """A correlation with its interval and p below it."""
+    found = value(of, part, which)
+    if found.value is None:
+        return notes.missing(found.reason)
+    p = number(found.more.get("p"))
+    ends = between(found.low, found.high) if found.low is not None and found.high is not None else ""
+    small = " ".join(filter(None, (ends, p_is(p) if p is not None else "")))
+    return Cell(short(found.value), small)
+
+
+def _spread(notes: Notes, of: Mapping[str, Any], which: str) -> Cell:
+    found = value(of, which)
+    if found.value is None:
+        return notes.missing(found.reason)
+    low, high = number(found.more.get("low")), number(found.more.get("high"))
+    p = number(found.more.get("p"))
+    ends = f"{short(low)} to {short(high)}" if low is not None and high is not None else ""
+    return Cell(short(found.value), " ".join(filter(None, (ends, p_is(p) if p is not None else ""))))
+
+
+def _chosen_cell(notes: Notes, of: Mapping[str, Any], name: str) -> Cell:
+    found, chosen = value(of, name, "pearson"), mapping(mapping(of.get("chosen")).get(name))
+    cell = notes.figure(found)
+    words = ", ".join(f"{key} {chosen.get(key)}" for key in ("n", "penalty", "rate", "epoch"))
+    return Cell(cell.text, words, cell.note, cell.why)
+
+
+def _pair(of: Mapping[str, Any]) -> Cell:
+    pearson, spearman = number(of.get("pearson")), number(of.get("spearman"))
+    if pearson is None or spearman is None:
+        return Cell(NOTHING)
+    return Cell(f"{short(pearson)} / {short(spearman)}")
+
+
+def _mean(of: Mapping[str, Any]) -> Cell:
+    mean, n = number(of.get("mean")), number(of.get("n")) or 0
+    return Cell(NOTHING if mean is None else short(mean), f"n = {whole(n)}")
+
+
+def _p(given: Any) -> Cell:
+    p = number(given)
+    return Cell(NOTHING if p is None else probability(p))
+
+
+def _number(given: Any) -> Cell:
+    found = number(given)
+    return Cell(NOTHING if found is None else short(found, 2))
+
+
+def _text(given: Any) -> str:
+    text = " ".join(str(given).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
+
+
+def points_of(
+    judged: ScoredAnswers, parts: Parts, trained: tuple[str, ...], scale: tuple[float, float]
+) -> dict[str, Points]:
+    """Figure 3: scores with the mean and spread of people's; of trained metrics those of the test set."""
+    found = {}
+    for name, values in judged.metrics.items():
+        rows = parts.test if name in trained else np.arange(len(judged))
+        adjusted = normalised(values[rows], judged.human[rows], scale)
+        found[name] = Points(_listed(judged.human[rows]), {name: _listed(adjusted)}, of=len(rows))
+    return found
+
+
+def figures_of(report: Report, points: Mapping[str, Points], called: Called) -> list[Plot]:
+    """Every plot that there are figures for; `key` says what each one is."""
+    found = [
+        *_numbered("scatter", _scatters(report, points, called)),
+        *_numbered("systems", _systems(report, called)),
+        *_numbered("learning-epochs", _epochs(report, called)),
+        *_numbered("learning-curve", _curves(report)),
+    ]
+    return [each for each in found if each.rows]
+
+
+def _scatters(report: Report, points: Mapping[str, Points], called: Called) -> list[Plot]:
+    low, high = scale_of(report)
+    seed = int(number(report.get("seed")) or 0)
+    most = drawn_of(len(points))
+    plots = []
+    for name, of in points.items():
+        drawn = rows_of(of, name, scale=(low, high), most=most, seed=seed)
+        if not drawn:
+            continue
+        means = fifths(of.pairs(name))
+        where = (
+            "test set" if mapping(mapping(report.get("metrics")).get(name)).get("trained") else "all answers"
+        )
+        n = min(most, len(of.pairs(name)))
+        says = (
+            f"{called[name]}, normalised, across, human score up, {where} ({whole(len(of))} answers): the "
+            f"mean of people goes from {short(means[0]['human'], 2)} in the lowest fifth to "
+            f"{short(means[-1]['human'], 2)} in the highest."
+        )
+        made = signature(report, "scatter", jitter="uniform", seed=seed, drawn=n, normalised="yes")
+        plots.append(
+            charts.metric_and_human(
+                drawn, title=f"{called[name]}, {where}", low=low, high=high, says=says, signature=made,
+                table=means,
+            )
+        )  # fmt: skip
+    return plots
+
+
+def _systems(report: Report, called: Called) -> list[Plot]:
+    plots = []
+    for name, of in mapping(mapping(report.get("table4")).get("metrics")).items():
+        shown = [
+            {
+                "system": plain(each.get("system")),
+                "metric": number(each.get("metric")),
+                "human": number(each.get("human")),
+                "low": None,
+                "high": None,
+            }
+            for each in rows(mapping(of).get("points"))
+        ]
+        known = [each for each in shown if each["metric"] is not None and each["human"] is not None]
+        if len(known) < 2:
+            continue
+        r = value(of, "pearson")
+        agrees = f"Pearson {short(r.value)}" if r.value is not None else f"no correlation: {r.reason}"
+        says = f"Mean scores of {len(known)} systems on the test set, {called[name]} normalised: {agrees}."
+        made = signature(report, "adem-figure4")
+        table = [
+            {"system": each["system"], "metric": each["metric"], "people": each["human"]} for each in known
+        ]
+        plot = charts.systems(known, title=f"{called[name]}, normalised", says=says, signature=made)
+        plots.append(replace(plot, title=called[name], table=table))
+    return plots
+
+
+def _epochs(report: Report, called: Called) -> list[Plot]:
+    plots = []
+    for form, of in mapping(report.get("watched")).items():
+        history = rows(of)
+        best = int(number(mapping(mapping(report.get("chosen")).get(form)).get("epoch")) or 0)
+        drawn = [
+            {"epoch": number(each.get("epoch")), "statistic": words, "value": number(each.get(which))}
+            for which, words in (("pearson", "Pearson"), ("spearman", "Spearman"))
+            for each in history
+        ]
+        known = {int(number(each.get("epoch")) or 0): number(each.get("pearson")) for each in history}
+        if len(known) < 2:
+            continue
+        first, kept = known.get(0), known.get(best)
+        says = f"{called[form]} on the test set as it trains; the line is at epoch {best}, which was kept"
+        if first is not None and kept is not None:
+            says += f": Pearson {short(first)} before training, {short(kept)} there"
+        table = [
+            {"epoch": each.get("epoch"), "Pearson": each.get("pearson"), "Spearman": each.get("spearman")}
+            for each in history
+        ]
+        made = signature(report, "adem-figure7", n=mapping(mapping(report.get("chosen")).get(form)).get("n"))
+        plots.append(
+            learning_charts.epochs(
+                drawn, title=called[form], best=best, says=f"{says}.", signature=made, table=table
+            )
+        )
+    return plots
+
+
+def _curves(report: Report) -> list[Plot]:
+    plots = []
+    given = mapping(report.get("table14"))
+    for which, words in (("pearson", "Pearson"), ("spearman", "Spearman")):
+        points: list[dict[str, Any]] = []
+        for each in rows(given.get("points")):
+            found, x = value(each, which), number(each.get("contexts"))
+            if found.value is not None and x is not None:
+                low, high = (number(found.more.get(end)) for end in ("low", "high"))
+                points.append({"metric": "ADEM", "x": x, "value": found.value, "low": low, "high": high})
+        if len(points) < 2:
+            continue
+        first, last = points[-1], points[0]
+        says = (
+            f"{words} on the test set is {short(first['value'])} when trained on {whole(first['x'])} "
+            f"questions and {short(last['value'])} on {whole(last['x'])}; the band goes from the lowest "
+            "sample to the highest."
+        )
+        made = signature(report, "adem-table14", times=given.get("times"))
+        plot = charts.curve(
+            points, title=words, across="questions of training", up=words, says=says, signature=made
+        )
+        table = [
+            {"questions": each["x"], words: each["value"], "from": each["low"], "to": each["high"]}
+            for each in points
+        ]
+        plots.append(replace(plot, table=table))
+    return plots
+
+
+def _numbered(kind: str, plots: list[Plot]) -> list[Plot]:
+    return [replace(each, key=f"{kind}-{at}") for at, each in enumerate(plots, start=1)]
+
+
+def _listed(values: Floats) -> list[float | None]:
+    return [None if np.isnan(each) else float(each) for each in values]
+
+
+_PARTS = {"train": "training", "validation": "validation", "test": "test"}
+_LEVEL = 0.05
+
+
+def page_of(report: Report, points: Mapping[str, Points]) -> str:
+    """The page as HTML; the templates escape texts of the data, and figures that are missing say why."""
+    return render_to_string("evaluations/learned.html", {**context_of(report, points), "sheet": sheet()})
+
+
+def context_of(report: Report, points: Mapping[str, Points]) -> dict[str, Any]:
+    """The context of `templates/evaluations/learned.html`."""
+    report = model.cleaned(report)
+    called = {**_titles(report.get("yardsticks")), **labels(report)}
+    notes = Notes()
+    first, *more = answer(report, called)
+    shown = {
+        "folds": folds(report, called, notes) if report.get("folds") else [],
+        "table3": table3(report, called, notes),
+        "table4": table4(report, called, notes),
+        "table5": table5(report, notes),
+        "table6": table6(report, called),
+        "table8": table8(report, called, notes),
+        "table14": table14(report, notes),
+        "examples": examples(report, called),
+        "chosen": _chosen(report, called, notes),
+        "made": _tabulate_training(report, called),
+    }
+    reasons = {
+        name: str(mapping(report.get(name)).get("reason") or "")
+        for name in ("table4", "table5", "table6", "table14")
+    }
+    return {
+        "report": report,
+        "title": plain(report.get("title") or "ADEM"),
+        "sentence": first,
+        "more": more,
+        "figures": by_kind(figures_of(report, points, called)),
+        "tables": shown,
+        "reasons": reasons,
+        "has_tables": "table8" in report,
+        "overlap": [called.get(str(name), str(name)) for name in _names(report, "overlap")],
+        "bounds": [f"{number(mapping(report.get('table6')).get(name)) or 0:g}" for name in ("low", "high")],
+        "counts": _counts(report),
+        "facts": _facts(report),
+        "alpha": "",
+        "notes": list(notes.reasons),
+    }
+
+
+def _titles(given: object) -> dict[str, str]:
+    return {str(name): plain(words) for name, words in mapping(given).items()}
+
+
+def answer(report: Report, called: Called) -> list[str]:
+    """One sentence after another, the answer first."""
+    lead = str(report.get("lead"))
+    if report.get("folds"):
+        return _crossed(mapping(report.get("folds")), lead, called)
+    found = value(report, "table3", "metrics", lead, "test", "pearson")
+    said = [f"{called[lead]} on answers to questions that it has not seen: {_figure(found)}."]
+    for other in [*_others(report, lead), "embedding"]:
+        beside = value(report, "table3", "metrics", other, "test", "pearson")
+        said.append(f"{called.get(other, other)} on the same answers: {_figure(beside)}.")
+    return said
+
+
+def _crossed(found: Mapping[str, Any], lead: str, called: Called) -> list[str]:
+    rival = str(found.get("rival"))
+    own, other = (value(found, "metrics", name, "pearson") for name in (lead, rival))
+    said = [
+        f"In {found.get('folds')}-fold cross-validation by question {called[lead]} agrees with people at "
+        f"{_figure(own)}; {called.get(rival, 'no metric')}, the best metric that needs no training, at "
+        f"{_figure(other)}."
+    ]
+    for each in rows(found.get("differences")):
+        if each.get("statistic") != "pearson":
+            continue
+        apart, p = value({"it": each}, "it"), number(each.get("p"))
+        name = called[str(each.get("a"))]
+        if apart.value is None or p is None:
+            said.append(f"{name} cannot be compared with it: {apart.reason}.")
+            continue
+        better = name if apart.value > 0 else called[rival]
+        verdict = f"{better} is better" if p < _LEVEL else "no significant difference"
+        said.append(f"{name} less {called[rival]}: {_plain(apart)}, {p_is(p)}: {verdict}.")
+    return said
+
+
+def _others(report: Report, lead: str) -> list[str]:
+    """The other forms, and the untrained metric that agrees best on the test set."""
+    entries = mapping(mapping(report.get("table3")).get("metrics"))
+    forms = [name for name, of in entries.items() if of.get("trained") and name != lead]
+    values = {
+        name: value(of, "test", "pearson").value
+        for name, of in entries.items()
+        if not of.get("trained") and name != "embedding"
+    }
+    known = {name: found for name, found in values.items() if found is not None}
+    return [*forms, *([max(known, key=lambda name: known[name])] if known else [])]
+
+
+def _figure(found: Value) -> str:
+    if found.value is None:
+        return f"no correlation ({found.reason})"
+    n = f" over {whole(found.n)} answers" if found.n else ""
+    return f"r\u00a0=\u00a0{_plain(found)}{n}"
+
+
+def _plain(found: Value) -> str:
+    ends = f" {between(found.low, found.high)}" if found.low is not None and found.high is not None else ""
+    return f"{short(found.value or 0.0)}{ends}"
+
+
+def _chosen(report: Report, called: Called, notes: Notes) -> Table:
+    """What was tried on validation, and what was chosen."""
+    lines = []
+    for form, of in mapping(report.get("chosen")).items():
+        for each in rows(mapping(of).get("tried")):
+            taken = all(each.get(name) == of.get(name) for name in ("n", "penalty", "rate"))
+            lines.append(
+                Line(
+                    called.get(form, form),
+                    [
+                        *(
+                            notes.plain(each.get(name))
+                            for name in ("n", "penalty", "rate", "epoch", "validation")
+                        ),
+                        notes.plain(each.get("pearson")),
+                        Cell("chosen" if taken else "", words=True),
+                    ],
+                )
+            )
+    headings = [
+        "Form",
+        "n",
+        "Penalty",
+        "Rate",
+        "Epoch",
+        "Squared error, validation",
+        "Pearson, validation",
+        "",
+    ]
+    return Table("What was tried on validation", headings, lines)
+
+
+def _tabulate_training(report: Report, called: Called) -> Table:
+    lines = [
+        Line(called[name], [Cell(str(mapping(of).get("signature") or "\u2013"), words=True)])
+        for name, of in mapping(report.get("metrics")).items()
+    ]
+    return Table("Signatures", ["Metric", "Signature"], lines)
+
+
+def _counts(report: Report) -> list[tuple[str, str]]:
+    n = mapping(report.get("n"))
+    words = {"contexts": "questions"}
+    found = [
+        (words.get(name, name), whole(given))
+        for name in ("answers", "contexts", "systems")
+        if (given := number(n.get(name))) is not None
+    ]
+    for part, called in _PARTS.items():
+        of = mapping(mapping(report.get("split")).get(part))
+        answers, contexts = number(of.get("answers")) or 0, number(of.get("contexts")) or 0
+        found.append((f"{called} answers", f"{whole(answers)} to {whole(contexts)} questions"))
+    return found
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    encoder, settings = mapping(report.get("encoder")), mapping(report.get("settings"))
+    trained = mapping(report.get("model"))
+    scale = model.scale(report)
+    files = [
+        f"{name} sha256 {digest}"
+        for source in rows(report.get("sources"))
+        for name, digest in mapping(source.get("files")).items()
+    ]
+    left = [
+        f"{whole(number(count) or 0)} with {why}" for why, count in mapping(report.get("left_out")).items()
+    ]
+    seconds = mapping(report.get("seconds"))
+    said = [
+        ("Data", report.get("source")),
+        ("Files", ", ".join(files)),
+        ("Left out", ", ".join(left)),
+        ("Model", trained.get("signature")),
+        ("Encoder", f"{encoder.get('name')} ({encoder.get('kind')}, {str(encoder.get('digest'))[:12]})"),
+        ("Training", ", ".join(f"{name} {_words(given)}" for name, given in settings.items())),
+        ("Scale of the human scores", f"{scale[0]:g} to {scale[1]:g}" if scale else ""),
+        ("Profile of untrained metrics", report.get("profile")),
+        ("Seed", report.get("seed")),
+        ("Bootstrap replicates of each interval", report.get("replicates")),
+        ("Draws of each permutation test", report.get("draws")),
+        ("Seconds", ", ".join(f"{name} {each:g}" for name, each in seconds.items())),
+        ("Distillery", report.get("distillery")),
+        ("Versions", ", ".join(f"{name} {each}" for name, each in mapping(report.get("versions")).items())),
+    ]
+    return [
+        (name, f"{given:,}" if isinstance(given, int) else str(given))
+        for name, given in said
+        if given is not None and given != ""
+    ]
+
+
+def _words(given: object) -> str:
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    return "/".join(map(str, given)) if isinstance(given, list) else str(given)
+
+
+def _names(report: Report, name: str) -> list[object]:
+    given = mapping(report.get("table6")).get(name)
+    return list(given) if isinstance(given, list) else []

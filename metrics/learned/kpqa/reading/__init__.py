@@ -1,1 +1,0 @@
-"""Question answering sets as published, read as examples for a keyphrase predictor."""
