@@ -16,7 +16,7 @@ NO_VARIATION = "not defined: all answers are the same"
 
 def nominal_alpha(units: Iterable[Sequence[Hashable]]) -> Figure:
     """Krippendorff's alpha with nominal distance; each unit is the answers that it got."""
-    import krippendorff  # noqa: PLC0415 - brings numpy, which no first page needs
+    import krippendorff
     import numpy as np  # noqa: PLC0415
 
     counts = [Counter(unit) for unit in units if len(unit) > 1]

@@ -91,7 +91,7 @@ def draw_below(
         if _repeated(ranked[place], shown)[0] is None:
             pool.append(place)
             shown.append(Choice(ranked[place]))
-    drawn = random.Random(seed).sample(pool, min(n, len(pool)))  # noqa: S311 - reproducible, not secret
+    drawn = random.Random(seed).sample(pool, min(n, len(pool)))
     return drawn, len(pool)
 
 

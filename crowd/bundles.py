@@ -43,7 +43,7 @@ def bundle(
     are more than `units_per_hit`; bundles may stay smaller for it. Each bundle draws its checks without
     repetition.
     """
-    shuffler = random.Random(f"bundle:{seed}")  # noqa: S311 - reproducible, not secret
+    shuffler = random.Random(f"bundle:{seed}")
     by_people: dict[int, list[str]] = {}
     outside = set(overlap)
     for item in pending:
@@ -121,5 +121,5 @@ def order_for(
     units: Sequence[str], *, seed: int, worker: str, together: Mapping[str, str] = _NOTHING
 ) -> list[str]:
     """The order in which one worker sees the units of a HIT; what belongs together is not torn apart."""
-    shuffler = random.Random(f"order:{seed}:{worker}")  # noqa: S311 - reproducible, not secret
+    shuffler = random.Random(f"order:{seed}:{worker}")
     return [unit for group in _shuffled(units, together, shuffler) for unit in group]

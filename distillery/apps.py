@@ -18,7 +18,7 @@ class DistilleryConfig(AppConfig):
     def ready(self) -> None:
         """Make the folders of the embedded database and broker; register the system checks."""
         # They need the models, which are there only now.
-        from distillery import checks, variables  # noqa: PLC0415
+        from distillery import checks, variables
 
         try:
             _make_folders(settings.DATA_DIR, broker=not settings.REDIS_URL)
@@ -30,11 +30,11 @@ class DistilleryConfig(AppConfig):
         # Its own has no models, and Django sends the signal for none such.
         post_migrate.connect(_place_canary, sender=apps.get_app_config("sealing"))
         if settings.METRICS_TOKEN:
-            from distillery.monitoring import counters  # noqa: PLC0415
+            from distillery.monitoring import counters
 
             counters.connect()
         if settings.TRACES:
-            from distillery.monitoring import traces  # noqa: PLC0415
+            from distillery.monitoring import traces
 
             traces.connect()
         own = (
@@ -52,7 +52,7 @@ class DistilleryConfig(AppConfig):
 def _place_canary(**sent: object) -> None:
     if not sent.get("plan"):
         return  # nothing was migrated: `flush` sends the signal too, and `up` places one by itself
-    from distillery.canary import place_canary  # noqa: PLC0415  # needs the models
+    from distillery.canary import place_canary  # needs the models
 
     place_canary()
 

@@ -156,7 +156,7 @@ def check_broker() -> Check:
         if os.access(folder, os.W_OK | os.X_OK):
             return Check(True, "The folder of the embedded broker can be written.")
         return Check(False, "The folder of the embedded broker cannot be written.")
-    import redis  # noqa: PLC0415  # only where it is the broker
+    import redis  # only where it is the broker
 
     try:
         with redis.Redis.from_url(

@@ -19,7 +19,7 @@ def holds_sealed_values(database_url: str) -> bool | None:
     """Whether secrets are sealed in the database; None where it does not answer."""
     if database_url.startswith("sqlite"):
         return _in_sqlite(Path(unquote(urlsplit(database_url).path.removeprefix("/"))))
-    import psycopg2  # type: ignore[import-untyped]  # noqa: PLC0415  # only on a host without a key
+    import psycopg2  # type: ignore[import-untyped]  # only on a host without a key
 
     try:
         connection = psycopg2.connect(_address(database_url), connect_timeout=_CONNECT_SECONDS)

@@ -300,9 +300,9 @@ def facts_of(table: "AnswerTable", chosen: "MetricChoice", tally: "Tally", *, ve
 
 def show(said: dict[str, Any], out: TextIO) -> None:
     """The same for people."""
-    from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.console import Console  # not needed to parse arguments
+    from rich.markup import escape
+    from rich.table import Table
 
     console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDTH)
     console.print(

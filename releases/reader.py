@@ -44,7 +44,7 @@ def _lines(path: Path) -> Iterator[Record]:
 
 
 def _parquet(path: Path) -> Iterator[Record]:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - only where there is nothing else to read
+    import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(batch_size=5_000):

@@ -23,7 +23,7 @@ _SECOND = (
 def phrase(seed: str, known: Iterable[str] = ()) -> str:
     """The two words of a seed; not such as stand in the texts of `known` already."""
     there = {word for text in known for word in folded(text)}
-    rng = random.Random(f"canary:{seed}")  # noqa: S311 - reproducible, and no secret to people who look
+    rng = random.Random(f"canary:{seed}")
     first = [word for word in _FIRST if word not in there] or list(_FIRST)
     second = [word for word in _SECOND if word not in there] or list(_SECOND)
     return f"{rng.choice(first)} {rng.choice(second)}"

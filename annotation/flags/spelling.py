@@ -21,7 +21,7 @@ _ENDS = ".!?\u061f\u06d4:"
 
 @lru_cache(maxsize=4)
 def _dictionary(language: str) -> Any:
-    from spellchecker import SpellChecker  # noqa: PLC0415 - reads a dictionary
+    from spellchecker import SpellChecker
 
     return SpellChecker(language=language, distance=1)
 

@@ -258,7 +258,7 @@ class Curation(SimpleKind):
         pk = query_of(unit)
         candidates = self._candidates(stage, pk)
         extra = Query.objects.values_list("extra", flat=True).get(pk=pk)
-        chance = random.Random(f"curation:{stage.seed}:{unit}")  # noqa: S311 - reproducible, not secret
+        chance = random.Random(f"curation:{stage.seed}:{unit}")
         right = _right(truth_of(extra), candidates, chance)
         chosen = [each for each in candidates if each.key in right][: _config(stage).most_passages]
         said = {f"passage_{each.rank}": "on" for each in chosen} or {NONE: "on"}

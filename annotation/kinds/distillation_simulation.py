@@ -23,7 +23,7 @@ def simulated_answer(material: Material, profile: Profile, rng: random.Random, s
     text = (_composed(material, rng) if own else "") or _known(material, rng) or _composed(material, rng)
     fields = {"text": text[:_LONGEST].strip() or "Yes"}
     if material.wants_opinion:
-        truth = random.Random(f"opinion:{seed}:{material.query.key}")  # noqa: S311 - reproducible
+        truth = random.Random(f"opinion:{seed}:{material.query.key}")
         fields["opinion"] = truth.choice(Answer.Opinion.values)
     if material.wants_entities:
         fields["entities"] = _entity(fields["text"]) if profile.habit is Habit.KNOWS else ""

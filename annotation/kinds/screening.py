@@ -180,7 +180,7 @@ class Screening(SimpleKind):
         elif unit.startswith(PREFIX):
             extra = Query.objects.values_list("extra", flat=True).get(pk=query_of(unit))
             known = truth_of(extra)
-        return _truth(known, random.Random(f"screening:{stage.seed}:{unit}"))  # noqa: S311
+        return _truth(known, random.Random(f"screening:{stage.seed}:{unit}"))
 
 
 def _truth(known: Mapping[str, Any], chance: random.Random) -> dict[str, str]:

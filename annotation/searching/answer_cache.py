@@ -39,7 +39,7 @@ def _failures() -> tuple[type[Exception], ...]:
     of_files = (OSError, EOFError, zlib.error, pickle.UnpicklingError)
     if not settings.REDIS_URL:
         return of_files
-    import redis  # noqa: PLC0415  # only where it is set up
+    import redis  # only where it is set up
 
     return (*of_files, redis.RedisError)
 

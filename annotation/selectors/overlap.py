@@ -104,7 +104,7 @@ def _spread(stage: Stage, shown: int) -> StageSpread:
     )
     queries = everything
     if len(everything) > SAMPLED:
-        queries = random.Random(f"spread:{stage.seed}").sample(everything, SAMPLED)  # noqa: S311
+        queries = random.Random(f"spread:{stage.seed}").sample(everything, SAMPLED)
     texts = texts_of(stage, queries)
     names = dict(Query.objects.filter(pk__in=queries).values_list("pk", "text"))
     rows = [

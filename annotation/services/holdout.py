@@ -93,7 +93,7 @@ def _draw_batch(pks: Sequence[int], people: int, seed: int) -> HoldoutCounts:
     now, made = timezone.now(), []
     able = {pk: found for pk, found in writers.items() if len(found) > people}
     for pk, found in able.items():
-        rng = random.Random(f"holdout:{seed}:{keys[pk]}")  # noqa: S311 - reproducible, not secret
+        rng = random.Random(f"holdout:{seed}:{keys[pk]}")
         made += [
             HeldOutWorker(query_id=pk, worker_id=found[name], seed=seed, created_at=now)
             for name in rng.sample(sorted(found), people)

@@ -13,11 +13,11 @@ class AccountsConfig(AppConfig):
     def ready(self) -> None:
         """Look at the password's state once per log-in, so that no later request needs to."""
         # The models are not loaded before.
-        from core.accounts import security  # noqa: PLC0415
-        from core.accounts.guards import count_failure, count_success  # noqa: PLC0415
-        from core.accounts.keptforms import forget_others  # noqa: PLC0415
-        from core.accounts.passwords import note_in_session  # noqa: PLC0415
-        from core.accounts.sessions import note_beginning  # noqa: PLC0415
+        from core.accounts import security
+        from core.accounts.guards import count_failure, count_success
+        from core.accounts.keptforms import forget_others
+        from core.accounts.passwords import note_in_session
+        from core.accounts.sessions import note_beginning
 
         user_logged_in.connect(note_in_session, dispatch_uid="accounts.note_in_session")
         user_logged_in.connect(forget_others, dispatch_uid="accounts.forget_others")

@@ -91,7 +91,7 @@ def _xz(raw: IO[bytes]) -> Iterator[bytes]:
 
 def _zstandard(raw: IO[bytes]) -> Iterator[bytes]:
     """Frames one after the other. The library's own reader takes one that ends too soon for whole."""
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  # only for such files
+    from zstandard import ZstdDecompressor, ZstdError  # only for such files
 
     frame: Any = None
     while piece := raw.read(_PIECE):

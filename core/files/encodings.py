@@ -200,7 +200,7 @@ def _is_utf8(data: bytes, *, whole: bool = True) -> bool:
 
 
 def _least_messy(sample: bytes) -> Guess:
-    from charset_normalizer import from_bytes  # noqa: PLC0415  # only for files that are not UTF-8
+    from charset_normalizer import from_bytes  # only for files that are not UTF-8
 
     found = list(from_bytes(sample, cp_isolation=_GUESSED, threshold=0.4))
     if not found:

@@ -24,7 +24,7 @@ Rows = Iterator[tuple[int, list[str]]]
 def main(path: str, wanted: str) -> None:
     """Write what the workbook holds, then the rows of the wanted sheet, or of the first that has any."""
     confine()
-    import python_calamine  # noqa: PLC0415  # under the limit
+    import python_calamine  # under the limit
 
     try:
         workbook = python_calamine.CalamineWorkbook.from_path(path)

@@ -124,7 +124,7 @@ class RedisLimits:
     """Counters of all hosts. While Redis does not answer, each process counts for itself."""
 
     def __init__(self, url: str, alone: ProcessLimits) -> None:
-        import redis  # noqa: PLC0415 - only where it is set up
+        import redis
 
         self._alone, self._away_until = alone, 0.0
         self._errors = (redis.RedisError, OSError)

@@ -106,7 +106,7 @@ class BucketShelf:
 
     def keep(self, name: str, folder: Path, *, move: bool) -> None:
         """Upload each file in parts, then delete what an earlier build left; `move` changes nothing here."""
-        from core.storage.bucket import name_outages, storage_for  # noqa: PLC0415 - boto3, only where it is the storage
+        from core.storage.bucket import name_outages, storage_for
 
         storage, kept = storage_for(self.bucket), set()
         for each in sorted(folder.rglob("*")):
@@ -119,7 +119,7 @@ class BucketShelf:
 
     def open(self, name: str, path: str) -> BinaryIO:
         """A reader that asks for what is read, never for the whole object."""
-        from core.storage.bucket import Reader  # noqa: PLC0415
+        from core.storage.bucket import Reader
 
         return Reader.at(self.bucket, f"{self._below(name)}{inside(path)}")
 
@@ -133,7 +133,7 @@ class BucketShelf:
 
     def paths(self) -> Iterator[str]:
         """The objects below the prefix."""
-        from core.storage.bucket import storage_for  # noqa: PLC0415
+        from core.storage.bucket import storage_for
 
         below = f"{self.prefix}/" if self.prefix else ""
         for each in storage_for(self.bucket).bucket.objects.filter(Prefix=below):
@@ -143,7 +143,7 @@ class BucketShelf:
         return f"{self.prefix}/{name}/" if self.prefix else f"{name}/"
 
     def _delete(self, name: str, *, but: set[str]) -> None:
-        from core.storage.bucket import name_outages, storage_for  # noqa: PLC0415
+        from core.storage.bucket import name_outages, storage_for
 
         with name_outages(self.bucket):
             for each in storage_for(self.bucket).bucket.objects.filter(Prefix=self._below(name)):

@@ -163,14 +163,14 @@ class BucketStore:
 
     def size(self, name: str) -> int | None:
         """Of the object."""
-        from core.storage.bucket import object_size  # noqa: PLC0415 - boto3, only where it is the storage
+        from core.storage.bucket import object_size
 
         with self._name_outages():
             return object_size(self._storage().bucket.Object(self._key(name)))
 
     def open(self, name: str) -> BinaryIO:
         """A reader of the object."""
-        from core.storage.bucket import Reader  # noqa: PLC0415
+        from core.storage.bucket import Reader
 
         return Reader.of(self._storage(), self._key(name))
 
@@ -191,12 +191,12 @@ class BucketStore:
             yield str(each.key)[len(prefix) - len(below) - 1 :], each.last_modified
 
     def _storage(self) -> Any:  # an S3Storage
-        from core.storage.bucket import storage_for  # noqa: PLC0415
+        from core.storage.bucket import storage_for
 
         return storage_for(self.bucket, "DATA_S3")
 
     def _name_outages(self) -> AbstractContextManager[None]:
-        from core.storage.bucket import name_outages  # noqa: PLC0415
+        from core.storage.bucket import name_outages
 
         return name_outages(self.bucket)
 

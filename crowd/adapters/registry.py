@@ -19,7 +19,7 @@ def adapter(endpoint: Endpoint) -> Marketplace:
 
     Raises ValueError where its secret key cannot be read any more.
     """
-    from crowd.adapters.mturk import Account, MTurkAdapter  # noqa: PLC0415 - brings boto3: 0.4 s
+    from crowd.adapters.mturk import Account, MTurkAdapter
 
     secret = unseal(endpoint.secret_sealed, purpose="crowd.endpoint") if endpoint.secret_sealed else ""
     if secret is None:

@@ -50,7 +50,7 @@ class SimulatedPerson:
 
     def chance(self, *about: object) -> random.Random:
         """This person's own chance about something, the same whenever it is asked."""
-        return random.Random(":".join(map(str, (self.seed, self.number, *about))))  # noqa: S311
+        return random.Random(":".join(map(str, (self.seed, self.number, *about))))
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ def _value(asked: _UnitVisit, found: Field, known: Mapping[str, str] | None) -> 
     meant = known.get(found.short) if known else None
     if found.kind == "text":
         return None if meant == "" else _text(asked, found, meant)
-    truth = random.Random(f"truth:{asked.stage.seed}:{asked.unit}|{found.short}")  # noqa: S311
+    truth = random.Random(f"truth:{asked.stage.seed}:{asked.unit}|{found.short}")
     if found.kind == "tick":
         meant_ticked = meant is not None if known else truth.random() < _TICKED
         return found.options[0] if _ticks(asked, meant_ticked) else None

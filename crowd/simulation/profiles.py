@@ -95,5 +95,5 @@ def crowd_of(mix: str, people: int, *, seed: int) -> list[Profile]:
     for name in by_remainder[: people - sum(counts.values())]:
         counts[name] += 1
     crowd = [PROFILES[name] for name in sorted(counts) for _ in range(counts[name])]
-    random.Random(f"crowd:{mix}:{seed}").shuffle(crowd)  # noqa: S311 - reproducible, not secret
+    random.Random(f"crowd:{mix}:{seed}").shuffle(crowd)
     return crowd

@@ -66,7 +66,7 @@ def _open(name: str, attributes: Mapping[str, spans.Value]) -> Iterator[spans.No
 
 
 def _error_status() -> "StatusCode":
-    from opentelemetry.trace import StatusCode  # noqa: PLC0415
+    from opentelemetry.trace import StatusCode
 
     return StatusCode.ERROR
 
@@ -74,11 +74,11 @@ def _error_status() -> "StatusCode":
 @cache
 def provider() -> "TracerProvider":
     """Sends spans in batches from its own thread; spans that the collector does not take in time are lost."""
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
-    from opentelemetry.sdk.trace.id_generator import RandomIdGenerator  # noqa: PLC0415
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 
     class RequestTraceIds(RandomIdGenerator):  # type: ignore[misc]
         def generate_trace_id(self) -> int:

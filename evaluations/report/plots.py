@@ -67,7 +67,7 @@ def rows_of(points: Points, metric: str, *, scale: tuple[float, float], most: in
     pairs = points.pairs(metric)
     if not pairs:
         return []
-    jitter = random.Random(f"{seed}|jitter|{metric}")  # noqa: S311 - for the eye
+    jitter = random.Random(f"{seed}|jitter|{metric}")
     width = max(a for a, _ in pairs) - min(a for a, _ in pairs)
     across = width * _JITTER if len({a for a, _ in pairs}) <= _FEW_VALUES else 0.0
     up = (scale[1] - scale[0]) * _JITTER

@@ -17,9 +17,9 @@ _FIGURES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 def summary(report: Mapping[str, Any], out: TextIO) -> None:
     """Prints the report for people; the same figures as in its JSON."""
-    from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.console import Console  # not needed to parse arguments
+    from rich.markup import escape
+    from rich.table import Table
 
     console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDTH)
     n, scale = report["n"], report["scale"]

@@ -59,7 +59,7 @@ class TrainingProgress:
         """Questions of a file were read."""
         name = plain(path.name)
         if self.bar is not silent:
-            from rich.markup import escape  # noqa: PLC0415 - the bar reads brackets as markup
+            from rich.markup import escape
 
             name = escape(name)
         self._tell(questions, 0, f"{name}: questions read", f"{questions:,}")

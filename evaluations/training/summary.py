@@ -13,8 +13,8 @@ _WIDTH = 110
 
 def summary(report: Mapping[str, Any], out: TextIO) -> None:
     """Prints the report for people; the same figures as in its JSON."""
-    from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
-    from rich.markup import escape  # noqa: PLC0415
+    from rich.console import Console  # not needed to parse arguments
+    from rich.markup import escape
 
     console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDTH)
     n, split = report["n"], report["split"]
@@ -49,8 +49,8 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
 
 
 def _table(report: Mapping[str, Any], title: str, metrics: Mapping[str, Any], part: str) -> Any:
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.markup import escape
+    from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column(title, no_wrap=True)

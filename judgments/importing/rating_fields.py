@@ -46,7 +46,7 @@ def number(text: str) -> float | None:
 
 def times(texts: list[str]) -> list[float | None]:
     """Seconds since 1970 for each ISO 8601 time, None for other texts."""
-    import pandas as pd  # noqa: PLC0415  # takes seconds to import
+    import pandas as pd  # takes seconds to import
 
     found = pd.to_datetime(pd.Series(texts, dtype=object), utc=True, format="ISO8601", errors="coerce")
     return [None if pd.isna(time) else time.timestamp() for time in found]

@@ -164,7 +164,7 @@ def _missing(source: RatingSource, field: str, theirs: str) -> RatingsFileError:
 
 
 def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]:
-    import pandas as pd  # noqa: PLC0415  # takes seconds to import
+    import pandas as pd  # takes seconds to import
 
     names = list(range(len(source.header)))
     tables: dict[str, dict[str, int]] = {field: {} for field in places}

@@ -11,9 +11,9 @@ _SHOWN = 8
 
 def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool | None = None) -> None:
     """Prints the report for people; the same figures as in its JSON."""
-    from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
-    from rich.markup import escape  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.console import Console  # not needed to parse arguments
+    from rich.markup import escape
+    from rich.table import Table
 
     console = Console(file=out, highlight=False, soft_wrap=False, width=None if out.isatty() else _WIDTH)
     console.print(

@@ -146,7 +146,7 @@ def systems_of(stage: Stage, candidates: "Keys") -> list[str]:
 def _by_system(systems: list[str], means: "Floats") -> list[SystemScore]:
     """Best first. Items without a mean are left out."""
     import numpy as np  # noqa: PLC0415
-    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import
+    from scipy.special import stdtrit
 
     each: dict[str, list[float]] = defaultdict(list)
     for system, mean in zip(systems, means.tolist(), strict=True):

@@ -107,7 +107,7 @@ class LogWriter(Protocol):
 
 def _read_call(request: HttpRequest, record: CallLog) -> tuple[Call, str]:
     """The call that a request makes and its signature, checked; fills in what the log says of it."""
-    from marketplace.protocol.shapes import input_shapes  # noqa: PLC0415 - botocore: 0.1 s of start-up
+    from marketplace.protocol.shapes import input_shapes
 
     if request.method != "POST":
         raise ProtocolError("MethodNotAllowedException", "Calls are made with POST.", 405)

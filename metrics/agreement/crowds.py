@@ -180,7 +180,7 @@ def _mean_score(crowd: Crowd, latent: Floats) -> Floats:
 @lru_cache(maxsize=64)
 def _mean_scores(crowd: Crowd) -> Floats:
     """Mean score at each quality of the grid, over biases and noises: the sum of P(score >= step)."""
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415 - only simulations need scipy
+    from scipy.special import ndtr, ndtri
 
     even = (np.arange(_PEOPLE) + 0.5) / _PEOPLE
     noise = crowd.noise * np.exp(crowd.noise_varies * ndtri(even))

@@ -65,7 +65,7 @@ class _Model:
     """Ratings as a sparse matrix, items x cells, a cell being one label of one worker."""
 
     def __init__(self, ratings: Ratings) -> None:
-        from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
+        from scipy.sparse import csr_array
 
         self.size = ratings.scale.size
         self.workers = ratings.n_workers

@@ -178,7 +178,7 @@ class _Block:
 
 
 def _blocks(ratings: Ratings, *, moments: bool) -> Iterator[_Block]:
-    from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
+    from scipy.sparse import csr_array
 
     counts = value_counts(ratings)
     items = len(counts)
@@ -205,7 +205,7 @@ def _blocks(ratings: Ratings, *, moments: bool) -> Iterator[_Block]:
 
 def _by_score(workers: Codes, counts: Counts, each: Weights, n_workers: int) -> "csr_array":
     """Workers in the order of item and score, put in that of score and item, as a sparse matrix."""
-    from scipy.sparse import csr_array  # noqa: PLC0415 - the same
+    from scipy.sparse import csr_array
 
     items, size = counts.shape
     scores = np.repeat(np.tile(np.arange(size, dtype=np.int16), items), counts.ravel())

@@ -81,7 +81,7 @@ def items_for_systems(
     """
     if difference == 0 or ratings < 1 or not (0 < level < power < 1):
         raise ValueError("needs a difference, at least one rating, and 0 < level < power < 1")
-    from scipy.special import ndtri  # noqa: PLC0415 - only planning needs scipy
+    from scipy.special import ndtri
 
     reach = float(ndtri(1 - level / 2) + ndtri(power))
     return max(2, ceil(reach**2 * variance_of_difference(spread, ratings) / difference**2 - 1e-9))
@@ -91,7 +91,7 @@ def power_for_systems(
     spread: ScoreSpread, *, items: int, ratings: int, difference: float, level: float = 0.05
 ) -> float:
     """Chance that so many items show a true difference of two systems: the paired z test, two-sided."""
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415 - only planning needs scipy
+    from scipy.special import ndtr, ndtri
 
     critical = float(ndtri(1 - level / 2))
     shift = abs(difference) * sqrt(items / variance_of_difference(spread, ratings))
@@ -159,7 +159,7 @@ class Williams:
 
 def williams(three: Three, n: int) -> Williams | Figure:
     """Test on n items that both metrics correlate equally with people."""
-    from scipy.special import stdtr  # noqa: PLC0415 - only tests and planning need scipy
+    from scipy.special import stdtr
 
     reason = _reason(three, n)
     if reason:
@@ -174,7 +174,7 @@ def power_for_metrics(three: Three, n: int, *, level: float = 0.05) -> Figure:
     Near enough: the statistic is taken as normal around its value at the true correlations. The correlations
     must be those with the human scores of the study, not with endless raters: see `attenuated`.
     """
-    from scipy.special import ndtr, stdtrit  # noqa: PLC0415 - only tests and planning need scipy
+    from scipy.special import ndtr, stdtrit
 
     reason = _reason(three, n)
     if reason:
@@ -282,7 +282,7 @@ def decision(sums: Sums, rule: Rule, *, threshold: float = 3.5) -> ItemPrecision
 
 def half_widths(sums: Sums, rule: Rule) -> Floats:
     """Half the width of each item's interval, in points of the scale; nan without ratings."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - 0.1 s that nobody pays who does not ask
+    from scipy.special import stdtrit
 
     freedom = sums.n - 1 + rule.prior_df
     spread = np.nan_to_num(sums.squares_within) + rule.prior_df * rule.prior_variance

@@ -332,7 +332,7 @@ def interval(
 ) -> tuple[float, float] | None:
     """The bounds of a 95 % interval around a reliability of these ratings' means; None of too few to draw
     from."""
-    from scipy.special import stdtrit  # noqa: PLC0415  # takes a while to load
+    from scipy.special import stdtrit  # takes a while to load
 
     items, n_items = codes_in_use(ratings.items, ratings.n_items)
     workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
@@ -362,7 +362,7 @@ class _Means:
     """Means of items under weights of items, workers or ratings, and how reliable they are."""
 
     def __init__(self, items: Codes, workers: Codes, scores: Weights) -> None:
-        from scipy.sparse import csr_array  # noqa: PLC0415  # the same
+        from scipy.sparse import csr_array  # the same
 
         order = stable_order(items)
         n = np.bincount(items)

@@ -96,7 +96,7 @@ class AdjustedScores:
 
 def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> AdjustedScores:
     """Adjusted quality of every item, with each worker's bias (positive: rates high) and inconsistency."""
-    from scipy.sparse import csr_array  # noqa: PLC0415  # slow to import; only this needs it here
+    from scipy.sparse import csr_array  # slow to import; only this needs it here
 
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     if not len(ratings):

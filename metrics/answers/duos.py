@@ -22,8 +22,8 @@ Adjacency = tuple[int, int]
 
 def solved(duos: dict[int, list[int]]) -> int:
     """Most adjacencies, of those (i, j) with j in `duos[i]`, that one mapping has; 0 if it is too large."""
-    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - few pairs of texts need it
-    from scipy.sparse import csr_array  # noqa: PLC0415
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
 
     every = [(i, j) for i, js in duos.items() for j in js]
     if len(every) > MOST_ADJACENCIES:

@@ -140,7 +140,7 @@ def _weighted(
 
 def _best(weights: npt.NDArray[np.float64]) -> int:
     """Largest sum of weights of a one-to-one mapping."""
-    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - few pairs of texts need it
+    from scipy.optimize import linear_sum_assignment
 
     return int(weights[linear_sum_assignment(weights, maximize=True)].sum())
 

@@ -25,7 +25,7 @@ def missing() -> str:
 
 def synsets(word: str) -> frozenset[str]:
     """Names of the synsets of a word in any of its forms; two words that share one are synonyms."""
-    from nltk.corpus import wordnet  # noqa: PLC0415 - may not be installed
+    from nltk.corpus import wordnet
 
     return frozenset(synset.name() for synset in wordnet.synsets(word))
 

@@ -9,7 +9,7 @@ from metrics.errors import MetricError
 
 def device(asked: str = "auto") -> Any:
     """The device of a name (`auto`: a GPU if there is one, else the CPU); MetricError if it is not there."""
-    import torch  # noqa: PLC0415  # takes seconds
+    import torch  # takes seconds
 
     if asked == "auto":
         asked = "cuda" if torch.cuda.is_available() else "cpu"
@@ -24,7 +24,7 @@ def device(asked: str = "auto") -> Any:
 
 def threads() -> None:
     """Give PyTorch all cores, one where a pool of processes shares them, or OMP_NUM_THREADS of them."""
-    import torch  # noqa: PLC0415
+    import torch
 
     asked = os.environ.get("OMP_NUM_THREADS", "")
     alone = multiprocessing.parent_process() is None

@@ -42,7 +42,7 @@ def encoder(name: str | Path, *, download: bool = False) -> Encoder:
     Only weights in safetensors are read, and no code that comes with them.
     """
     needed(f"The encoder {name}")
-    from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415  # takes seconds
+    from transformers import AutoModel, AutoTokenizer  # takes seconds
 
     how: dict[str, Any] = {"local_files_only": not download, "trust_remote_code": False}
     if Path(name).is_dir() and not (Path(name) / "config.json").is_file():
@@ -67,7 +67,7 @@ def encoder(name: str | Path, *, download: bool = False) -> Encoder:
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Without the bars and remarks that transformers prints when it loads, and without the network."""
-    from transformers.utils import logging as said  # noqa: PLC0415
+    from transformers.utils import logging as said
 
     level, logger = said.get_verbosity(), logging.getLogger("transformers")
     was = logger.level

@@ -574,7 +574,7 @@ def fisher(r: float, n: int) -> Interval | None:
     """Fisher's interval of Pearson's r of n independent answers; None for n < 4 or |r| = 1."""
     if n < 4 or abs(r) >= 1:
         return None
-    from scipy.special import ndtri  # noqa: PLC0415 - takes a while to load
+    from scipy.special import ndtri
 
     reach = float(ndtri((1 + COVERAGE) / 2)) / math.sqrt(n - 3)
     return math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach)

@@ -145,7 +145,7 @@ def _totals(raters: Raters, n: int) -> tuple[Floats, Codes]:
 
 def _by_chance(answers: Codes, scores: Floats) -> bool:
     """Whether ratings dealt to answers at random would differ as much between answers as these do."""
-    from scipy.stats import f  # noqa: PLC0415  # takes a while to load
+    from scipy.stats import f  # takes a while to load
 
     _, codes, sizes = np.unique(answers, return_inverse=True, return_counts=True)
     means = np.bincount(codes, weights=scores) / sizes

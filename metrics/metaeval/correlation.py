@@ -350,7 +350,7 @@ def p_of_correlation(r: float, n: int) -> float:
 
 def p_of_t(t: float, degrees: float) -> float:
     """Two-sided p-value of Student's t."""
-    from scipy.special import stdtr  # noqa: PLC0415 - takes a while to load
+    from scipy.special import stdtr
 
     return float(2 * stdtr(degrees, -abs(t)))
 

@@ -99,7 +99,7 @@ def williams_error(human_a: float, human_b: float, between: float, n: int) -> fl
 
 def p_of_t(t: float, degrees: int) -> float:
     """Two-sided p-value of Student's t."""
-    from scipy.special import stdtr  # noqa: PLC0415 - takes a while to load
+    from scipy.special import stdtr
 
     return float(2 * stdtr(degrees, -abs(t)))
 

@@ -39,7 +39,7 @@ class Runs:
         if len(self.starts) == len(self.order):
             return weights[self.order]
         # A sparse product is ten times faster here than np.add.reduceat.
-        from scipy.sparse import csr_array  # noqa: PLC0415 - takes a while to load
+        from scipy.sparse import csr_array
 
         n = len(self.order)
         parts = (np.ones(n), self.order, np.append(self.starts, n))

@@ -17,7 +17,7 @@ BLOCK = 1 << 20
 
 def type_of(kind: Kind) -> "pa.DataType":
     """The Arrow type of a column; lists of records are lists of structs."""
-    import pyarrow as pa  # noqa: PLC0415 - not on the way to a first page
+    import pyarrow as pa
 
     plain = {
         Kind.TEXT: pa.string,
@@ -36,15 +36,15 @@ def type_of(kind: Kind) -> "pa.DataType":
 
 def schema_of(table: Table) -> "pa.Schema":
     """The columns of a table."""
-    import pyarrow as pa  # noqa: PLC0415 - the same
+    import pyarrow as pa
 
     return pa.schema([(column.name, type_of(column.kind)) for column in table.columns])
 
 
 def records(source: Source, table: Table, split: str) -> Iterator[Any]:
     """The rows of one split of a table as record batches, in their order."""
-    import pyarrow as pa  # noqa: PLC0415 - the same
-    from pyarrow import json  # noqa: PLC0415 - the same
+    import pyarrow as pa
+    from pyarrow import json
 
     schema = schema_of(table)
     if source.lines is None:
@@ -65,8 +65,8 @@ def records(source: Source, table: Table, split: str) -> Iterator[Any]:
 
 def json_texts(lists: Any) -> Any:
     """A column of lists as texts of JSON, made column by column; what is not known is an empty list."""
-    import pyarrow as pa  # noqa: PLC0415 - the same
-    from pyarrow import compute  # noqa: PLC0415 - the same
+    import pyarrow as pa
+    from pyarrow import compute
 
     if not len(lists.flatten()):
         return pa.repeat(pa.scalar("[]"), len(lists))
@@ -75,8 +75,8 @@ def json_texts(lists: Any) -> Any:
 
 def _as_json(values: Any) -> Any:
     """Each value as JSON; what is not known is null."""
-    import pyarrow as pa  # noqa: PLC0415 - the same
-    from pyarrow import compute  # noqa: PLC0415 - the same
+    import pyarrow as pa
+    from pyarrow import compute
 
     if pa.types.is_list(values.type):
         return compute.fill_null(_lists_as_json(values), "null")
@@ -93,8 +93,8 @@ def _as_json(values: Any) -> Any:
 
 def _lists_as_json(lists: Any) -> Any:
     """Lists as JSON, null where there is none."""
-    import pyarrow as pa  # noqa: PLC0415 - the same
-    from pyarrow import compute  # noqa: PLC0415 - the same
+    import pyarrow as pa
+    from pyarrow import compute
 
     lengths = compute.fill_null(compute.list_value_length(lists), 0).to_numpy()
     ends = pa.array([0, *lengths.cumsum().tolist()], pa.int32())

@@ -24,7 +24,7 @@ _PLAIN = (Kind.INTEGER, Kind.NUMBER, Kind.FLAG)
 @contextmanager
 def open_file(path: Path, table: Table) -> Iterator[Callable[[Any], None]]:
     """One file; what is given takes record batches."""
-    from pyarrow import csv  # noqa: PLC0415 - not on the way to a first page
+    from pyarrow import csv
 
     with csv.CSVWriter(
         path, _cells_of(table), write_options=csv.WriteOptions(quoting_style="needed")
@@ -34,7 +34,7 @@ def open_file(path: Path, table: Table) -> Iterator[Callable[[Any], None]]:
 
 def _cells_of(table: Table) -> "pa.Schema":
     """The columns as cells: all but numbers and truths are texts."""
-    import pyarrow as pa  # noqa: PLC0415 - the same
+    import pyarrow as pa
 
     schema = schema_of(table)
     return pa.schema(
@@ -46,7 +46,7 @@ def _cells_of(table: Table) -> "pa.Schema":
 
 
 def _cells(batch: Any, table: Table) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - the same
+    import pyarrow as pa
 
     made = []
     for column, values in zip(table.columns, batch.columns, strict=True):
@@ -58,7 +58,7 @@ def _cells(batch: Any, table: Table) -> Any:
 
 
 def _guarded(texts: Any) -> Any:
-    from pyarrow import compute  # noqa: PLC0415 - the same
+    from pyarrow import compute
 
     runs = compute.match_substring_regex(texts, BEGINNING)
     inside = compute.match_substring_regex(texts, INSIDE)

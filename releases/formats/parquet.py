@@ -18,7 +18,7 @@ _ROWS, _LARGE_ROWS = 25_000, 500
 @contextmanager
 def open_file(path: Path, table: Table) -> Iterator[Callable[[Any], None]]:
     """One file; the same rows give the same bytes with the same version of Arrow."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - not on the way to a first page
+    import pyarrow.parquet as pq
 
     with pq.ParquetWriter(path, schema_of(table), compression="zstd", version="2.6") as writer:
         groups = _Groups(writer.write_table, _size(table))
@@ -41,7 +41,7 @@ class _Groups:
 
     def add(self, batch: Any) -> None:
         """Write the groups that are complete with this batch."""
-        import pyarrow as pa  # noqa: PLC0415 - the same
+        import pyarrow as pa
 
         self._waiting.append(batch)
         self._count += batch.num_rows
@@ -53,7 +53,7 @@ class _Groups:
 
     def close(self) -> None:
         """Write what is left."""
-        import pyarrow as pa  # noqa: PLC0415 - the same
+        import pyarrow as pa
 
         if self._count:
             self._write(pa.Table.from_batches(self._waiting))

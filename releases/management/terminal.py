@@ -38,8 +38,8 @@ def bar() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield silent
         return
-    from rich.console import Console  # noqa: PLC0415 - not needed to parse arguments
-    from rich.progress import Progress as Bars  # noqa: PLC0415 - the same
+    from rich.console import Console
+    from rich.progress import Progress as Bars
 
     with Bars(console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("", total=None)

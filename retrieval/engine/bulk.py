@@ -74,7 +74,7 @@ def _send(cluster: Cluster, index: str, batch: list[str]) -> None:
                 f"OpenSearch at {cluster.where} is too busy: it still turned away {len(batch):,} passages "
                 f"after {connections.WRITING:g} s. Try again later, or give it more memory."
             )
-        time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  # so that not all ask again at once
+        time.sleep(pause * random.uniform(0.5, 1.5))  # so that not all ask again at once
         pause *= 2
 
 

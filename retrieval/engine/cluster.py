@@ -28,7 +28,7 @@ class Cluster:
     def __init__(self, urls: str, *, certificates: str = "") -> None:
         """`urls`: one or more with commas between; `certificates`: file of the authority for https."""
         try:
-            from opensearchpy import OpenSearch  # noqa: PLC0415  # an optional extra
+            from opensearchpy import OpenSearch  # an optional extra
         except ImportError as error:
             raise CorpusError(
                 "OpenSearch needs its client, which is not installed: pip install 'opensearch-py>=3.2'."
@@ -58,7 +58,7 @@ class Cluster:
             except client_error() as error:
                 if not _passes(error) or time.monotonic() + pause > deadline:
                     raise told(error, self.where) from error
-            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311  # so that not all ask again at once
+            time.sleep(pause * random.uniform(0.5, 1.5))  # so that not all ask again at once
             pause = min(pause * 2, _LONGEST_PAUSE)
 
 
@@ -70,7 +70,7 @@ def cluster(urls: str, certificates: str, process: int) -> Cluster:
 
 def client_error() -> type[Exception]:
     """The base class of all errors of the client, which is there once a cluster is."""
-    from opensearchpy.exceptions import OpenSearchException  # noqa: PLC0415  # an optional extra
+    from opensearchpy.exceptions import OpenSearchException  # an optional extra
 
     return OpenSearchException
 
@@ -89,8 +89,8 @@ def kind_of(error: BaseException | None) -> str:
 
 def _passes(error: Exception) -> bool:
     """Whether it may be gone in a moment."""
-    from opensearchpy.exceptions import ConnectionError as NoConnection  # noqa: PLC0415  # an optional extra
-    from opensearchpy.exceptions import SSLError  # noqa: PLC0415
+    from opensearchpy.exceptions import ConnectionError as NoConnection  # an optional extra
+    from opensearchpy.exceptions import SSLError
 
     if isinstance(error, NoConnection):
         return not isinstance(error, SSLError)
@@ -99,7 +99,7 @@ def _passes(error: Exception) -> bool:
 
 def told(error: Exception, where: str) -> Exception:
     """An error of the client as one of ours; others, our own among them, stay as they are."""
-    from opensearchpy.exceptions import (  # noqa: PLC0415  # an optional extra
+    from opensearchpy.exceptions import (  # an optional extra
         ConnectionTimeout,
         OpenSearchException,
         SSLError,

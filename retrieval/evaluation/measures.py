@@ -37,7 +37,7 @@ class NamedMeasure:
 
 def parse_measures(text: str) -> list[NamedMeasure]:
     """Measures of a list such as `nDCG@10,MRR@10,R(rel=2)@100`; EvaluationError for one that there is not."""
-    import ir_measures  # noqa: PLC0415  # only where something is measured
+    import ir_measures  # only where something is measured
 
     found: dict[str, NamedMeasure] = {}
     for name in filter(None, _SEPARATORS.split(text.strip())):
@@ -72,7 +72,7 @@ def values(
     measures: Sequence[NamedMeasure], qrels: Qrels, rankings: Rankings, queries: Sequence[str]
 ) -> Values:
     """Values of each measure, in the order of `queries`; a query for which nothing was found has 0."""
-    import ir_measures  # noqa: PLC0415  # only where something is measured
+    import ir_measures  # only where something is measured
 
     place = {query: number for number, query in enumerate(queries)}
     judged = {query: qrels.grades[query] for query in queries}

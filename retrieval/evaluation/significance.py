@@ -76,7 +76,7 @@ def paired(
 
 
 def _one(differences: Floats, p: float, units: int, draws: int) -> MeanDifference:
-    from scipy import stats  # noqa: PLC0415  # takes a second to import
+    from scipy import stats  # takes a second to import
 
     n, mean = len(differences), float(differences.mean())
     signs = [int((differences > CLOSE).sum()), int((differences < -CLOSE).sum())]

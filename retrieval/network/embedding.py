@@ -40,7 +40,7 @@ def embedded(segment: Segment, *, dimensions: int = DIMENSIONS) -> tuple[NDArray
 
 def _ppmi(segment: Segment, words: NDArray[np.int64]) -> Any:  # a sparse matrix; scipy has no types
     """Positive PMI of words (rows) with words near them (columns)."""
-    from scipy.sparse import csr_matrix  # noqa: PLC0415  # heavy
+    from scipy.sparse import csr_matrix  # heavy
 
     number = np.full(segment.facts.words, -1, dtype=np.int32)
     number[words] = np.arange(len(words), dtype=np.int32)

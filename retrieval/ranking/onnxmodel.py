@@ -101,8 +101,8 @@ def open_model(folder: Path) -> CrossEncoderModel:
 @lru_cache(maxsize=2)
 def _opened(folder: Path, path: Path, state: tuple[int, int], process: int) -> CrossEncoderModel:
     try:
-        import onnxruntime  # noqa: PLC0415  # optional
-        import tokenizers  # noqa: PLC0415  # optional
+        import onnxruntime  # optional
+        import tokenizers  # optional
     except ImportError as error:
         raise ModelError(_INSTALL) from error
     options = onnxruntime.SessionOptions()

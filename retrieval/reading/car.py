@@ -37,7 +37,7 @@ def records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int, dict[str
 
 def _items(file: PassageSource, raw: IO[bytes], where: LineNumber) -> Iterator[Any]:
     """What stands in the file, one after the other, without the marks of the list around it."""
-    from cbor2 import CBORDecodeEOF, CBORDecodeError, CBORDecoder  # noqa: PLC0415  # only for such files
+    from cbor2 import CBORDecodeEOF, CBORDecodeError, CBORDecoder  # only for such files
 
     content, after_header = io.BytesIO(), False
     for block in blocks(file, raw, where):

@@ -183,7 +183,7 @@ def _likeliest(hashes: Iterable[int], band: Mapping[int, str]) -> list[str]:
 
 def bands_for(share: float) -> tuple[int, int]:
     """How many bands of how many hashes, for passages that have at least this share in common."""
-    from datasketch import MinHashLSH  # noqa: PLC0415  # heavy
+    from datasketch import MinHashLSH  # heavy
 
     chosen = MinHashLSH(
         threshold=max(share - _MARGIN, _MARGIN), num_perm=_PERMUTATIONS, weights=_OVERLOOKING_WEIGHS

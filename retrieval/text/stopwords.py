@@ -82,6 +82,6 @@ def _is_in_snowball(word: str, name: str) -> bool:
 
 @cache
 def _snowball(name: str) -> "TextAnalyzer":
-    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer  # noqa: PLC0415  # only where it is asked
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer  # only where it is asked
 
     return TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.stopword(name)).build()

@@ -1,7 +1,5 @@
 """The charts of an evaluation of metrics, made with Altair: what is drawn of which rows."""
 
-# ruff: noqa: PLC0415 - Altair takes a second to import
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -29,7 +29,7 @@ def width_of(name: str) -> float:
 
 def axis_of_names(names: Iterable[str], *, limit: int = LIMIT, **options: Any) -> "alt.Axis":
     """An axis with names whose margin is wide enough where the reader's font is wider than the server's."""
-    import altair as alt  # noqa: PLC0415 - takes a second to import
+    import altair as alt
 
     longest = max(map(width_of, names), default=0)
     room = _TICK + round(min(longest, limit * _WIDER)) - _PADDING

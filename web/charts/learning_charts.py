@@ -1,7 +1,5 @@
 """Charts of metrics that learn, made with Altair."""
 
-# ruff: noqa: PLC0415 - Altair takes a second to import
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -44,6 +44,6 @@ def svg(plot: Plot, look: Look = Look.PAPER, *, width: int = 0) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def _drawn(specification: str) -> str:
-    import vl_convert  # noqa: PLC0415 - brings a whole engine with it
+    import vl_convert
 
     return str(vl_convert.vegalite_to_svg(specification, vl_version=VEGA_LITE))

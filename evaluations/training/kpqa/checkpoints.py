@@ -60,7 +60,7 @@ class Checkpoints:
         return self.folder / f"best-{epoch}.pt"
 
     def _write(self, path: Path, what: Any) -> None:
-        import torch  # noqa: PLC0415  # takes seconds
+        import torch  # takes seconds
 
         made = path.with_name(f".{path.name}")
         with _refusing(path):
@@ -71,7 +71,7 @@ class Checkpoints:
             made.replace(path)
 
     def _read(self, path: Path) -> dict[str, Any]:
-        import torch  # noqa: PLC0415
+        import torch
 
         try:
             found = torch.load(path, map_location="cpu", weights_only=True)

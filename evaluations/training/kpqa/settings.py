@@ -85,7 +85,7 @@ _WORDS = {
 
 def precision_for(asked: str, device: Any) -> str:
     """The precision to compute in: on a GPU bf16 where it can, else fp16; on a CPU fp32."""
-    import torch  # noqa: PLC0415  # takes seconds
+    import torch  # takes seconds
 
     if device.type != "cuda":
         if asked == "fp16":

@@ -64,7 +64,7 @@ def lines(path: Path) -> Iterator[Value]:
 
 def entries(path: Path, prefix: str, name: str) -> Iterator[Value]:
     """The entries of the list at a prefix (`data.item`); `name` calls each by its number (`data[{}]`)."""
-    import ijson  # noqa: PLC0415  # part of the extra
+    import ijson  # part of the extra
 
     with opened(path) as file:
         found = ijson.items(file, prefix, buf_size=_BUFFER, use_float=True)
@@ -74,7 +74,7 @@ def entries(path: Path, prefix: str, name: str) -> Iterator[Value]:
 
 def members(path: Path, key: str) -> Iterator[tuple[str, Value]]:
     """The members of the object that a file's object holds under a key."""
-    import ijson  # noqa: PLC0415
+    import ijson
 
     with opened(path) as file:
         found = ijson.kvitems(file, key, buf_size=_BUFFER, use_float=True)
@@ -84,7 +84,7 @@ def members(path: Path, key: str) -> Iterator[tuple[str, Value]]:
 
 def sound(found: Iterator[Any], path: Path, name: str) -> Iterator[tuple[str, Any]]:
     """What ijson finds in a file, with its place; MetricError that names the place where it is no JSON."""
-    import ijson  # noqa: PLC0415
+    import ijson
 
     for place in map(name.format, count()):
         try:

@@ -141,8 +141,8 @@ def _progress() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield silent
         return
-    from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
-    from rich.progress import Progress as Bars  # noqa: PLC0415
+    from rich.console import Console  # not needed to parse arguments
+    from rich.progress import Progress as Bars
 
     with Bars(console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}

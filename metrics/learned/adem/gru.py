@@ -78,7 +78,7 @@ class GruEncoder:
 
     def contexts(self, contexts: Sequence[Turns]) -> Floats:
         """A vector of each context, of its last turns."""
-        import torch  # noqa: PLC0415
+        import torch
 
         found = np.empty((len(contexts), self.width))
         turns = [context[-self._said["turns"] :] for context in contexts]
@@ -94,7 +94,7 @@ class GruEncoder:
 
     def save(self, folder: Path) -> None:
         """Weights of the encoder, its pieces, and how they are used."""
-        from safetensors.torch import save_file  # noqa: PLC0415
+        from safetensors.torch import save_file
 
         folder.mkdir(parents=True, exist_ok=True)
         save_file(self._weights(), folder / _WEIGHTS)
@@ -102,7 +102,7 @@ class GruEncoder:
         (folder / _SAID).write_text(json.dumps(self._said, indent=2), encoding="utf-8")
 
     def _utterances(self, texts: Sequence[str]) -> Any:
-        import torch  # noqa: PLC0415
+        import torch
 
         where = next(self._reader.parameters()).device
         ids = _ids(self._pieces, texts, self._said["longest"])
@@ -136,7 +136,7 @@ def train_gru(
 ) -> GruEncoder:
     """Train the dialogue model on dialogues of two turns or more; its encoder remains."""
     needed("The GRU encoder")
-    import torch  # noqa: PLC0415
+    import torch
 
     from metrics.learned.adem.gru_network import Dialogue, Reader  # noqa: PLC0415
 
@@ -163,9 +163,9 @@ def is_one(folder: Path) -> bool:
 def load(folder: Path, *, device: str = "auto") -> GruEncoder:
     """What `save` wrote."""
     needed("The GRU encoder")
-    from safetensors import SafetensorError  # noqa: PLC0415
-    from safetensors.torch import load_file  # noqa: PLC0415
-    from tokenizers import Tokenizer  # noqa: PLC0415
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+    from tokenizers import Tokenizer
 
     from metrics.learned.adem.gru_network import Reader  # noqa: PLC0415
 
@@ -199,7 +199,7 @@ class _Turns:
 
     def batch(self, rows: Sequence[int], where: Any) -> tuple[Any, Any]:
         """Utterances (N, L) of some dialogues, and their numbers (B, T)."""
-        import torch  # noqa: PLC0415
+        import torch
 
         used = {
             turn: place for place, turn in enumerate(sorted({t for r in rows for t in self.dialogues[r]}))
@@ -230,7 +230,7 @@ def _learned_pieces(dialogues: Sequence[Turns], size: int) -> Any:
 
     Marks for the ends of words would be numbered in another order each time; the space before a word does.
     """
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers  # noqa: PLC0415
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
     pieces = Tokenizer(models.BPE(unk_token=_SPECIAL[1]))
     pieces.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
@@ -257,7 +257,7 @@ def _fit(
     model: Any, known: _Turns, held: _Turns, settings: GruSettings, progress: Progress | None
 ) -> dict[str, Any]:
     """Train until the held-out dialogues get no likelier; the weights of the best epoch stay."""
-    import torch  # noqa: PLC0415
+    import torch
 
     where = next(model.parameters()).device
     chance = np.random.default_rng((settings.seed, 1))
@@ -299,7 +299,7 @@ def _copied(model: Any) -> dict[str, Any]:
 
 
 def _perplexity(model: Any, held: _Turns) -> float:
-    import torch  # noqa: PLC0415
+    import torch
 
     model.eval()
     where = next(model.parameters()).device

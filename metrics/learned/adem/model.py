@@ -58,7 +58,7 @@ def save(
     }
 
     def fill(made: Path) -> None:
-        from safetensors.numpy import save_file  # noqa: PLC0415
+        from safetensors.numpy import save_file
 
         save_file(_tensors(trained), made / _LEARNED)
         if not external:
@@ -88,7 +88,7 @@ def described(trained: TrainedModel) -> dict[str, Any]:
 def load(choice: Choice, device: str = "auto") -> Scorer:
     """The model of a choice, kept while the process lives; MetricError where it is not that model."""
     needed("ADEM")
-    from safetensors.numpy import load_file  # noqa: PLC0415
+    from safetensors.numpy import load_file
 
     folder = opened(Path(choice.folder), ADEM, choice.digest)
     external = str(folder.card.get("encoder", {}).get("external", ""))

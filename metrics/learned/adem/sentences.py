@@ -67,7 +67,7 @@ def load(name: str, *, download: bool = False, device: str = "auto") -> Sentence
     Only weights in safetensors are read, and no code that comes with them.
     """
     needed(f"The encoder {name}")
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415  # takes seconds
+    from sentence_transformers import SentenceTransformer  # takes seconds
 
     folder = Path(name)
     if folder.is_dir() and not any((folder / file).is_file() for file in ("modules.json", "config.json")):

@@ -57,7 +57,7 @@ def _folder(encoder: str, *, download: bool) -> Path:
     if Path(encoder).is_dir():
         return Path(encoder).resolve()
     needed(f"The encoder {encoder}")
-    from huggingface_hub import snapshot_download  # noqa: PLC0415  # takes a second
+    from huggingface_hub import snapshot_download  # takes a second
 
     try:
         return Path(snapshot_download(encoder, local_files_only=not download, allow_patterns=list(_FILES)))

@@ -96,7 +96,7 @@ def _batches(lengths: Places, other_lengths: Places, width: int) -> Iterator[Pla
 
 def _padded(vectors: Sequence[Any], weights: Weights) -> tuple[Any, Any, Any]:
     """Vectors, mask and weights as the package takes them, all with room for one piece more than there is."""
-    import torch  # noqa: PLC0415
+    import torch
 
     device = vectors[0].device
     longest = max(map(len, vectors)) + 1
@@ -111,7 +111,7 @@ def _padded(vectors: Sequence[Any], weights: Weights) -> tuple[Any, Any, Any]:
 
 
 def _matched(reference: tuple[Any, Any, Any], candidate: tuple[Any, Any, Any]) -> Floats:
-    from bert_score.utils import greedy_cos_idf  # noqa: PLC0415
+    from bert_score.utils import greedy_cos_idf
 
     found: Floats = greedy_cos_idf(*reference, *candidate)[2].double().cpu().numpy()
     return found

@@ -52,7 +52,7 @@ def pieces_weighed(weigher: Weigher, pairs: Sequence[Pair]) -> list[WordWeights]
 
 def _likely(network: Any, given: Any, batch: Sequence[int], pad: int, device: Any) -> Floats:
     """How likely each piece of some pairs is part of the key phrase, padded."""
-    import torch  # noqa: PLC0415  # takes seconds
+    import torch  # takes seconds
 
     longest = max(len(given["input_ids"][pair]) for pair in batch)
 

@@ -87,7 +87,7 @@ class Layers:
 
     def vectors(self, texts: Sequence[Sequence[int]]) -> Any:
         """One vector for each piece of each text: a padded tensor (texts, pieces, units)."""
-        from bert_score import utils  # noqa: PLC0415  # takes seconds
+        from bert_score import utils  # takes seconds
 
         ids, _, mask = utils.padding(texts, self.tokenizer.pad_token_id or 0)
         return utils.bert_encode(self.model, ids.to(self.device), attention_mask=mask.to(self.device))
@@ -108,7 +108,7 @@ def layers(known: EncoderFolder, layer: int, device: str) -> Layers:
 
 def _cut(model: Any, layer: int) -> None:
     """Take away the layers above one: the package cuts models by name alone, which it loads itself."""
-    from torch import nn  # noqa: PLC0415
+    from torch import nn
 
     whole = int(model.config.num_hidden_layers)
     for stack in list(model.modules()):

@@ -178,7 +178,7 @@ def _batches(windows: Sequence[Window], budget: int) -> list[list[Window]]:
 
 def _likely(network: Any, batch: Sequence[Window], pad: int, device: Any) -> Weights:
     """How likely the words of windows are part of key phrases: windows x words, filled up."""
-    import torch  # noqa: PLC0415
+    import torch
 
     def tensor(rows: list[Sequence[int]], fill: int = 0) -> Any:
         width = max(map(len, rows))

@@ -86,7 +86,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _evaluate(self, options: dict[str, Any]) -> None:
-        from rich.console import Console  # noqa: PLC0415  # not needed to parse arguments
+        from rich.console import Console  # not needed to parse arguments
 
         from retrieval.evaluation import measures as m  # noqa: PLC0415  # numpy comes with it
         from retrieval.evaluation import writer  # noqa: PLC0415  # the same
