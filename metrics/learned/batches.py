@@ -28,7 +28,7 @@ def spread(work: Callable[[B], R], parts: Sequence[B], device: Any) -> list[R]:
     Cores that share a part wait for each other after every step. What one core computes does not depend on
     how many there are.
     """
-    import torch  # noqa: PLC0415  # takes seconds
+    import torch  # takes seconds
 
     def done(part: B) -> R:
         with torch.inference_mode():
