@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.candidates import Region, choose
 from annotation.importing.design import Design, SampledQuery
 from annotation.importing.detect import open_reader
 from annotation.importing.hints import refused_fields
@@ -21,13 +23,118 @@ from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.screening import LONGEST, SHORTEST, Screen
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
-from annotation.services.candidate_repeats import fold_candidates
-from annotation.services.import_rows import IMPORTED_AS_SCREENED, candidates_of, query_of, texts_there
 from core.files.refusals import BadFieldError, FileRefusedError, LookedEnoughError, Refusals, UnmappedError
 from core.files.rowcounts import RowCounts
 from core.files.text_source import Limits, TextSource, encoding_of, fingerprint
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
+
+
+@transaction.atomic
+def fold_candidates(query_pks: Sequence[int]) -> int:
+    """Fold repetitions among candidates that an import brought; how many. Chosen ones are never folded.
+
+    For the import, before anybody sees them: what has been shown must not vanish. Again changes nothing.
+    """
+    by_query: dict[int, list[CandidatePassage]] = defaultdict(list)
+    unfolded = CandidatePassage.objects.filter(query__in=query_pks, folded_into=None)
+    for candidate in unfolded.order_by("query", "rank"):
+        by_query[candidate.query_id].append(candidate)
+    folded = []
+    for candidates in by_query.values():
+        choices = choose([_region(candidate) for candidate in candidates], len(candidates))
+        for candidate, choice in zip(candidates, choices, strict=True):
+            if choice.folded_into is not None:
+                candidate.folded_into = candidates[choice.folded_into]
+                candidate.fold_reason = choice.reason
+                folded.append(candidate)
+    CandidatePassage.objects.bulk_update(folded, ["folded_into", "fold_reason"], batch_size=200)
+    return len(folded)
+
+
+def _region(candidate: CandidatePassage) -> Region:
+    return Region(
+        candidate.key,
+        candidate.text,
+        candidate.page,
+        candidate.start,
+        candidate.end,
+        candidate.rank,
+        candidate.imported_selected,
+    )
+
+
+IMPORTED_AS_SCREENED = "imported as screened"
+
+
+def query_of(source: QuerySource, each: Record, drawn: SampledQuery, digest: str, *, accepted: bool) -> Query:
+    """A query of a source; accepted ones need no screening."""
+    return Query(
+        project=source.project,
+        source=source,
+        key=each.id or f"q-{digest[:16]}",
+        text=each.text,
+        digest=digest,
+        context=context_of(each),
+        conversation=each.conversation,
+        turn=each.turn,
+        type=each.type,
+        yes_no=bool(each.yes_no),
+        count=drawn.count,
+        stratum=drawn.stratum,
+        weight=drawn.weight,
+        line=each.line,
+        references=each.references,
+        extra=each.extra,
+        status=Query.Status.ACCEPTED if accepted else Query.Status.WAITING,
+        status_reason=IMPORTED_AS_SCREENED if accepted else "",
+    )
+
+
+def context_of(each: Record) -> list[dict[str, str]]:
+    """`Query.context`: the turns before it, with what was replied to those where the file says so."""
+    replies = each.replies or [""] * len(each.context)
+    return [
+        {"text": text, "answer": reply} if reply else {"text": text}
+        for text, reply in zip(each.context, replies, strict=True)
+    ]
+
+
+def candidates_of(each: Record, query: Query) -> list[CandidatePassage]:
+    """The query's passages in their order; one with the key of an earlier one gets a key of its own."""
+    rows, keys = [], set()
+    for rank, passage in enumerate(each.passages, 1):
+        key = passage.key or f"p{rank}"
+        if key in keys:
+            key = f"{key[:180]}#{rank}"
+        keys.add(key)
+        rows.append(
+            CandidatePassage(
+                query=query,
+                rank=rank,
+                key=key,
+                text=passage.text,
+                title=passage.title,
+                url=passage.url,
+                page=passage.page or passage.url,
+                start=passage.start,
+                end=passage.end,
+                imported_selected=passage.selected,
+            )
+        )
+    return rows
+
+
+def texts_there(project: Project, digests: Sequence[str]) -> dict[str, set[str]]:
+    """Queries with these digests that the project has: the texts of their passages and references."""
+    queries = Query.objects.filter(project=project, digest__in=digests)
+    there = {digest: set(references) for digest, references in queries.values_list("digest", "references")}
+    if there:
+        passages = CandidatePassage.objects.filter(query__project=project, query__digest__in=list(there))
+        for digest, text in passages.values_list("query__digest", "text").iterator():
+            there[digest].add(text)
+    return there
+
 
 START_AT = {
     "screening": "editors screen them first",

@@ -11,13 +11,40 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
+from xml.etree.ElementTree import ParseError
 
+from defusedxml import ElementTree as SafeTree
+from defusedxml.common import DefusedXmlException
 from django.db.models import Count, Q, QuerySet
 
 from core.files.cells import cell, csv_line_writer
-from marketplace.batches import answers
 from marketplace.models import Batch, Holding
 from marketplace.templatetags.marketplace_money import money
+
+#: Between the parts of one answer: several choices, or a choice and one's own words.
+BETWEEN = "|"
+_PARTS = ("FreeText", "SelectionIdentifier", "OtherSelectionText", "UploadedFileKey")
+
+
+def fields(xml: str) -> dict[str, str]:
+    """Name → answer; what is no such document has no fields."""
+    try:
+        root = SafeTree.fromstring(xml, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError):
+        return {}
+    found: dict[str, str] = {}
+    for answer in root:
+        name, parts = "", []
+        for child in answer:
+            tag = child.tag.rpartition("}")[2]
+            if tag == "QuestionIdentifier":
+                name = child.text or ""
+            elif tag in _PARTS and child.text:
+                parts.append(child.text)
+        if name:
+            found[name] = BETWEEN.join(parts)
+    return found
+
 
 State = Holding.State
 #: MTurk's columns before the inputs and answers; after these come Approve and Reject.
@@ -85,7 +112,7 @@ def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:
     counts: Counter[str] = Counter()
     more = False
     for document in documents:
-        for name in answers.fields(document):
+        for name in fields(document):
             if name in counts or len(counts) < _NAMES_KEPT:
                 counts[name] += 1
             else:
@@ -109,7 +136,7 @@ def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates") -> Iterat
     yield from (row["feedback"], str(int((row["submitted_at"] - row["accepted_at"]).total_seconds())))
     yield from rates.of(row["worker"])
     yield from row["hit__batch_task__values"]
-    given = answers.fields(row["answer"])
+    given = fields(row["answer"])
     for name in names:
         yield given.pop(name, "")
     if more:

@@ -9,24 +9,46 @@ import logging
 import time
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
 from django.db import Error, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils import timezone
 
 from core.accounts.actors import Actor, acting_as
 from core.accounts.addresses import address_of
 from core.database.composedqueries import ComposedInsert
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import CallLog
+from marketplace.models import CallLog, SignedWrite
 from marketplace.notifications.specification import OWN_QUEUE
-from marketplace.protocol import limiter, lookup, operations, refusals, replays, sigv4, wire
+from marketplace.protocol import limiter, lookup, operations, refusals, sigv4, wire
 from marketplace.protocol.calls import OPERATIONS, Call, Result
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
 from marketplace.sqs import endpoint as sqs
+
+#: Same calls of one script come within this time.
+SAME_BREATH = timedelta(seconds=5)
+
+
+def refuse_again(call: Call, signature: str) -> None:
+    """Remember the call in its own transaction; raise ProtocolError where it was made some time ago.
+
+    A call with a token is protected by its token.
+    """
+    if call.get("UniqueRequestToken") is not None:
+        return
+    now = timezone.now()
+    SignedWrite.objects.bulk_create([SignedWrite(signature=signature, at=now)], ignore_conflicts=True)
+    first = SignedWrite.objects.values_list("at", flat=True).get(signature=signature)
+    if first < now - SAME_BREATH:
+        raise ProtocolError(
+            "InvalidSignatureException", "This very request was made before. Sign a new one to make it again."
+        )
+
 
 __all__ = ["ProtocolMiddleware", "operations"]
 
@@ -93,7 +115,7 @@ class ProtocolMiddleware:
             raise ProtocolError("AccessDeniedException", "This access key reads only; it may change nothing.")
         lookup.settle_for_writing(call)
         with transaction.atomic():
-            replays.refuse_again(call, signature)
+            refuse_again(call, signature)
             result = operation.handler(call)
             log(executed=True)
         return result

@@ -8,17 +8,18 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from core.money.amounts import AmountError, dollars, entered_cents
 from marketplace.batches import properties as limits
 from marketplace.batches.hosts import of_template
-from marketplace.batches.properties import MINUTE, Properties, from_stored
+from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties, from_stored
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS
 from marketplace.errors import Refusal
 from marketplace.html.policies import is_origin
 from marketplace.models import Batch, QualificationType, Requester, Template
 from marketplace.questions import MAX_QUESTION_BYTES
-from marketplace.requester.durations import DurationField
 from marketplace.requirements import (
     ADULT,
     LOCALE,
@@ -30,6 +31,70 @@ from marketplace.requirements import (
 )
 from marketplace.site.countries import COUNTRIES
 from web.revisions import RevisedForm
+
+UNITS = {str(MINUTE): "minutes", str(HOUR): "hours", str(DAY): "days"}
+
+
+class Duration(forms.MultiWidget):
+    """A number and its unit."""
+
+    use_fieldset = False
+
+    def __init__(self) -> None:
+        super().__init__(
+            [
+                forms.NumberInput(attrs={"min": 0, "size": 6}),
+                forms.Select(choices=list(UNITS.items()), attrs={"aria-label": "Unit"}),
+            ]
+        )
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        """Both side by side."""
+        both = super().render(name, value, attrs, renderer)
+        return format_html('<span class="duration" id="{}">{}</span>', (attrs or {}).get("id", name), both)
+
+    def id_for_label(self, id_: str) -> str:
+        """The number."""
+        return f"{id_}_0"
+
+    def decompress(self, value: int | None) -> list[Any]:
+        """Seconds in the largest unit that fits."""
+        if value is None:
+            return [None, str(MINUTE)]
+        unit = next(size for size in (DAY, HOUR, MINUTE) if value % size == 0 or size == MINUTE)
+        return [value // unit, str(unit)]
+
+
+class DurationField(forms.MultiValueField):
+    """A duration in seconds, between two limits."""
+
+    widget = Duration
+
+    def __init__(self, *, least: int, most: int, **options: Any) -> None:
+        self.least, self.most = least, most
+        parts = (
+            forms.IntegerField(min_value=0, max_value=10**6),
+            forms.ChoiceField(choices=list(UNITS.items())),
+        )
+        super().__init__(parts, require_all_fields=True, **options)
+
+    def compress(self, data_list: list[Any]) -> int | None:
+        """Seconds."""
+        if not data_list:
+            return None
+        seconds = int(data_list[0]) * int(data_list[1])
+        if not self.least <= seconds <= self.most:
+            raise forms.ValidationError(
+                f"Between {_format_seconds(self.least)} and {_format_seconds(self.most)}; "
+                f"this is {_format_seconds(seconds)}."
+            )
+        return seconds
+
+
+def _format_seconds(seconds: int) -> str:
+    unit = next(size for size in (DAY, HOUR, MINUTE) if seconds % size == 0 or size == MINUTE)
+    return f"{seconds // unit:,} {UNITS[str(unit)]}"
+
 
 COMPARATORS = {
     "Exists": "is held",

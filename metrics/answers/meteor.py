@@ -6,18 +6,18 @@ and recall m / l2; alpha = .1 counts recall nine times, as the paper does, and g
 Papers that write P * R / (alpha * P + (1 - alpha) * R) call the same weights alpha = .9.
 """
 
-from collections.abc import Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from metrics.answers import wordnet
-from metrics.answers.chunks import most_adjacencies, most_adjacencies_that_fit
-from metrics.answers.crossings import chunks_with_fewest_crossings
-from metrics.answers.matching import Keys, later, overlap, staged
+from metrics.answers.chunks import Fits, most_adjacencies, most_adjacencies_that_fit
 from metrics.answers.stems import stemmed
 from metrics.base import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.errors import MetricError
@@ -25,6 +25,233 @@ from metrics.profiles import Profile
 from metrics.texts import Chunk, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named
 from metrics.tokens.tokeniser import Tokeniser
+
+Links = frozenset[tuple[int, int]]
+#: Tokens of the second sequence that are taken, the one taken last (-2 if the last token stayed alone), and
+#: the links themselves where what fits depends on them.
+State = tuple[int, int, Links]
+NOTHING: Links = frozenset()
+#: States of one place that go on. Only long texts that repeat themselves reach it.
+MOST_STATES = 5_000
+
+
+def chunks_with_fewest_crossings(
+    partners: Sequence[Sequence[int]],
+    second: Sequence[Hashable],
+    parts: Sequence[tuple[Sequence[int], int]],
+    fits: Fits | None = None,
+) -> int:
+    """Fewest chunks among the maximum mappings with the fewest crossings.
+
+    Token i may be matched with the tokens `partners[i]` of the second sequence, whose words are `second`.
+    `parts` are groups of tokens of the first that compete for the same tokens, each with the number of
+    matches that it has in every maximum mapping. `fits` as in chunks.py.
+
+    From left to right over states, the best (crossings, chunks) of each. Two matches with the same word of
+    the second never cross in the best mapping: changing their ends would take a crossing away.
+    """
+    words: dict[Hashable, int] = defaultdict(int)
+    for j, word in enumerate(second):
+        words[word] |= 1 << j
+    quota = _quotas(partners, parts)
+    states: dict[State, tuple[int, int]] = {(0, -2, NOTHING): (0, 0)}
+    for i, choices in enumerate(partners):
+        following: dict[State, tuple[int, int]] = {}
+        mask, missing = quota[i]
+        for (taken, last, links), (crossings, chunks) in states.items():
+            if not choices or (taken & mask).bit_count() >= missing:
+                _keep(following, (taken, -2, links), (crossings, chunks))
+            for j in choices:
+                if taken >> j & 1 or (taken & words[second[j]]) >> j:
+                    continue
+                more = links | {(i, j)} if fits else NOTHING
+                if fits and not fits(more):
+                    continue
+                cost = crossings + (taken >> j).bit_count(), chunks + (last != j - 1)
+                _keep(following, (taken | 1 << j, j, more), cost)
+        if len(following) > MOST_STATES:
+            following = dict(sorted(following.items(), key=lambda item: item[1])[:MOST_STATES])
+        states = following
+    return min(states.values())[1]
+
+
+def _quotas(
+    partners: Sequence[Sequence[int]], parts: Sequence[tuple[Sequence[int], int]]
+) -> list[tuple[int, int]]:
+    """For each token what its part may take, and how much of it must be taken if this token stays alone."""
+    quota = [(0, 0)] * len(partners)
+    for members, matches in parts:
+        mask = 0
+        for i in members:
+            for j in partners[i]:
+                mask |= 1 << j
+        for place, i in enumerate(members, start=1):
+            quota[i] = (mask, matches - (len(members) - place))
+    return quota
+
+
+def _keep(states: dict[State, tuple[int, int]], state: State, cost: tuple[int, int]) -> None:
+    if state not in states or cost < states[state]:
+        states[state] = cost
+
+
+Word = Hashable
+#: What a stage compares: words with a common key match (a stem; the synsets of a word).
+Keys = Callable[[Word], Iterable[Hashable]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matching:
+    """`m` matches in all; token i of the first sequence may be matched with the tokens `partners[i]`.
+
+    Tokens that may be matched have the same name in `names` (of the first, of the second); without `fits`,
+    which says what links are part of a maximum, all with the same name may be, in any combination. `parts`
+    are tokens of the first that compete, with the matches that they have together.
+    """
+
+    m: int
+    partners: list[list[int]]
+    names: tuple[Sequence[Word], Sequence[Word]]
+    parts: list[tuple[list[int], int]]
+    fits: Fits | None = None
+
+
+def overlap(first: Sequence[Word], second: Sequence[Word]) -> int:
+    """Matches of the exact stage: the sum of min(count, count) over the words."""
+    others = Counter(second)
+    return sum(min(n, others[word]) for word, n in Counter(first).items() if word in others)
+
+
+def later(
+    first: Sequence[Word], second: Sequence[Word], stages: Sequence[Keys]
+) -> list[set[tuple[Word, Word]]]:
+    """For each stage after the exact one the pairs of words that could be matched in it.
+
+    Only words of which one sequence has more than the other are left for a later stage.
+    """
+    counts, others = Counter(first), Counter(second)
+    left = [word for word, n in counts.items() if n > others.get(word, 0)]
+    right = [word for word, n in others.items() if n > counts.get(word, 0)]
+    return [_shared(left, right, keys) for keys in stages]
+
+
+def exact(first: Sequence[Word], second: Sequence[Word]) -> Matching:
+    """Matches between equal words."""
+    places: dict[Word, list[int]] = defaultdict(list)
+    for j, word in enumerate(second):
+        places[word].append(j)
+    members: dict[Word, list[int]] = defaultdict(list)
+    for i, word in enumerate(first):
+        if word in places:
+            members[word].append(i)
+    parts = [(those, min(len(those), len(places[word]))) for word, those in members.items()]
+    partners = [places.get(word, []) for word in first]
+    return Matching(sum(n for _, n in parts), partners, (first, second), parts)
+
+
+def staged(
+    first: Sequence[Word], second: Sequence[Word], pairs: Sequence[set[tuple[Word, Word]]]
+) -> Matching:
+    """Matches of equal words, then of `pairs[0]`, and so on; see `later`."""
+    used = [some for some in pairs if some]
+    if not used:
+        return exact(first, second)
+    firsts, seconds = set(first), set(second)
+    lonely = all(word not in seconds and other not in firsts for word, other in used[0])
+    if len(used) == 1 and lonely and (classes := _classes(used[0])) is not None:
+        return exact([classes.get(w, w) for w in first], [classes.get(w, w) for w in second])
+    return _weighted(first, second, pairs)
+
+
+def _shared(left: Sequence[Word], right: Sequence[Word], keys: Keys) -> set[tuple[Word, Word]]:
+    """Pairs of words of both sides with a common key."""
+    if {key for word in left for key in keys(word)}.isdisjoint(key for word in right for key in keys(word)):
+        return set()
+    by_key: dict[Hashable, list[Word]] = defaultdict(list)
+    for word in left:
+        for key in keys(word):
+            by_key[key].append(word)
+    return {(word, other) for other in right for key in keys(other) for word in by_key.get(key, ())}
+
+
+def _classes(pairs: set[tuple[Word, Word]]) -> dict[Word, Word] | None:
+    """A name for each group of words that all match each other; None if some match only in part."""
+    firsts: dict[Word, set[Word]] = defaultdict(set)
+    for word, other in pairs:
+        firsts[word].add(other)
+    groups = {frozenset(others) for others in firsts.values()}
+    if sum(map(len, groups)) != len(frozenset().union(*groups)):
+        return None
+    name = {others: min(map(repr, others)) for others in groups}
+    named: dict[Word, Word] = {word: ("class", name[frozenset(others)]) for word, others in firsts.items()}
+    return named | {other: ("class", name[others]) for others in groups for other in others}
+
+
+def _weighted(
+    first: Sequence[Word], second: Sequence[Word], keyed: Sequence[set[tuple[Word, Word]]]
+) -> Matching:
+    """The general case: a match of an earlier stage outweighs all that later stages could bring."""
+    base = min(len(first), len(second)) + 1
+    depth = len(keyed)
+    worth = {pair: base ** (depth - 1 - k) for k, pairs in reversed(list(enumerate(keyed))) for pair in pairs}
+    weights = np.array(
+        [[base**depth if a == b else worth.get((a, b), 0) for b in second] for a in first], np.float64
+    )
+    total = _best(weights)
+    known: dict[frozenset[tuple[int, int]], bool] = {}
+
+    def fits(links: frozenset[tuple[int, int]]) -> bool:
+        if links not in known:
+            rest = weights.copy()
+            rest[[i for i, _ in links], :] = 0
+            rest[:, [j for _, j in links]] = 0
+            known[links] = _best(rest) + sum(int(weights[link]) for link in links) == total
+        return known[links]
+
+    partners = [[int(j) for j in np.flatnonzero(row)] for row in weights]
+    groups = _components(partners)
+    parts = [(rows, _digits(_best(weights[rows]), base)) for rows in groups]
+    names: tuple[list[int], list[int]] = ([-1] * len(first), [-2] * len(second))
+    for number, rows in enumerate(groups):
+        for i in rows:
+            names[0][i] = number
+            for j in partners[i]:
+                names[1][j] = number
+    return Matching(_digits(total, base), partners, names, parts, fits)
+
+
+def _best(weights: npt.NDArray[np.float64]) -> int:
+    """Largest sum of weights of a one-to-one mapping."""
+    from scipy.optimize import linear_sum_assignment
+
+    return int(weights[linear_sum_assignment(weights, maximize=True)].sum())
+
+
+def _digits(total: int, base: int) -> int:
+    """Matches behind a sum of weights, of all stages together."""
+    matches = 0
+    while total:
+        total, digit = divmod(total, base)
+        matches += digit
+    return matches
+
+
+def _components(partners: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Tokens of the first sequence in groups that have no partner in common."""
+    groups: list[tuple[list[int], set[int]]] = []
+    for i, js in enumerate(partners):
+        if not js:
+            continue
+        joined, taken = [i], set(js)
+        apart = []
+        for rows, those in groups:
+            if those & taken:
+                joined, taken = rows + joined, taken | those
+            else:
+                apart.append((rows, those))
+        groups = [*apart, (sorted(joined), taken)]
+    return [rows for rows, _ in groups]
+
 
 VERSION = 1
 MINCHUNK = "minchunk"

@@ -1,16 +1,368 @@
 """All tables of a release from the database."""
 
-from collections.abc import Mapping
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from math import isnan
+from statistics import median, stdev
+from typing import Any
 
-from releases.rows.answers import answer_rows
-from releases.rows.candidates import candidate_rows
-from releases.rows.ratings import rating_rows
-from releases.rows.references import reference_rows
-from releases.rows.retrieval import retrieval_rows
-from releases.rows.scope import Scope
-from releases.rows.scores import score_rows
-from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, RETRIEVAL, SCORES, FilledTable
+from annotation.models import CandidatePassage, CuratedPassage, Query
+from annotation.retrieval_options import drawn_below
+from judgments.models import Candidate, ImportedScore, Judgment, Score, System, Verdict
+from judgments.selectors.ratings import good, scale_of
+from releases.rows.answers import answer_rows, entities_of, taken, turns_of
+from releases.rows.batches import some_of
+from releases.rows.columns import as_text, decoded
+from releases.rows.ratings import numbers_of, rating_rows
+from releases.rows.redactions import fit
+from releases.rows.scope import AT_ONCE, QUERIES_AT_ONCE, FoundPassages, JudgedStage, Scope
+from releases.tables import (
+    ANSWERS,
+    CANDIDATES,
+    ELSEWHERE,
+    RATINGS,
+    REFERENCES,
+    RETRIEVAL,
+    SCORES,
+    Batches,
+    FilledTable,
+    Row,
+)
+
+
+def candidate_rows(scope: Scope) -> Batches:
+    """Rows of the table `candidates` in the order of import.
+
+    An answer of people that was held out is blacked out wherever the answer itself is.
+    """
+    rows = Candidate.objects.using(scope.using).filter(system__project=scope.project)
+    columns = (
+        scope.of_queries(rows)
+        .order_by("pk")
+        .values_list("pk", "answer_id", "answer__worker_id", "system__kind", "text", "opinion", "aside")
+    )
+    hidden = scope.redactions.of
+    for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
+        some = [row for row in read if row[0] in scope.candidates]
+        scope.people.names(row[2] for row in some if row[2] is not None)
+        batch = []
+        for pk, answer, writer, kind, raw, opinion, aside in some:
+            name, key, system, split = scope.candidates[pk]
+            text = hidden(f"candidate:{pk}", "text", raw)
+            if answer is not None:
+                text = hidden(f"answer:{answer}", "text", text)
+            people, simulated = kind == System.Kind.HUMAN, writer in scope.people.simulated
+            batch.append((name, key, system, people, text, opinion, aside, simulated, split))
+        if batch:
+            yield batch
+
+
+Records = dict[int, list[dict[str, Any]]]
+
+
+def reference_rows(scope: Scope) -> Batches:
+    """Rows of the table `references` in the order of the queries; three statements per batch.
+
+    Answers that came with a query stand first, with an id made from the query's and without a worker.
+    """
+    for some in some_of(scope.queries, QUERIES_AT_ONCE):
+        passages, answers = _passages(scope, some), _answers(scope, some)
+        rows = Query.objects.using(scope.using).filter(pk__in=some).order_by("pk")
+        columns = rows.values_list(
+            "pk", "text", "context", "type", "yes_no", "weight", "stratum", "references"
+        )
+        yield [
+            (
+                (place := scope.queries[pk])[0],
+                scope.redactions.of(f"query:{pk}", "text", text),
+                turns_of(pk, context, scope.redactions),
+                kind,
+                yes_no,
+                weight,
+                stratum,
+                passages.get(pk, []),
+                [*_came_with(scope, pk, place[0], given), *answers.get(pk, [])],
+                place[1],
+            )
+            for pk, text, context, kind, yes_no, weight, stratum, given in columns
+        ]
+
+
+def _passages(scope: Scope, queries: Collection[int]) -> Records:
+    found: Records = defaultdict(list)
+    rows = CuratedPassage.objects.using(scope.using).filter(curated_set__query__in=queries)
+    columns = rows.order_by("curated_set__query_id", "position").values_list(
+        "curated_set__query_id",
+        "candidate_id",
+        "candidate__key",
+        "candidate__title",
+        "candidate__url",
+        "candidate__text",
+    )
+    hidden = scope.redactions.of
+    for query, pk, key, title, url, text in columns.iterator(QUERIES_AT_ONCE):
+        subject = f"passage:{pk}"
+        found[query].append(
+            {
+                "passage_id": key,
+                "title": hidden(subject, "title", title),
+                "url": hidden(subject, "url", url),
+                "text": hidden(subject, "text", text),
+            }
+        )
+    return found
+
+
+def _answers(scope: Scope, queries: Collection[int]) -> Records:
+    rows = taken(scope).filter(query__in=queries, aside=False).order_by("query_id", "pk")
+    columns = list(rows.values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities")))
+    names = scope.people.names(row[2] for row in columns)
+    found: Records = defaultdict(list)
+    for pk, query, worker, raw, opinion, marked in columns:
+        text = scope.redactions.of(f"answer:{pk}", "text", raw)
+        found[query].append(
+            {
+                "answer_id": f"a{pk}",
+                "worker": names[worker],
+                "text": text,
+                "opinion": opinion,
+                "entities": entities_of(decoded(marked), text),
+                "simulated": worker in scope.people.simulated,
+            }
+        )
+    return found
+
+
+def _came_with(scope: Scope, pk: int, key: str, given: Any) -> Sequence[dict[str, Any]]:
+    """The references of the query's own file."""
+    return [
+        {
+            "answer_id": f"{key}#{number}",
+            "worker": None,
+            "text": scope.redactions.of(f"query:{pk}", f"references.{number}", fit(text)),
+            "opinion": "",
+            "entities": [],
+            "simulated": False,
+        }
+        for number, text in enumerate(given if isinstance(given, list) else ())
+        if isinstance(text, str) and text.strip()
+    ]
+
+
+def retrieval_rows(scope: Scope) -> Batches:
+    """Rows of the table `retrieval` in the order of queries and ranks; two statements per batch."""
+    scope.found.clear()
+    for some in some_of(scope.queries, QUERIES_AT_ONCE):
+        if batch := list(_rows(scope, some)):
+            yield batch
+
+
+def _rows(scope: Scope, queries: Collection[int]) -> Iterator[Row]:
+    positions = _positions(scope, queries)
+    rows = CandidatePassage.objects.using(scope.using).filter(query__in=queries)
+    columns = rows.order_by("query_id", "rank").values_list(
+        "pk", "query_id", "key", "rank", "score", "origin", "folded_into__key", "retrieval"
+    )
+    seen: set[tuple[int, str, str]] = set()
+    for pk, query, key, rank, score, origin, into, kept in columns.iterator(QUERIES_AT_ONCE):
+        name, split = scope.queries[query]
+        found = kept if isinstance(kept, dict) else {}
+        ranker = fit(found.get("ranker"))
+        counts = scope.found.setdefault((origin, ranker), FoundPassages())
+        counts.passages += 1
+        if (query, origin, ranker) not in seen:
+            seen.add((query, origin, ranker))
+            counts.queries += 1
+        yield (
+            name,
+            key,
+            rank,
+            positions.get(pk),
+            origin,
+            into or "",
+            _probability(found, folded=into is not None),
+            score,
+            ranker,
+            _number(found.get("rank")),
+            _number(found.get("found_at")),
+            _parts(found.get("parts")),
+            _parts(found.get("raw")),
+            _json(found.get("parameters")),
+            _json(found.get("generation")),
+            split,
+        )
+
+
+def _positions(scope: Scope, queries: Collection[int]) -> dict[int, int]:
+    """Places of candidates in the curated set of their query, from 1."""
+    rows = CuratedPassage.objects.using(scope.using).filter(curated_set__query__in=queries)
+    places: dict[int, int] = {}
+    found: dict[int, int] = {}
+    ordered = rows.order_by("curated_set__query_id", "position")
+    for query, candidate in ordered.values_list("curated_set__query_id", "candidate_id"):
+        places[query] = places.get(query, 0) + 1
+        found[candidate] = places[query]
+    return found
+
+
+def _probability(found: dict[str, Any], *, folded: bool) -> float:
+    """Of being shown: 0 for what repeats another, drawn / of for what comes from below the cut, else 1."""
+    if folded:
+        return 0.0
+    below = drawn_below(found)
+    return below[0] / below[1] if below else 1.0
+
+
+def _number(found: Any) -> int | None:
+    return found if isinstance(found, int) else None
+
+
+def _parts(found: Any) -> list[dict[str, Any]]:
+    """Parts in the order of their names: databases keep the members of an object in orders of their own."""
+    return [
+        {"name": fit(name), "value": float(value)}
+        for name, value in (sorted(found.items()) if isinstance(found, dict) else ())
+        if isinstance(value, int | float)
+    ]
+
+
+def _json(found: Any) -> str:
+    """An object as JSON with its keys in order, so that the same data are the same bytes."""
+    return json.dumps(found, sort_keys=True, ensure_ascii=True) if found else ""
+
+
+#: Candidates of one batch: each has some ten ratings.
+_AT_ONCE = 2_000
+
+
+@dataclass(slots=True)
+class KeptRatings:
+    """The kept ratings of a candidate; `simulated` where a program gave one of them."""
+
+    ratings: list[dict[str, Any]] = field(default_factory=list)
+    simulated: bool = False
+
+
+_NOTHING = KeptRatings()
+
+
+def score_rows(scope: Scope) -> Batches:
+    """Rows of the table `scores`, stage by stage in the order of candidates; four statements per batch."""
+    for judged in scope.judged:
+        yield from _of_run(scope, judged) if judged.run else _of_all(scope, judged)
+    yield from _elsewhere(scope)
+
+
+def _of_run(scope: Scope, judged: JudgedStage) -> Batches:
+    rows = scope.of_candidates(Score.objects.using(scope.using).filter(run=judged.run))
+    rows = rows.order_by("candidate_id")
+    columns = rows.values_list(
+        "candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted"
+    )
+    for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
+        given = _given(scope, judged, some[0][0], some[-1][0])
+        yield [
+            _row(scope, judged.stage.slug, candidate, figures, given.get(candidate, _NOTHING))
+            for candidate, *figures in some
+            if candidate in scope.candidates
+        ]
+
+
+def _of_all(scope: Scope, judged: JudgedStage) -> Batches:
+    for some in some_of(sorted(scope.candidates), _AT_ONCE):
+        given = _given(scope, judged, some[0], some[-1])
+        found = sorted(given)
+        if found:
+            figures = _figures(judged, [given[candidate].ratings for candidate in found])
+            yield [
+                _row(scope, judged.stage.slug, candidate, each, given[candidate])
+                for candidate, each in zip(found, figures, strict=True)
+            ]
+
+
+def _row(scope: Scope, stage: str, candidate: int, figures: Sequence[Any], given: KeptRatings) -> Row:
+    name, key, system, split = scope.candidates[candidate]
+    return (stage, name, key, system, *figures, given.ratings, given.simulated, split)
+
+
+def _given(scope: Scope, judged: JudgedStage, first: int, last: int) -> dict[int, KeptRatings]:
+    """The kept ratings of the candidates between two keys, in the order of submission."""
+    stage, run = judged.stage, judged.run
+    between = Judgment.objects.using(scope.using).filter(
+        stage=stage, candidate_id__gte=first, candidate_id__lte=last
+    )
+    removed: frozenset[int] = frozenset()
+    if run is not None:
+        between = between.filter(pk__lte=run.last_judgment)
+        verdicts = Verdict.objects.using(scope.using).filter(
+            run=run,
+            removes=True,
+            judgment__stage=stage,
+            judgment__candidate_id__gte=first,
+            judgment__candidate_id__lte=last,
+        )
+        removed = frozenset(pk for pk in verdicts.values_list("judgment_id", flat=True) if pk is not None)
+    columns = good(between, stage).order_by("pk").values_list("pk", "candidate_id", "worker_id", "score")
+    rows = [row for row in columns if row[1] in scope.candidates]
+    names = scope.people.names({row[2] for row in rows})
+    found: dict[int, KeptRatings] = defaultdict(KeptRatings)
+    numbers = numbers_of(scale_of(stage))
+    for pk, candidate, worker, score in rows:
+        if pk not in removed:
+            found[candidate].ratings.append({"worker": names[worker], "score": numbers[score]})
+            found[candidate].simulated |= worker in scope.people.simulated
+    return found
+
+
+def _figures(judged: JudgedStage, given: Sequence[list[dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
+    """What a filter run would have stored; nothing is adjusted without the model of the filters."""
+    import numpy as np  # noqa: PLC0415 - only where something is scored
+
+    from metrics.agreement.data import Ratings  # noqa: PLC0415 - numpy
+    from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
+
+    sizes = [len(each) for each in given]
+    items = np.repeat(np.arange(len(given), dtype=np.int32), sizes)
+    scale = scale_of(judged.stage)
+    numbers = np.array([one["score"] for each in given for one in each], dtype=np.float64)
+    scores = np.rint(numbers / float(scale.unit)).astype(np.int16)
+    nobody = np.zeros(len(scores), dtype=np.int32)
+    found = item_scores(Ratings(items, nobody, scores, range(len(given)), ("all",), scale))  # type: ignore[arg-type]  # names nobody asks for
+    columns = [
+        [None if isnan(value) else value for value in column.tolist()]
+        for column in (found.mean, found.sd, found.median, found.trimmed)
+    ]
+    return zip(sizes, sizes, *columns, [None] * len(sizes), strict=True)
+
+
+def _elsewhere(scope: Scope) -> Batches:
+    every = ImportedScore.objects.using(scope.using).filter(candidate__system__project=scope.project)
+    rows = scope.of_candidates(every)
+    columns = rows.order_by("candidate_id").values_list("candidate_id", "mean", "n", "ratings", "simulated")
+    for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
+        batch = []
+        for candidate, mean, n, listed, simulated in some:
+            if candidate not in scope.candidates:
+                continue
+            ratings = [each for each in listed if isinstance(each, int | float)]
+            count = n if n is not None else len(ratings) or None
+            figures = (
+                count,
+                count,
+                mean,
+                stdev(ratings) if len(ratings) > 1 else None,
+                float(median(ratings)) if ratings else None,
+                None,
+                None,
+            )
+            given = [{"worker": None, "score": int(each) if each == int(each) else each} for each in ratings]
+            batch.append(_row(scope, ELSEWHERE, candidate, figures, KeptRatings(given, simulated)))
+        if batch:
+            yield batch
+
 
 _ROWS = (
     (REFERENCES, reference_rows),

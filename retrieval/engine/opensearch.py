@@ -9,19 +9,270 @@ Texts are not kept there (`_source` is off). BM25 has k1 1.2 and b 0.75. From ve
 constant factor k1 + 1 out of it; it is put back, so that scores of both engines are on one scale.
 """
 
+import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+import os
+import random
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from core.failures import on_failure
-from retrieval.engine import analysis, bulk, cluster
+from retrieval.engine import analysis, cluster, lock
+from retrieval.engine import cluster as connections
 from retrieval.engine.base import ScoredPassage
-from retrieval.engine.cluster import Cluster, kind_of
-from retrieval.engine.lease import Lease
+from retrieval.engine.cluster import Cluster, client_error, kind_of, no_room, status_of
 from retrieval.engine.tokenisation import cut
-from retrieval.errors import EngineError, IndexBrokenError, NotIndexedError, RetrievalError
+from retrieval.errors import BusyError, EngineError, IndexBrokenError, NotIndexedError, RetrievalError
+
+#: Documents and bytes in one request.
+MOST_DOCUMENTS = 2_000
+MOST_BYTES = 5_000_000
+_FILTER = "errors,items.*.status,items.*.error.type,items.*.error.reason"
+_LATER = {429, 503}
+
+
+def added(passages: Iterable[tuple[int, str]]) -> Iterator[str]:
+    """Passages, cut into words, as actions of the bulk interface."""
+    for pk, words in passages:
+        action, document = json.dumps({"index": {"_id": str(pk)}}), {"pk": pk, "body": words}
+        yield f"{action}\n{json.dumps(document, ensure_ascii=False)}\n"
+
+
+def deleted(ids: Iterable[int]) -> Iterator[str]:
+    """Numbers to be forgotten, as actions of the bulk interface."""
+    for pk in ids:
+        yield f"{json.dumps({'delete': {'_id': str(pk)}})}\n"
+
+
+def send(cluster: Cluster, index: str, actions: Iterable[str], before: Callable[[], None]) -> int:
+    """Send all actions, in their order; how many. `before` each request it is asked whether to go on."""
+    sent = 0
+    for batch in _batches(actions):
+        before()
+        _send(cluster, index, batch)
+        sent += len(batch)
+    return sent
+
+
+def _batches(actions: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for action in actions:
+        length = len(action.encode())
+        if batch and (len(batch) >= MOST_DOCUMENTS or size + length > MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(action)
+        size += length
+    if batch:
+        yield batch
+
+
+def _send(cluster: Cluster, index: str, batch: list[str]) -> None:
+    """Send a batch, and again those of it that were turned away for the moment."""
+    deadline, pause = time.monotonic() + connections.WRITING, connections.PAUSE
+    while batch:
+        answer = cluster.write(_request(index, "".join(batch)))
+        refused = list(_refused(answer, batch))
+        for _, status, error in refused:
+            if error.get("type") == "cluster_block_exception":
+                raise no_room(cluster.where, error.get("reason", ""))
+            if status not in _LATER:
+                raise _told(cluster, len(refused), error)
+        batch = [action for action, _, _ in refused]
+        if not batch:
+            return
+        if time.monotonic() + pause > deadline:
+            raise EngineError(
+                f"OpenSearch at {cluster.where} is too busy: it still turned away {len(batch):,} passages "
+                f"after {connections.WRITING:g} s. Try again later, or give it more memory."
+            )
+        time.sleep(pause * random.uniform(0.5, 1.5))  # so that not all ask again at once
+        pause *= 2
+
+
+def _request(index: str, lines: str) -> Callable[[Any], Any]:
+    return lambda client: client.bulk(
+        body=lines,
+        index=index,
+        params={"filter_path": _FILTER, "request_timeout": connections.ANSWER_WRITING},
+    )
+
+
+def _refused(answer: Any, batch: list[str]) -> Iterator[tuple[str, int, dict[str, str]]]:
+    """Actions that were not done. To forget what is not there is done."""
+    if not answer.get("errors"):
+        return
+    for action, item in zip(batch, islice(answer["items"], len(batch)), strict=True):
+        [(verb, facts)] = item.items()
+        if facts["status"] >= 300 and not (verb == "delete" and facts["status"] == 404):
+            yield action, facts["status"], facts.get("error", {})
+
+
+def _told(cluster: Cluster, many: int, error: dict[str, str]) -> EngineError:
+    return EngineError(
+        f"OpenSearch at {cluster.where} refused {many:,} passages: {error.get('type', 'error')}, "
+        f"{str(error.get('reason', ''))[:200]}. Nothing of what it had is lost; build the index again."
+    )
+
+
+#: After how many seconds without a sign the holder counts as dead.
+LEASE = 30.0
+_BEATS = 5
+_PAUSE = 0.2
+
+
+class Lease:
+    """The right to write one index. `check` before each write: somebody else may have taken over."""
+
+    def __init__(self, cluster: Cluster, index: str, name: str, what: str) -> None:
+        self._cluster, self._index, self._name, self._what = cluster, index, name, what
+        self._token = secrets.token_hex(8)
+        self._mark: dict[str, int] = {}
+        self._lost = False
+        self._done = threading.Event()
+
+    @contextmanager
+    def held(self) -> Iterator["Lease"]:
+        """Hold it, waiting for `lock.PATIENCE` seconds at most; BusyError after that."""
+        self._take()
+        beating = threading.Thread(target=self._beat, name=f"lease of {self._name}", daemon=True)
+        beating.start()
+        try:
+            yield self
+        finally:
+            self._done.set()
+            beating.join()
+            self._let_go()
+
+    def check(self) -> None:
+        """BusyError where it is not ours any more."""
+        if self._lost:
+            raise BusyError(f"Another process took over writing {self._what}. Try again when it is done.")
+
+    def _take(self) -> None:
+        self._cluster.write(_create_index(self._index))
+        deadline = time.monotonic() + lock.PATIENCE
+        seen, since = -1, time.monotonic()
+        while not self._created():
+            holder = self._holder()
+            if holder is None:
+                continue
+            if self._is_ours(holder):
+                return
+            now = time.monotonic()
+            if holder["_seq_no"] != seen:
+                seen, since = holder["_seq_no"], now
+            elif now - since >= LEASE and self._renewed(_mark(holder)):
+                return
+            if now >= deadline:
+                raise BusyError(
+                    f"Another process ({holder['_source']['owner']}) writes {self._what}, and still did "
+                    f"after {lock.PATIENCE:g} s. Try again when it is done."
+                )
+            time.sleep(_PAUSE)
+
+    def _created(self) -> bool:
+        answer = self._cluster.write(
+            _unless(409, lambda client: client.create(index=self._index, id=self._name, body=self._said()))
+        )
+        if answer is not None:
+            self._mark = _mark(answer)
+        return answer is not None
+
+    def _holder(self) -> Any:  # JSON; None where it has just let go
+        return self._cluster.read(_unless(404, lambda client: client.get(index=self._index, id=self._name)))
+
+    def _renewed(self, mark: dict[str, int]) -> bool:
+        answer = self._cluster.read(
+            _unless(
+                409,
+                lambda client: client.index(index=self._index, id=self._name, body=self._said(), params=mark),
+            )
+        )
+        if answer is not None:
+            self._mark = _mark(answer)
+        return answer is not None
+
+    def _is_ours(self, holder: Any) -> bool:
+        """Whether it is ours after all: an answer was lost, and what was then asked twice was refused."""
+        if holder is None or holder["_source"].get("token") != self._token:
+            return False
+        self._mark = _mark(holder)
+        return True
+
+    def _said(self) -> dict[str, str]:
+        return {"owner": f"number {os.getpid()} on {socket.gethostname()}", "token": self._token}
+
+    def _beat(self) -> None:
+        while not self._done.wait(LEASE / _BEATS):
+            try:
+                if not self._renewed(self._mark) and not self._is_ours(self._holder()):
+                    self._lost = True
+                    return
+            except (EngineError, NotIndexedError):
+                continue  # the next beat may come through; if none does, somebody takes over and we see it
+
+    def _let_go(self) -> None:
+        """Delete the document if it is still ours; a server that is gone lets it lapse."""
+        try:
+            self._cluster.read(
+                _unless(
+                    409,
+                    lambda client: client.delete(index=self._index, id=self._name, params=self._mark),
+                )
+            )
+        except (EngineError, NotIndexedError):
+            return
+
+
+def _mark(answer: Any) -> dict[str, int]:
+    return {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]}
+
+
+def _unless(status: int, call: Any) -> Any:
+    """A call that gives None where the answer has this status."""
+
+    def asked(client: Any) -> Any:
+        try:
+            return call(client)
+        except client_error() as error:
+            if status_of(error) == status:
+                return None
+            raise
+
+    return asked
+
+
+def _create_index(index: str) -> Any:
+    """A call that makes the index of leases unless it is there."""
+
+    def asked(client: Any) -> Any:
+        if client.indices.exists(index=index):
+            return None
+        settings = {"number_of_shards": 1, "auto_expand_replicas": "0-1"}
+        try:
+            return client.indices.create(
+                index=index,
+                body={
+                    "settings": {"index": settings},
+                    "mappings": {"properties": {name: {"type": "keyword"} for name in ("owner", "token")}},
+                },
+            )
+        except client_error() as error:
+            if kind_of(error) == "resource_already_exists_exception":
+                return None
+            raise
+
+    return asked
+
 
 #: BM25's k1; see above.
 K1 = 1.2
@@ -151,7 +402,7 @@ class OpenSearchEngine:
         """Forget passages; unknown numbers are no error."""
         with self._writing() as lease:
             index = self._current()
-            bulk.send(self._cluster, index, bulk.deleted(ids), lease.check)
+            send(self._cluster, index, deleted(ids), lease.check)
             self._refresh(index)
 
     def drop(self) -> None:
@@ -168,7 +419,7 @@ class OpenSearchEngine:
         return Lease(self._cluster, self._locks, self._name, self._what).held()
 
     def _write(self, index: str, passages: Iterable[tuple[int, str]], lease: Lease) -> int:
-        written = bulk.send(self._cluster, index, bulk.added(cut(passages, self._language)), lease.check)
+        written = send(self._cluster, index, added(cut(passages, self._language)), lease.check)
         self._refresh(index)
         return written
 

@@ -6,8 +6,10 @@ words are registered on every Index object; user text never meets tantivy's quer
 in the order of segments, so they are sorted again; numbers are read from their column, as no text is stored.
 """
 
+import errno
 import math
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,11 +37,49 @@ from tantivy import (
 from core.failures import on_failure
 from retrieval.engine import analysis
 from retrieval.engine.base import ScoredPassage
-from retrieval.engine.damage import damage_told, told
 from retrieval.engine.files import IndexFolder, Pointer
 from retrieval.engine.lock import only_writer
 from retrieval.engine.tokenisation import cut
-from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
+from retrieval.errors import BusyError, IndexBrokenError, NoRoomError, NotIndexedError, RetrievalError
+
+#: When a thread of tantivy's dies it does not say of what; with less room than this it was the disk.
+LEAST_ROOM = 32_000_000
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+_NUMBER = re.compile(r"os error (\d+)")
+
+
+@contextmanager
+def damage_told(what: str, folder: Path) -> Iterator[None]:
+    """Tantivy's errors as ours. Of short files it panics, which is no Exception in Python."""
+
+    def tell_panic(error: BaseException) -> None:
+        if type(error).__name__ == "PanicException":
+            raise IndexBrokenError(f"{what}: {error}") from error
+
+    try:
+        with on_failure(tell_panic):
+            yield
+    except (ValueError, OSError) as error:
+        raise told(what, error, folder) from error
+
+
+def told(what: str, error: Exception, folder: Path) -> RetrievalError:
+    """A full disk where the error says so, or where a thread died and there is no room; else damage."""
+    number = _NUMBER.search(str(error))
+    full = getattr(error, "errno", None) in _FULL or (number is not None and int(number[1]) in _FULL)
+    if not full and "thread" in str(error):
+        full = shutil.disk_usage(_there(folder)).free < LEAST_ROOM
+    if full:
+        return NoRoomError(
+            f"{what}: the disk with {folder.parent} is full, or this user may use no more of it. Make "
+            "room and try again; what the index held before it still holds."
+        )
+    return IndexBrokenError(f"{what}: {error}")
+
+
+def _there(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.parents) if path.exists())
+
 
 #: Memory for passages that are not on disk yet, in bytes, and the threads that share it: enough for a million
 #: passages in fewer segments than tantivy would merge. The other half of the processors cuts passages.

@@ -1,5 +1,6 @@
 """The word proximity network of a corpus, as scoring asks it: similar words, associated words, rare words."""
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,19 +9,135 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+import Stemmer
 from numpy.typing import NDArray
 
-from retrieval.crown.passages import FloatArray, Passages
+from retrieval.crown.passages import FloatArray, IntArray, Passages, UnspelledWords
 from retrieval.errors import NetworkBrokenError
 from retrieval.network.calibration import alpha_for, neighbours_at
 from retrieval.network.codes import Codes, WordSequence, codes_of
 from retrieval.network.counts import key_of
 from retrieval.network.files import NetworkFolder, Pointer
 from retrieval.network.rules import check_rules
-from retrieval.network.segment import Segment
-from retrieval.network.stems import stem_codes
-from retrieval.network.token_store import TokenStore, gathered, places_of
+from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, ragged
 from retrieval.network.vectors import Vectors
+from retrieval.text.languages import SNOWBALL, primary
+
+#: Words whose stems a process remembers for each language; then it begins again.
+MOST_REMEMBERED = 2_000_000
+_Remembered = tuple[Codes, Codes]
+_NOTHING: _Remembered = (np.empty(0, np.uint64), np.empty(0, np.uint64))
+#: Codes of words, rising, and of their stems, by stemmer. Replaced as a whole: readers need no lock.
+_remembered: dict[str, _Remembered] = {}
+
+
+class _Stemmers(threading.local):
+    """A stemmer may not be used by two threads at once."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, Stemmer.Stemmer] = {}
+
+
+_stemmers = _Stemmers()
+
+
+def stem_codes(words: Sequence[str], language: str) -> Codes:
+    """(words,) the codes of the words' stems."""
+    codes = codes_of(words)
+    algorithm = SNOWBALL.get(primary(language))
+    if algorithm is None or not len(codes):
+        return codes
+    known, stems = _remembered.get(algorithm, _NOTHING)
+    found, there = _looked_up(codes, known, stems)
+    new = np.flatnonzero(~there)
+    if len(new):
+        found[new] = codes_of(_stemmer(algorithm).stemWords(_words_at(words, new)))
+        _remember(algorithm, codes[new], found[new])
+    return found
+
+
+def _words_at(words: Sequence[str], places: IntArray) -> list[str]:
+    if isinstance(words, UnspelledWords):
+        return list(words.take(places))
+    return [words[place] for place in places.tolist()]
+
+
+def _looked_up(
+    codes: Codes, known: Codes, stems: Codes
+) -> tuple[Codes, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    if not len(known):
+        return np.zeros(len(codes), np.uint64), np.zeros(len(codes), np.bool_)
+    places = np.searchsorted(known, codes)
+    places[places == len(known)] = 0
+    return stems[places], known[places] == codes
+
+
+def _remember(algorithm: str, codes: Codes, stems: Codes) -> None:
+    known, theirs = _remembered.get(algorithm, _NOTHING)
+    if len(known) > MOST_REMEMBERED:
+        known, theirs = _NOTHING
+    codes, first = np.unique(codes, return_index=True)
+    _, there = _looked_up(codes, known, theirs)  # another thread may have been here
+    codes, stems = codes[~there], stems[first][~there]
+    # Put in between: sorting all of a vocabulary again would cost more than stemming the few words.
+    places = np.searchsorted(known, codes)
+    _remembered[algorithm] = (np.insert(known, places, codes), np.insert(theirs, places, stems))
+
+
+def _stemmer(algorithm: str) -> Stemmer.Stemmer:
+    if algorithm not in _stemmers.made:
+        _stemmers.made[algorithm] = Stemmer.Stemmer(algorithm, 0)
+    return _stemmers.made[algorithm]
+
+
+@dataclass(frozen=True)
+class TokenStore:
+    """Tokens of passages, one passage after the other.
+
+    `codes` (tokens,) of their words; `starts` (tokens,) whether a sentence begins; `numbers` (tokens,)
+    whether it is a run of digits; `lengths` (passages,).
+    """
+
+    codes: Codes
+    starts: NDArray[np.bool_]
+    numbers: NDArray[np.bool_]
+    lengths: NDArray[np.int64]
+
+
+def places_of(
+    segments: Sequence[Segment], asked: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Segment and row of each passage; segment -1 where no segment has it, or it went."""
+    of = np.full(len(asked), -1, dtype=np.int64)
+    row = np.zeros(len(asked), dtype=np.int64)
+    for place, segment in enumerate(segments):
+        if len(segment.gone):
+            of[np.isin(asked, segment.gone)] = -1
+        if len(segment.pks):
+            found = np.searchsorted(segment.pks, asked)
+            found[found == len(segment.pks)] = 0
+            here = segment.pks[found] == asked
+            of[here], row[here] = place, found[here]
+    return of, row
+
+
+def gathered(segments: Sequence[Segment], of: NDArray[np.int64], row: NDArray[np.int64]) -> TokenStore:
+    """Tokens of passages at these places."""
+    lengths = np.zeros(len(of), dtype=np.int64)
+    mine = [np.flatnonzero(of == place) for place in range(len(segments))]
+    for segment, here in zip(segments, mine, strict=True):
+        lengths[here] = segment.offsets[row[here] + 1] - segment.offsets[row[here]]
+    ends = np.cumsum(lengths)
+    codes = np.zeros(int(lengths.sum()), dtype=np.uint64)
+    flags = np.zeros(len(codes), dtype=np.uint32)
+    for segment, here in zip(segments, mine, strict=True):
+        if len(here):
+            given = segment.tokens[ragged(segment.offsets[row[here]], lengths[here])]
+            target = ragged(ends[here] - lengths[here], lengths[here])
+            codes[target] = segment.codes[given & WORD]
+            flags[target] = given
+    return TokenStore(codes, (flags & FIRST) != 0, (flags & NUMBER) != 0, lengths)
+
 
 _ATTEMPTS = 5
 

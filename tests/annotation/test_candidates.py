@@ -14,8 +14,8 @@ from annotation.models import CandidatePassage, Query, QuerySource
 from annotation.retrieval_options import Recipe
 from annotation.selectors.candidates import shown_candidates
 from annotation.services import candidates
-from annotation.services.candidate_repeats import fold_candidates
 from annotation.services.candidates import provide_candidates, provide_for, turns_of
+from annotation.services.importing import fold_candidates
 from retrieval.engines import folder_of
 from retrieval.reading import open_passages
 from retrieval.services.corpora import add_passages, delete_passages

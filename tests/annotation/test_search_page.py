@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import CandidatePassage, Query
-from annotation.searching import answer_cache, answers
-from annotation.searching.samples import ABOUT_TEXTBOOKS
+from annotation.searching import answers
+from annotation.searching.views import ABOUT_TEXTBOOKS
 from core.projects.models import Event
 from retrieval.answer_bytes import dump_answer, load_answer
 from retrieval.search import search_conversation
@@ -369,7 +369,7 @@ def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
 
 def test_another_process_does_not_search_for_the_same_question(viewer, networked, monkeypatch):
     first = text_of(ask(viewer, "What is a monopoly?"))
-    answer_cache.forget_own()
+    answers.forget_own()
     monkeypatch.setattr(answers, "search_conversation", None)
 
     assert text_of(ask(viewer, "What is a monopoly?")) == first
@@ -398,10 +398,10 @@ def test_a_question_is_searched_where_the_shared_cache_fails(
         "searches": settings.CACHES["searches"] | {"LOCATION": str(tmp_path / "file" / "searches")}
     }
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(answer_cache, "shared_answers", answer_cache.SharedAnswers())
+    monkeypatch.setattr(answers, "shared_answers", answers.SharedAnswers())
 
     assert "alone on its market" in text_of(ask(viewer, "What is a monopoly?"))
-    assert answer_cache.shared_answers.away_until > 0
+    assert answers.shared_answers.away_until > 0
 
 
 def test_a_removed_passage_is_shown_no_more(viewer, networked):
@@ -411,7 +411,7 @@ def test_a_removed_passage_is_shown_no_more(viewer, networked):
 
 
 def test_only_so_many_answers_are_remembered(viewer, networked, monkeypatch):
-    monkeypatch.setattr(answer_cache, "MOST", 2)
+    monkeypatch.setattr(answers, "MOST", 2)
     for question in ("A monopoly?", "An oligopoly?", "A cartel?"):
         ask(viewer, question)
-    assert len(answer_cache._answers) == 2
+    assert len(answers._answers) == 2

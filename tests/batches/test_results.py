@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from marketplace import clock, ledger
-from marketplace.batches import answers, results, reviewed_results
+from marketplace.batches import results, reviewed_results
 from marketplace.batches.sheets import RESULTS, SheetError
 from marketplace.models import HIT, Batch, Holding, Place, Worker
 from marketplace.services import assignments
@@ -316,5 +316,5 @@ def test_all_kinds_of_answers_become_fields():
         "<OtherSelectionText>mine</OtherSelectionText></Answer><Answer><QuestionIdentifier>t"
         "</QuestionIdentifier><FreeText>words</FreeText></Answer></QuestionFormAnswers>"
     )
-    assert answers.fields(xml) == {"q": "a|b|mine", "t": "words"}
-    assert answers.fields("no xml") == {}
+    assert results.fields(xml) == {"q": "a|b|mine", "t": "words"}
+    assert results.fields("no xml") == {}

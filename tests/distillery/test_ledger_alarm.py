@@ -14,7 +14,7 @@ from core.notices import selectors
 from core.notices.conditions import look
 from core.notices.letters import post_office
 from core.notices.models import Letter, Notice
-from distillery import workchecks
+from distillery import checks
 from marketplace import audits
 from marketplace.models import LedgerEntry
 from tests.marketplace.conftest import make_hit, make_requester
@@ -70,7 +70,7 @@ def test_a_fault_is_an_alarm_a_letter_an_error_of_doctor_and_a_critical_line(peo
     assert "About the installation:" in letter.body
     assert "You get this because you are a superuser of this installation." in letter.body
 
-    finding = workchecks.ledger()
+    finding = checks.ledger()
     assert finding.level == "error"
     assert finding.sentence.startswith("The audit of 2026-11-22 found ")
 
@@ -82,13 +82,13 @@ def test_the_alarm_ends_with_the_next_clean_audit(people):
     LedgerEntry.objects.bulk_create(holds)
     audit("2026-11-23")
     assert look(timezone.now()).ended == 1
-    assert workchecks.ledger().sentence == "The audit of 2026-11-23 found no fault."
+    assert checks.ledger().sentence == "The audit of 2026-11-23 found no fault."
     assert post_office().deliver(timezone.now()) == 0
     assert Letter.objects.get().error == "It was over or no longer wanted before it went out."
 
 
 def test_without_an_audit_there_is_nothing_to_say():
-    assert workchecks.ledger().sentence == ""
+    assert checks.ledger().sentence == ""
     assert look(timezone.now()).raised == 0
 
 

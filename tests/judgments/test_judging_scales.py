@@ -21,8 +21,8 @@ from crowd.simulation.profiles import PROFILES
 from crowd.study.reader import read
 from crowd.study.writer import study_toml
 from judgments.errors import FilteringError
+from judgments.kinds.judging import true_score
 from judgments.kinds.judging_config import JudgingConfig
-from judgments.kinds.judging_simulation import true_score
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, Score
 from judgments.rules.histograms import score_classes
 from judgments.selectors.judge import histogram, time_plot

@@ -9,8 +9,8 @@ from crowd.models import Worker
 from crowd.simulation.answers import SimulatedPerson, answer_unit
 from crowd.simulation.page import read_form
 from crowd.simulation.profiles import PROFILES
+from judgments.kinds.judging import true_score
 from judgments.kinds.judging_config import JudgingConfig
-from judgments.kinds.judging_simulation import true_score
 from judgments.models import Judgment
 from judgments.units import of_candidate
 from tests.judgments.candidates_world import judge

@@ -13,7 +13,7 @@ from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, LedgerEntry, Requester, TokenUse
 from marketplace.selectors import hit_status
 from marketplace.services import assignments, endings, hits, review
-from marketplace.services.candidates import next_hit_pk
+from marketplace.services.assignments import next_hit_pk
 from marketplace.services.hits import dispose_old
 from marketplace.sweep import settle, sweep
 

@@ -12,7 +12,7 @@ from crowd.models import Worker
 from judgments.models import Candidate
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
-from releases.privacy import texts
+from releases.privacy import check as privacy_check
 from releases.privacy.check import check
 from releases.privacy.decisions import accept, redact, reopen
 from tests.releases.world import World, make_world
@@ -176,6 +176,6 @@ def test_texts_are_read_in_batches_with_a_fixed_number_of_statements(
     calls: list[tuple[int, int]] = []
     with django_assert_num_queries(23):
         check(project=world.project, progress=lambda done, total, note: calls.append((done, total)))
-    monkeypatch.setattr(texts, "AT_ONCE", 7)
-    assert [len(batch) for batch in texts.batches(world.project)] == [7, 1, 7, 7, 4, 7, 4]
+    monkeypatch.setattr(privacy_check, "AT_ONCE", 7)
+    assert [len(batch) for batch in privacy_check.batches(world.project)] == [7, 1, 7, 7, 4, 7, 4]
     assert calls[-1] == (34, 34)

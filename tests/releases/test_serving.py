@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from releases.archive import zipped
+from releases.download_files import zipped
 from releases.range_response import OutsideError, part_of
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from metrics import MetricError, metric, profile
 from metrics.answers import meteor_jar
-from metrics.answers.stdio import Program
+from metrics.answers.meteor_jar import Program
 from tests.metrics.answers.drawn import scored
 
 ECHO = "import sys\nfor line in sys.stdin: print(line.strip().upper(), flush=True)"

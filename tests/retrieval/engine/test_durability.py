@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.engine.damage import told
 from retrieval.engine.files import Pointer
-from retrieval.engine.tantivy_engine import TantivyEngine
+from retrieval.engine.tantivy_engine import TantivyEngine, told
 from retrieval.errors import IndexBrokenError, NoRoomError
 from tests.retrieval.engine.test_engine import CATS, found
 
@@ -135,6 +134,6 @@ def test_a_full_disk_is_told_from_damage(error, kind_of_error, tmp_path):
 
 
 def test_a_thread_that_died_with_no_room_left_died_of_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("retrieval.engine.damage.LEAST_ROOM", 2**62)
+    monkeypatch.setattr("retrieval.engine.tantivy_engine.LEAST_ROOM", 2**62)
     error = ValueError("An error occurred in a thread: 'Worker thread failed.'")
     assert type(told("It cannot be written", error, tmp_path)) is NoRoomError

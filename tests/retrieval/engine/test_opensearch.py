@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from retrieval.engine import bulk, cluster, lease, lock
+from retrieval.engine import cluster, lock, opensearch
 from retrieval.engine.cluster import Cluster
 from retrieval.engine.opensearch import OpenSearchEngine
 from retrieval.errors import (
@@ -132,8 +132,8 @@ def test_the_number_of_shards_is_the_operators(server):
 
 
 def test_a_load_goes_in_requests_of_limited_size(server, engine, monkeypatch):
-    monkeypatch.setattr(bulk, "MOST_DOCUMENTS", 4)
-    monkeypatch.setattr(bulk, "MOST_BYTES", 200)
+    monkeypatch.setattr(opensearch, "MOST_DOCUMENTS", 4)
+    monkeypatch.setattr(opensearch, "MOST_BYTES", 200)
     engine.index([*((number, "cat") for number in range(1, 10)), (10, "bird " * 30), (11, "cat")])
     sizes = [len(asked.body.splitlines()) // 2 for asked in server.asked("_bulk")]
     assert sizes == [4, 4, 1, 1, 1]
@@ -343,7 +343,7 @@ def test_a_second_writer_on_another_machine_is_told_who_writes(server, engine, m
 
 
 def test_a_writer_that_died_is_followed_when_it_gave_no_sign_for_a_while(server, engine, monkeypatch):
-    monkeypatch.setattr(lease, "LEASE", 0.3)
+    monkeypatch.setattr(opensearch, "LEASE", 0.3)
     engine.index(CATS)
     server.store.indexes["distillery-locks"].keep(NAME, {"owner": "number 1 on a dead machine"})
     assert engine.index([(4, "A fourth cat.")]) == 1
@@ -351,7 +351,7 @@ def test_a_writer_that_died_is_followed_when_it_gave_no_sign_for_a_while(server,
 
 
 def test_a_writer_that_gives_signs_is_not_followed(server, engine, monkeypatch):
-    monkeypatch.setattr(lease, "LEASE", 0.5)
+    monkeypatch.setattr(opensearch, "LEASE", 0.5)
     started, going_on = threading.Event(), threading.Event()
     first = threading.Thread(target=engine.index, args=(waiting_passages(started, going_on),))
     first.start()
@@ -366,7 +366,7 @@ def test_a_writer_that_gives_signs_is_not_followed(server, engine, monkeypatch):
 
 
 def test_a_writer_that_was_followed_stops_writing(server, engine, monkeypatch):
-    monkeypatch.setattr(lease, "LEASE", 0.1)
+    monkeypatch.setattr(opensearch, "LEASE", 0.1)
     engine.index(CATS)
 
     def passages():
@@ -382,7 +382,7 @@ def test_a_writer_that_was_followed_stops_writing(server, engine, monkeypatch):
 
 def test_a_lease_whose_answer_was_lost_is_still_held(server, engine, monkeypatch):
     """Taking it, then renewing it: done, but the answer does not arrive, and the second try is refused."""
-    monkeypatch.setattr(lease, "LEASE", 0.2)
+    monkeypatch.setattr(opensearch, "LEASE", 0.2)
     locks = "distillery-locks"
 
     def done_but_lost(asked):

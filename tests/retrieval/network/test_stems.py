@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from retrieval.network import stems
+from retrieval.network import network
 from retrieval.network.codes import WordSequence, codes_of
-from retrieval.network.stems import stem_codes
+from retrieval.network.network import stem_codes
 
 
 class Spelling:
@@ -35,7 +35,7 @@ def test_no_words_have_no_stems():
 
 
 def test_words_of_a_network_are_spelled_once(monkeypatch):
-    monkeypatch.setattr(stems, "_remembered", {})
+    monkeypatch.setattr(network, "_remembered", {})
     spelling = Spelling("horses", "horse", "mules")
     codes = np.sort(codes_of(["horses", "horse", "mules"]))
     first = stem_codes(WordSequence(codes[:2], spelling), "en")
@@ -46,9 +46,9 @@ def test_words_of_a_network_are_spelled_once(monkeypatch):
 
 
 def test_what_is_remembered_has_an_end(monkeypatch):
-    monkeypatch.setattr(stems, "_remembered", {})
-    monkeypatch.setattr(stems, "MOST_REMEMBERED", 2)
+    monkeypatch.setattr(network, "_remembered", {})
+    monkeypatch.setattr(network, "MOST_REMEMBERED", 2)
     for words in (["one", "two", "three"], ["four"], ["five"]):
         stem_codes(words, "en")
-    assert len(stems._remembered["english"][0]) == 2
+    assert len(network._remembered["english"][0]) == 2
     assert stem_codes(["ones"], "en").tolist() == stem_codes(["one"], "en").tolist()

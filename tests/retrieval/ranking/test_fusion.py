@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from retrieval.ranking.base import RankedPassage, Ranking
-from retrieval.ranking.fusion import ReciprocalRankFusion
-from retrieval.ranking.systems import parse_system
+from retrieval.ranking.systems import ReciprocalRankFusion, parse_system
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ import random
 import pytest
 from datasketch import MinHash, MinHashLSH
 
-from retrieval.text.nearness import Candidate, NearRepeat, NearRepeats, bands_for
-from retrieval.text.shingles import Shingler, jaccard
+from retrieval.text.nearness import Candidate, NearRepeat, NearRepeats, Shingler, bands_for, jaccard
 
 WORDS = [f"w{number}" for number in range(400)]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from retrieval.text.nearness import Shingler, jaccard
 from retrieval.text.repeats import digest_of
-from retrieval.text.shingles import Shingler, jaccard
 
 
 @pytest.mark.parametrize(
