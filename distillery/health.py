@@ -16,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from distillery.monitoring.tokens import has_token
+from distillery.readiness import CHECKS, readiness
 from distillery.version import VERSION
 
 _LOOPBACK = ("127.0.0.1", "::1")
@@ -75,7 +76,6 @@ def show_liveness(request: HttpRequest) -> HttpResponse:
 
 def show_readiness(request: HttpRequest) -> HttpResponse:
     """200 if every check passes, 503 if one fails; `exclude=NAME` leaves one out and may be repeated."""
-    from distillery.readiness import CHECKS, readiness  # noqa: PLC0415  # needs the models
 
     excluded = request.GET.getlist("exclude")
     known = ("running", *CHECKS)

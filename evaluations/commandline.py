@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import CommandError
 
 from core.accounts.commandline import natural
+from evaluations.learned_models import ModelOptions, models_for
+from metrics.profiles import profile
 
 if TYPE_CHECKING:
     from evaluations.learned_models import Models
@@ -85,8 +87,6 @@ def add_models(parser: ArgumentParser) -> None:
 
 def models_of(options: Mapping[str, Any]) -> "Models":
     """The models that these options and the installation give to the metrics that are to be scored."""
-    from evaluations.learned_models import ModelOptions, models_for  # noqa: PLC0415  # numpy
-    from metrics.profiles import profile  # noqa: PLC0415
 
     asked = ModelOptions(
         options["model"], options["encoder"], options["layer"], options["idf"], options["download"]

@@ -17,6 +17,7 @@ from core.projects.services import record
 from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.tables.sheet import Sheet, open_sheet
+from metrics.catalogue import MAKERS
 from releases.models import Release
 from releases.reader import files_of, formats_of, records
 from releases.stored_files import fetched
@@ -278,7 +279,6 @@ def _lines(text: bytes) -> Iterable[tuple[str, float]]:
 def _refuse_taken(release: Release, name: str) -> None:
     if ExternalScores.objects.filter(release=release, name=name, kept=True).exists():
         raise EvaluationError(_taken(release, name))
-    from metrics.catalogue import MAKERS  # noqa: PLC0415 - the library of metrics, only here
 
     if name in MAKERS:
         raise EvaluationError(f"{name} is the name of a metric that is computed here. Choose another name.")

@@ -16,6 +16,7 @@ from evaluations.learned_models import cache, encoder_settings, kinds_of
 from judgments.selectors.references import reference_texts
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
+from metrics.learned.kpqa.word_weights import weigher
 from metrics.learned.profile_models import BERTSCORE, KPQA, Choice, with_models
 from metrics.learned.words import cut
 from metrics.profiles import Profile, profile
@@ -91,7 +92,6 @@ def _folder(wanted: KeyphraseRequest) -> Path:
 
 
 def _weights(folder: Path, wanted: KeyphraseRequest) -> list[list[float | None]]:
-    from metrics.learned.kpqa.word_weights import weigher  # noqa: PLC0415 - loads a model, only in a worker
 
     own = weigher(Choice(str(folder), wanted.digest), str(cache()))
     return [_rounded(each.weights) for each in own.weigh([(wanted.question, text) for text in wanted.texts])]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core.database.composedqueries import ComposedInBulk
 from core.projects.models import Project
 from retrieval.corpus_collections import CorpusCollection
+from retrieval.crown.parameters import defaults
 from retrieval.errors import NetworkBrokenError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.rankers import ranker_named
@@ -104,7 +105,6 @@ def search_conversation(
     many passages come back (None: as `parameters` say). Passages come in one query of the database whatever
     the number of corpora. EmptyQueryError: the last turn has no word. NotIndexedError: nothing to search yet.
     """
-    from retrieval.crown.parameters import defaults  # noqa: PLC0415  # heavy
     from retrieval.ranking.crown import Crown  # noqa: PLC0415  # heavy
 
     corpora = searchable(where) if isinstance(where, Project) else list(where)

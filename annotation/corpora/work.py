@@ -17,6 +17,7 @@ from retrieval.models import Corpus, Passage
 from retrieval.reading import open_passages
 from retrieval.services.corpora import add_file, counting_passages, remove_corpus
 from retrieval.services.indexing import build_index
+from retrieval.services.sharding import as_many_as_needed
 
 if TYPE_CHECKING:
     from retrieval.services.networks import NetworkBuilt
@@ -73,7 +74,6 @@ def index(context: JobContext) -> dict[str, Any]:
 def network(context: JobContext) -> dict[str, Any]:
     """Bring the word proximity network of a corpus up to date."""
     from retrieval.services.networks import build_network  # noqa: PLC0415  # only where it is built
-    from retrieval.services.sharding import as_many_as_needed  # noqa: PLC0415  # only where it is built
 
     corpus = _corpus(context)
     every = counting_passages(corpus).count()

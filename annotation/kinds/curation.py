@@ -17,6 +17,7 @@ from annotation.rules.highlights import LONGEST, locate
 from annotation.selectors.candidates import ShownCandidate, first, shown_candidates
 from annotation.selectors.curation import selection_counts, undecided
 from annotation.selectors.unit_texts import texts_of
+from annotation.services.candidates import provide_for
 from annotation.services.curation import keep_selection, reconsider_curation, settle_curation
 from annotation.truth import truth_of
 from annotation.units import of_query, query_of
@@ -292,7 +293,6 @@ class Curation(SimpleKind):
 
     def pending(self, stage: Stage) -> Iterable[PendingUnit]:
         """Queries with fewer good selections than wanted, and one more where equal ones are asked for."""
-        from annotation.services.candidates import provide_for  # noqa: PLC0415 - brings the search engine
 
         config = _config(stage)
         provide_for(stage.project, config.recipe())

@@ -20,6 +20,7 @@ from crowd.desk import modelform
 from crowd.desk.beginnings import StageTable
 from crowd.desk.form_costs import cost_of
 from crowd.desk.forms import Form
+from crowd.desk.stageform import endpoint_words
 from crowd.desk.texts import add_copies, follow_entered
 from crowd.kinds import Listing, StageKind, kind_named
 from crowd.listings import made_listing
@@ -361,7 +362,6 @@ def _planned(stage: StageTable) -> int | None:
 
 
 def _endpoint_field(initial: str) -> "forms.ModelChoiceField[Endpoint]":
-    from crowd.desk.stageform import endpoint_words  # noqa: PLC0415 - the form of a stage has it, too
 
     rows = Endpoint.objects.order_by("real_money", "name")
     field = forms.ModelChoiceField(

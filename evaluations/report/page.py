@@ -22,6 +22,7 @@ from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, pr
 from evaluations.report.points import NONE, Points
 from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
 from judgments.reporting.writer import text_of
+from web.charts.inline import inline
 from web.charts.plot import Plot
 
 _NARROW = 200
@@ -69,7 +70,6 @@ class Figure:
 
 
 def _drawing(plot: Plot, *, width: int = 0) -> SafeString:
-    from web.charts.inline import inline  # noqa: PLC0415 - brings a whole engine with it
 
     # Markup of our own making: a parsed drawing, written again with every text in it escaped.
     return SafeString(inline(plot, width=width))

@@ -6,6 +6,8 @@ from itertools import islice
 from math import nan
 from typing import TYPE_CHECKING, Any, Protocol
 
+from metrics.texts import Answers
+
 if TYPE_CHECKING:
     from metrics.texts import Answers
 
@@ -92,7 +94,6 @@ def chunks_of(
 
 def answers_of(has: Container[str], some: Sequence[Row], systems: Sequence[str] | None = None) -> "Answers":
     """Rows of a table that `has` these fields as answers to be scored."""
-    from metrics.texts import Answers  # noqa: PLC0415  # numpy comes with it
 
     labels = "label" in has or "labels" in has
     if systems is None and "system" in has:

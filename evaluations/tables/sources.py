@@ -6,8 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError
+
 from evaluations.errors import EvaluationError
+from evaluations.tables.release_table import open_release
 from evaluations.tables.rows import AnswerTable
+from evaluations.tables.table import open_table
+from releases.errors import ReleaseError
+from releases.models import Release
+from releases.stored_files import fetched
 
 if TYPE_CHECKING:
     from releases.models import Release
@@ -45,8 +53,6 @@ def opened(
     if whole is not None:
         path, given = whole, str(whole)
     if path.is_file():
-        from evaluations.tables.table import open_table  # noqa: PLC0415  # only what is needed
-
         if stage:
             raise EvaluationError(f"--stage {stage}: {given} is a file; only releases have stages.")
         yield open_table(
@@ -66,7 +72,6 @@ def opened(
         )
     if external:
         raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
-    from evaluations.tables.release_table import open_release  # noqa: PLC0415  # the same
 
     with (
         _folder(given, path) as folder,
@@ -105,11 +110,6 @@ def _folder(given: str, path: Path) -> Iterator[Path]:
     slug, _sign, version = given.replace("@", "/").partition("/")
     if path.suffix in {".csv", ".tsv", ".jsonl", ".json", ".gz", ".txt"} or "/" in version or not slug:
         raise EvaluationError(f"There is no file {given}.")
-    from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415  # only for releases
-    from django.db import DatabaseError  # noqa: PLC0415
-
-    from releases.errors import ReleaseError  # noqa: PLC0415
-    from releases.stored_files import fetched  # noqa: PLC0415
 
     try:
         release = _release(slug, version, given)
@@ -126,7 +126,6 @@ def _folder(given: str, path: Path) -> Iterator[Path]:
 
 def _release(slug: str, version: str, given: str) -> "Release":
     """The release of that version, or the newest one that is ready."""
-    from releases.models import Release  # noqa: PLC0415  # only with a database
 
     ready = Release.objects.select_related("project").filter(project__slug=slug, state=Release.State.READY)
     found = ready.filter(version=version) if version else ready

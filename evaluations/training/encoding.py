@@ -9,6 +9,7 @@ from evaluations.training.protocols import Indices
 from evaluations.training.sources import Material
 from evaluations.training.study import Encode
 from metrics.learned.adem.encoders import text_encoder
+from metrics.learned.adem.gru import GruSettings, train_gru
 from metrics.learned.adem.settings import Progress
 from metrics.learned.adem.training import EncodedExamples, encode
 
@@ -82,7 +83,6 @@ def _turns(path: Path, number: int, line: str) -> tuple[str, ...]:
 def _of_gru(
     material: Material, dialogues: list[tuple[str, ...]], *, device: str, seed: int, progress: Progress
 ) -> EncodedExamples:
-    from metrics.learned.adem.gru import GruSettings, train_gru  # noqa: PLC0415  # only for this encoder
 
     encoder = train_gru(dialogues, GruSettings(seed=seed, device=device), progress)
     return encode(material.examples, encoder, progress)

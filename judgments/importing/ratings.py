@@ -22,7 +22,8 @@ import numpy.typing as npt
 from core.files.rowcounts import RowCounts
 from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
-from metrics.agreement.data import Ratings
+from metrics.agreement.data import RatingGroups, Ratings
+from metrics.agreement.filters import Checks
 from metrics.agreement.scale import MOST_SCORES, Scale, gcd
 
 if TYPE_CHECKING:
@@ -403,7 +404,6 @@ class _Table:
 
     def checks(self, is_check: npt.NDArray[np.bool_], scores: Codes) -> "Checks | None":
         """Checks shown and failed per worker; one without an answer was shown and is not failed."""
-        from metrics.agreement.filters import Checks  # noqa: PLC0415  # the statistics come with it
 
         if not is_check.any():
             return None
@@ -469,7 +469,6 @@ class _Table:
         return column.mapped([float("nan") if value is None else value for value in values])
 
     def groups(self, rows: Codes) -> "dict[str, RatingGroups]":
-        from metrics.agreement.data import RatingGroups  # noqa: PLC0415  # the statistics come with it
 
         found = {}
         for name in GROUPS:

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Any
 
+from pydantic_core import to_json
+
 from core.files.atomic import Write
 from core.files.cells import cell
 from metrics.agreement.recipes import Z
@@ -25,7 +27,6 @@ def json_of(report: Mapping[str, Any]) -> Write:
     """The report as JSON; lists that grow with the data have a line per row."""
 
     def write(file: IO[bytes]) -> None:
-        from pydantic_core import to_json  # noqa: PLC0415  # only here
 
         file.write(b"{")
         for number, (name, value) in enumerate(report.items()):

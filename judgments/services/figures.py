@@ -5,12 +5,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from django.conf import settings
 
 from crowd.models import Stage
 from judgments.models import FilterRun, Verdict
 from judgments.selectors.ratings import CandidateLabels, about, pseudonym
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
+from metrics.agreement.data import RatingGroups
+from metrics.agreement.kappa import busiest
+from metrics.agreement.report import report
+from metrics.agreement.report_tables import Rows
 
 if TYPE_CHECKING:
     from metrics.agreement.data import RatingGroups
@@ -43,8 +48,6 @@ def whole_report(
     replicates: int = REPLICATES,
 ) -> FullReport:
     """The honest report of a run, on the judgments that it saw; without a run, on all as they are."""
-    from metrics.agreement.kappa import busiest  # noqa: PLC0415 - numpy
-    from metrics.agreement.report import report  # noqa: PLC0415 - numpy
 
     progress(0, _PARTS, "Reading the judgments")
     recipe = recipe_named(run.recipe, run.parameters) if run else recipe_named("none", {})
@@ -82,9 +85,6 @@ def whole_report(
 
 
 def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":
-    import numpy as np  # noqa: PLC0415
-
-    from metrics.agreement.data import RatingGroups  # noqa: PLC0415 - numpy
 
     known = sorted(set(names))
     code_of = {name: code for code, name in enumerate(known)}
@@ -97,8 +97,6 @@ def _rows(stage: Stage, said: dict[str, Any], labels: CandidateLabels) -> dict[s
 
     Items and removed ratings are made each time they are read.
     """
-
-    from metrics.agreement.report_tables import Rows  # noqa: PLC0415 - numpy
 
     @cache
     def name_of(worker: str) -> str:

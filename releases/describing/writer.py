@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from releases.describing.card import card
+from releases.describing.citation import citation
+from releases.describing.croissant import croissant
 from releases.describing.facts import Facts
 
 
 def describe(folder: Path, facts: Facts) -> tuple[str, ...]:
     """Write them into the release's folder; their names."""
-    from releases.describing.card import card  # noqa: PLC0415 - only where a release is built
-    from releases.describing.citation import citation  # noqa: PLC0415 - the same
-    from releases.describing.croissant import croissant  # noqa: PLC0415 - the same
 
     texts: Mapping[str, Callable[[Facts], str]] = {
         "README.md": card,

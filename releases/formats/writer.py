@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from core.failures import on_failure
+from releases.formats.arrow import records
 from releases.formats.registry import LABELS, RecordFormat, RowFormat, Written, format_named
 from releases.source import Progress, Source
 from releases.tables import TABLES, Table
@@ -91,7 +92,6 @@ def write_records(
     formats: Mapping[str, RecordFormat], folder: Path, source: Source, progress: Progress
 ) -> dict[str, Written]:
     """Read each table as record batches once, and give every batch to all formats."""
-    from releases.formats.arrow import records  # noqa: PLC0415 - not on the way to a first page
 
     written: dict[str, Written] = {name: {} for name in formats}
     done, total = 0, sum(sum(rows.values()) for rows in source.rows.values())

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from retrieval.errors import NetworkBrokenError, NoNetworkError
 from retrieval.models import Corpus
+from retrieval.network.network import Network
 from retrieval.services.counts import numbers_of
 
 if TYPE_CHECKING:
@@ -47,7 +50,6 @@ class Difference:
 
 def difference(corpus: Corpus, folder: Path, stored: Mapping[str, Any], options: Options) -> Difference:
     """Compare the network in a folder with the corpus and with the options wanted."""
-    from retrieval.network.network import Network  # noqa: PLC0415  # heavy
 
     try:
         network = Network.open(folder)
@@ -64,7 +66,6 @@ def difference(corpus: Corpus, folder: Path, stored: Mapping[str, Any], options:
 
 
 def _of_passages(there: "NDArray[np.int64]", counted: "NDArray[np.int64]") -> Difference:
-    import numpy as np  # noqa: PLC0415  # heavy
 
     highest = int(counted[-1]) if len(counted) else 0
     new = int((there > highest).sum())

@@ -11,6 +11,9 @@ from django.utils import timezone
 from core.failures import on_failure
 from core.projects.services import record
 from retrieval.models import Corpus, WordNetwork
+from retrieval.network.builder import assemble
+from retrieval.network.increments import add, remove
+from retrieval.network.network import Network
 from retrieval.networks import network_folder
 from retrieval.services.corpora import working_on
 from retrieval.services.counts import Counter, passages_of, together
@@ -91,9 +94,6 @@ def _build(
     counter: Counter,
     progress: Listener,
 ) -> "tuple[Network, NetworkBuilt]":
-    from retrieval.network.builder import assemble  # noqa: PLC0415  # heavy
-    from retrieval.network.increments import add, remove  # noqa: PLC0415  # heavy
-    from retrieval.network.network import Network  # noqa: PLC0415  # heavy
 
     folder = network_folder(row)
     found = Difference(reason="asked for") if anew else difference(corpus, folder, row.options, options)

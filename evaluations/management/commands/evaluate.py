@@ -11,8 +11,18 @@ from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, pairs
 from core.failures import on_failure
+from core.files.atomic import FileWriteError, write_together
 from evaluations import commandline
+from evaluations.choices import choose
 from evaluations.errors import EvaluationError
+from evaluations.report.page import page_of
+from evaluations.report.points import points_of
+from evaluations.report.summary import summary
+from evaluations.table_evaluation import Options, files_of, run_evaluation
+from evaluations.tables.sources import opened
+from judgments.reporting.writer import text_of
+from metrics.errors import MetricError
+from releases.management.terminal import bar
 
 FILES = ("report.json", "report.html", "scores.csv", "table.tex")
 _MOST_DRAWS = 1_000_000
@@ -104,7 +114,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Evaluate; what cannot be read ends it with status 1 and writes nothing."""
-        from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
 
         for name in ("replicates", "draws"):
             if options[name] > _MOST_DRAWS:
@@ -116,15 +125,6 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _evaluate(self, options: dict[str, Any]) -> None:
-        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
-        from evaluations.choices import choose  # noqa: PLC0415  # numpy
-        from evaluations.report.page import page_of  # noqa: PLC0415
-        from evaluations.report.points import points_of  # noqa: PLC0415
-        from evaluations.report.summary import summary  # noqa: PLC0415
-        from evaluations.table_evaluation import Options, files_of, run_evaluation  # noqa: PLC0415  # numpy
-        from evaluations.tables.sources import opened  # noqa: PLC0415
-        from judgments.reporting.writer import text_of  # noqa: PLC0415
-        from releases.management.terminal import bar  # noqa: PLC0415
 
         folder = _folder(options)
         with opened(

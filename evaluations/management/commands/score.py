@@ -13,8 +13,15 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import outputs, pairs
+from core.files.atomic import FileWriteError, write_together
 from evaluations import commandline
+from evaluations.choices import choose, scoring_processes
 from evaluations.errors import EvaluationError
+from evaluations.scores import Tally, facts_of, show, stream, write_csv, write_jsonl
+from evaluations.tables.sources import opened
+from judgments.reporting.writer import json_of
+from metrics.errors import MetricError
+from releases.management.terminal import bar
 
 _SMALL = 1 << 22
 _FORMATS = ("csv", "jsonl")
@@ -44,7 +51,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Score; what cannot be read ends it with status 1 and writes nothing."""
-        from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
 
         try:
             with commandline.interruptible():
@@ -53,12 +59,6 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _score(self, options: dict[str, Any]) -> None:
-        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
-        from evaluations.choices import choose, scoring_processes  # noqa: PLC0415  # numpy comes with it
-        from evaluations.scores import Tally, facts_of, show, stream, write_csv, write_jsonl  # noqa: PLC0415  # numpy comes with it
-        from evaluations.tables.sources import opened  # noqa: PLC0415
-        from judgments.reporting.writer import json_of  # noqa: PLC0415
-        from releases.management.terminal import bar  # noqa: PLC0415
 
         paths = outputs(options, ("out", "json"), source=Path(options["file"]), what="the file of answers")
         out = paths.get("out")

@@ -12,6 +12,16 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, outputs, pairs
+from core.files.atomic import FileWriteError, write_together
+from judgments.importing.rating_source import RatingsFileError
+from judgments.importing.ratings import read_ratings
+from judgments.reporting.page import page_of
+from judgments.reporting.summary import summary
+from judgments.reporting.writer import csv_of, json_of, text_of
+from metrics.agreement.filters import run
+from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters
+from metrics.agreement.report import report
+from metrics.agreement.scale import Scale
 
 _NUMBER = r"-?[0-9]{1,5}(?:\.[0-9]{1,6})?"
 _SCALE = re.compile(rf"({_NUMBER})(?:-|\.\.|:)({_NUMBER})(?::({_NUMBER}|any))?")
@@ -85,14 +95,6 @@ class Command(BaseCommand):
                 gc.enable()
 
     def _filter(self, options: dict[str, Any]) -> None:
-        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
-        from judgments.importing.rating_source import RatingsFileError  # noqa: PLC0415  # numpy comes with these
-        from judgments.importing.ratings import read_ratings  # noqa: PLC0415
-        from judgments.reporting.summary import summary  # noqa: PLC0415
-        from metrics.agreement.filters import run  # noqa: PLC0415
-        from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters  # noqa: PLC0415
-        from metrics.agreement.report import report  # noqa: PLC0415
-        from metrics.agreement.scale import Scale  # noqa: PLC0415
 
         if options["replicates"] > _MOST_REPLICATES:
             raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
@@ -163,8 +165,6 @@ def _simulated(table: Any) -> list[str]:
 
 
 def _files(paths: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
-    from judgments.reporting.page import page_of  # noqa: PLC0415  # only where asked for
-    from judgments.reporting.writer import csv_of, json_of, text_of  # noqa: PLC0415
 
     makers = {
         "report": lambda: json_of(said),

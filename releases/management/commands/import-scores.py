@@ -19,6 +19,8 @@ from releases.importing.tables import FORMATS
 from releases.management.arguments import formats
 from releases.management.terminal import bar, terminated
 from releases.models import PrivacyFinding, Release
+from releases.options import Options as Chosen
+from releases.services.full_release import release_now, released
 from releases.services.importing import ImportResult, import_scores
 from releases.source import Progress
 
@@ -163,8 +165,6 @@ class Command(BaseCommand):
 
 def _release(done: ImportResult, options: dict[str, Any], owner: Any, progress: Progress) -> Release:
     """The release that the project has already, or its first."""
-    from releases.options import Options as Chosen  # noqa: PLC0415 - not needed to parse arguments
-    from releases.services.full_release import release_now, released  # noqa: PLC0415 - the same
 
     reason = options["accept_findings"] or f"It stands in {done.report['file']}, which was made elsewhere."
     there = released(done.project)

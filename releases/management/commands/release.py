@@ -16,12 +16,20 @@ from django.db import DatabaseError
 
 from core.accounts.commandline import natural, user_named
 from core.projects.models import Project
+from releases.diff import diff
 from releases.errors import ReleaseError
 from releases.formats.registry import FORMATS
 from releases.groups import OPTIONAL
 from releases.management.arguments import card, formats, groups, shares
 from releases.management.terminal import bar, plain, terminated
 from releases.models import PrivacyFinding, Release
+from releases.options import options_of
+from releases.privacy.check import check
+from releases.selectors import content_of
+from releases.services.full_release import release_now
+from releases.stored_files import fetched
+from releases.texts import content_lines, difference_lines, selection_lines
+from releases.verification import verify
 
 
 class Command(BaseCommand):
@@ -103,9 +111,6 @@ class Command(BaseCommand):
 
     def build_release(self, options: dict[str, Any]) -> None:
         """build PROJECT."""
-        from releases.options import options_of  # noqa: PLC0415 - not needed to parse arguments
-        from releases.services.full_release import release_now  # noqa: PLC0415 - the same
-        from releases.texts import selection_lines  # noqa: PLC0415 - the same
 
         project, actor, out = _project(options["project"]), user_named(options["user"]), options["out"]
         if out is not None:
@@ -154,8 +159,6 @@ class Command(BaseCommand):
 
     def count_content(self, options: dict[str, Any]) -> None:
         """content PROJECT."""
-        from releases.selectors import content_of  # noqa: PLC0415 - not needed to parse arguments
-        from releases.texts import content_lines  # noqa: PLC0415 - the same
 
         found = content_of(_project(options["project"]), options["include"])
         if options["json"]:
@@ -166,7 +169,6 @@ class Command(BaseCommand):
 
     def verify_folder(self, options: dict[str, Any]) -> None:
         """verify DIR."""
-        from releases.verification import verify  # noqa: PLC0415 - only here
 
         folder = options["folder"]
         if not folder.is_dir():
@@ -199,8 +201,6 @@ class Command(BaseCommand):
 
     def diff_releases(self, options: dict[str, Any]) -> None:
         """diff A B."""
-        from releases.diff import diff  # noqa: PLC0415 - only here
-        from releases.texts import difference_lines  # noqa: PLC0415 - the same
 
         with _folder(options["a"]) as a, _folder(options["b"]) as b:
             found = diff(a, b)
@@ -212,7 +212,6 @@ class Command(BaseCommand):
 
     def check_project(self, options: dict[str, Any]) -> None:
         """check PROJECT."""
-        from releases.privacy.check import check  # noqa: PLC0415 - only here
 
         project = _project(options["project"])
         with bar() as progress:
@@ -309,7 +308,6 @@ def _folder(given: str) -> Iterator[Path]:
         versions = Release.objects.filter(project__slug=slug, state__in=Release.BUILT).order_by("pk")
         known = ", ".join(versions.values_list("version", flat=True)) or "none"
         raise CommandError(f"{slug} has no release {version!r}; there are: {known}.")
-    from releases.stored_files import fetched  # noqa: PLC0415 - only here
 
     with fetched(release) as folder:
         yield folder

@@ -13,7 +13,20 @@ from django.core.management.base import BaseCommand, CommandError
 from core.accounts.commandline import natural, outputs
 from core.files.atomic import Write
 from retrieval.errors import EvaluationError, RetrievalError
+from retrieval.evaluation import measures as m
+from retrieval.evaluation import writer
+from retrieval.evaluation.haystacks import FileHaystack
+from retrieval.evaluation.qrels import read_qrels
+from retrieval.evaluation.questions import read_questions
+from retrieval.evaluation.report import coverage, evaluate, judged_questions
+from retrieval.evaluation.runs import Run, check_ids, read_run
+from retrieval.evaluation.significance import DRAWS
+from retrieval.evaluation.system_runs import SystemRun, ask
+from retrieval.evaluation.terminal import tables
+from retrieval.haystacks import CorpusHaystack
 from retrieval.management.progress import watched_passages
+from retrieval.rankers import ranker_named
+from retrieval.ranking.folder import temporary_collection
 
 if TYPE_CHECKING:
     from retrieval.evaluation.questions import Question
@@ -88,15 +101,6 @@ class Command(BaseCommand):
     def _evaluate(self, options: dict[str, Any]) -> None:
         from rich.console import Console  # not needed to parse arguments
 
-        from retrieval.evaluation import measures as m  # noqa: PLC0415  # numpy comes with it
-        from retrieval.evaluation import writer  # noqa: PLC0415  # the same
-        from retrieval.evaluation.qrels import read_qrels  # noqa: PLC0415
-        from retrieval.evaluation.questions import read_questions  # noqa: PLC0415
-        from retrieval.evaluation.report import coverage, evaluate, judged_questions  # noqa: PLC0415
-        from retrieval.evaluation.runs import check_ids  # noqa: PLC0415
-        from retrieval.evaluation.significance import DRAWS  # noqa: PLC0415
-        from retrieval.evaluation.terminal import tables  # noqa: PLC0415
-
         files = outputs(options, ("per_query", "json"), source=options["qrels"], what="the judgments")
         out = _folder(options["run_out"])
         measures = m.parse_measures(options["measures"] or m.DEFAULT)
@@ -160,7 +164,6 @@ class Command(BaseCommand):
         questions: "Sequence[Question]",
         depth: int,
     ) -> "Iterator[SystemRun]":
-        from retrieval.evaluation.system_runs import ask  # noqa: PLC0415  # tantivy comes with it
 
         for name, ranker in systems:
             with watched_passages(name, len(questions), quiet=not self.stderr.isatty()) as progress:
@@ -169,7 +172,6 @@ class Command(BaseCommand):
 
 def _systems(options: dict[str, Any]) -> list[tuple[str, Any]]:
     """Rankers under the names that were typed."""
-    from retrieval.rankers import ranker_named  # noqa: PLC0415  # not needed to parse arguments
 
     if options["systems"] is None and options["runs"]:
         return []
@@ -199,8 +201,6 @@ def _listed(text: str) -> list[str]:
 
 def _runs(paths: Sequence[Path], *, taken: Sequence[str]) -> "list[SystemRun]":
     """Runs under the names of their files."""
-    from retrieval.evaluation.runs import Run, read_run  # noqa: PLC0415
-    from retrieval.evaluation.system_runs import SystemRun  # noqa: PLC0415  # numpy comes with it
 
     found: list[SystemRun] = []
     names = set(taken)
@@ -223,12 +223,9 @@ def _haystack(options: dict[str, Any], systems: Sequence[tuple[str, Any]]) -> "I
             raise CommandError(
                 "--vectors goes with --passages. A corpus has its vectors: manage.py wpn build."
             )
-        from retrieval.haystacks import CorpusHaystack  # noqa: PLC0415  # needs the database
 
         yield CorpusHaystack(options["corpus"])
         return
-    from retrieval.evaluation.haystacks import FileHaystack  # noqa: PLC0415  # tantivy comes with it
-    from retrieval.ranking.folder import temporary_collection  # noqa: PLC0415  # the same
 
     path = options["passages"] or _beside(options["queries"])
     network = any(not re.fullmatch(r"bm25(:[\w-]+)?", name) for name, _ in systems)

@@ -14,6 +14,7 @@ from retrieval.errors import NoNetworkError, RetrievalError
 from retrieval.management.commands.corpus import write_table
 from retrieval.management.progress import watched_steps
 from retrieval.models import Corpus, WordNetwork
+from retrieval.network.neighbours import associated_words, similar_words
 from retrieval.networks import network_of
 from retrieval.selectors import corpora_of, corpus_called, is_building
 from retrieval.services.corpora import counting_passages
@@ -142,7 +143,6 @@ class Command(BaseCommand):
 
     def neighbours(self, corpora: list[Corpus], options: dict[str, Any]) -> None:
         """wpn neighbours PROJECT/SLUG WORD…."""
-        from retrieval.network.neighbours import associated_words, similar_words  # noqa: PLC0415  # heavy
 
         network, k = _network(corpora), options["k"]
         facts = {
