@@ -49,7 +49,7 @@ def ping() -> str:
 def _call(failing: list[str]) -> tuple[str, str]:
     import urllib3  # noqa: PLC0415  # only where PING_URL is set
 
-    from crowd.adapters.deadlines import timed_pools  # noqa: PLC0415
+    from crowd.adapters.deadlines import timed_pools  # noqa: PLC0415 - where an address is set
 
     address = _failure_address(settings.PING_URL) if failing else settings.PING_URL
     try:
@@ -75,7 +75,7 @@ def _call(failing: list[str]) -> tuple[str, str]:
 
 def _manager(address: str) -> "PoolManager":
     """Through the proxy that the environment names (`https_proxy`, `no_proxy`), or directly."""
-    from urllib3 import PoolManager, ProxyManager  # noqa: PLC0415
+    from urllib3 import PoolManager, ProxyManager  # noqa: PLC0415 - where an address is set
 
     parts = urlsplit(address)
     proxy = urllib.request.getproxies().get(parts.scheme)

@@ -70,7 +70,7 @@ def _onward(request: HttpRequest, access: StageAccess) -> HttpResponse | None:
 @require_POST
 @on_stage(Role.MANAGER)
 def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
-    """Approve."""
+    """Accept an answer as a reference; refused where it changed after the page was opened."""
 
     def decide(answer: Answer, seen: str, _: str) -> str:
         review_decisions.approve(answer=answer, actor=access.user, seen=seen)

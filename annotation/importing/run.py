@@ -97,8 +97,8 @@ class Survey:
 def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict: bool = False) -> Survey:
     """The first pass, and the draw. FileRefusedError if the file is refused; with `strict`, if a line is."""
     from annotation.importing.first_pass import FirstPass  # noqa: PLC0415 - brings numpy, which no first page needs
-    from annotation.importing.sampling import draw  # noqa: PLC0415
-    from annotation.importing.tally import Tally  # noqa: PLC0415
+    from annotation.importing.sampling import draw  # noqa: PLC0415 - numpy
+    from annotation.importing.tally import Tally  # noqa: PLC0415 - numpy
 
     before = reader.source.path.stat()
     refusals = Refusals(reader.source.name, strict=strict, unit=reader.unit)

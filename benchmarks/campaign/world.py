@@ -191,7 +191,13 @@ class Crowd:
         self._units.add_all((hit, unit, role, position) for position, (unit, role) in enumerate(units))
         row = Hit(key=key, places=places, reward_cents=stage.reward_cents)
         payload = listing(
-            stage, row, units, title=stage.task_title, description=stage.task_description, rules=[]
+            stage,
+            row,
+            units,
+            title=stage.task_title,
+            description=stage.task_description,
+            rules=[],
+            installation="",  # the memo is of no use to a campaign that is made up
         )
         amount, fees = stage.reward_cents * places, cents * places
         operation = self._operation(

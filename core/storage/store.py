@@ -148,7 +148,7 @@ class BucketStore:
 
     def prepare(self) -> None:
         """Make the bucket unless it is there."""
-        from botocore.exceptions import ClientError  # noqa: PLC0415
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - where a bucket is
 
         client = self._storage().connection.meta.client
         try:

@@ -43,7 +43,7 @@ class BackupError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BackupFile:
-    """A file of a backup."""
+    """What a copy is verified by."""
 
     sha256: str
     bytes: int

@@ -50,7 +50,7 @@ def enter() -> None:
         folder.rename(previous)
     kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
     environment = {**kept, "DATA_DIR": str(folder), STARTED: str(time.time())}
-    os.execve(sys.executable, [sys.executable, *sys.argv], environment)  # noqa: S606
+    os.execve(sys.executable, [sys.executable, *sys.argv], environment)  # noqa: S606 - this program again
 
 
 def _hold(lock: Path) -> None:

@@ -161,7 +161,7 @@ def look(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespons
 @require_POST
 @on_project(Role.MANAGER)
 def keep(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
-    """Keep it."""
+    """Let scores that were looked at join evaluations of their release."""
     scores = _found(access, pk)
 
     def action() -> str:

@@ -124,7 +124,7 @@ def points_of(done: EvaluationResult, seed: int) -> Points:
 
 
 def points_file(points: Points) -> Write:
-    """Points as a file."""
+    """Write what the scatter plots draw, as JSON."""
 
     def write(file: IO[bytes]) -> None:
         file.write(json.dumps(asdict(points), ensure_ascii=False, allow_nan=False).encode())

@@ -83,7 +83,7 @@ def steps(stage: Stage, one: float | None, answers: int) -> list[Step]:
 
 def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
     """What the stage's own judgments show, of its two systems with most answers; None for fewer."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415 - start-up does without numpy
 
     from metrics.agreement.data import Sums  # noqa: PLC0415 - numpy
     from metrics.agreement.planning import ScoreSpread, spread_of  # noqa: PLC0415 - numpy

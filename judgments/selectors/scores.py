@@ -52,7 +52,7 @@ def kept_scores(run: FilterRun, order: str, system: str, *, down: bool) -> Query
 
 def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str, *, down: bool) -> list[tuple[Any, ...]]:
     """The same columns from all good judgments; nothing is adjusted without the model of the filters."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415 - start-up does without numpy
 
     from metrics.agreement.data import Ratings  # noqa: PLC0415 - numpy
     from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy

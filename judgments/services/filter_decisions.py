@@ -80,7 +80,7 @@ def decide(
 
 def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None = None) -> "Checks":
     """How many attention checks each worker answered and failed, by the worker's code."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415 - start-up does without numpy
 
     from metrics.agreement.filters import Checks  # noqa: PLC0415 - numpy
 
@@ -98,7 +98,7 @@ def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None =
 
 def seconds_of(stage: Stage, columns: StageRatings) -> "npt.NDArray[np.float64]":
     """Seconds per rating: those of its assignment, shared by the judgments in it; nan where unknown."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415 - start-up does without numpy
 
     each = seconds_of_assignments(stage, columns.assignments) / np.bincount(columns.of_assignment)
     seconds: npt.NDArray[np.float64] = each[columns.of_assignment]

@@ -111,7 +111,7 @@ def more_places(request: HttpRequest, access: StageAccess, *, number: int) -> Ht
 @require_POST
 @on_stage(Role.MANAGER)
 def expire(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
-    """Expire it."""
+    """Plan the end of a HIT; who works on it may still submit."""
     row = _hit(access, number)
 
     def action() -> str:

@@ -133,7 +133,7 @@ def _decide(request: HttpRequest, access: StageAccess, pk: int, action: Callable
 @require_POST
 @on_stage(Role.MANAGER)
 def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
-    """Approve."""
+    """Plan the payment of an assignment, with a note for the worker."""
     row = _assignment(access, pk)
 
     def action() -> str:

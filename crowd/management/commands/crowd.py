@@ -134,7 +134,7 @@ class Command(BaseCommand):
         self.show(options, {"name": endpoint.name, "available": dollars(balance.available.minor)})
 
     def tick(self, options: dict[str, Any]) -> None:
-        """tick."""
+        """Run a round of every endpoint and print what it did."""
         self.show(options, asdict(tick()))
 
     def reconcile(self, options: dict[str, Any]) -> None:

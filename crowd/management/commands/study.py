@@ -67,7 +67,7 @@ class Command(BaseCommand):
         raise CommandError(f"{errors} error{'s' * (errors != 1)}; nothing was changed.")
 
     def check_file(self, options: dict[str, Any]) -> None:
-        """check FILE."""
+        """Print what a study file would change, and change nothing."""
         study = read(options["file"])
         found = plan(study, os.environ, to_apply=False)
         if options["json"]:
@@ -81,7 +81,7 @@ class Command(BaseCommand):
         self._differences(found)
 
     def apply_file(self, options: dict[str, Any]) -> None:
-        """apply FILE."""
+        """Print what a study file changes, ask unless `--yes` was given, and change it."""
         if options["json"] and not options["yes"]:
             raise CommandError("--json asks nobody, so it needs --yes.")
         actor = user_named(options["user"])
@@ -108,7 +108,7 @@ class Command(BaseCommand):
         self._report(options, found, "applied", applied)
 
     def show_project(self, options: dict[str, Any]) -> None:
-        """show PROJECT."""
+        """Print a project as the study file that would make it."""
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             there_are = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:50])
@@ -118,7 +118,7 @@ class Command(BaseCommand):
         self.stdout.write(study_toml(project), ending="")
 
     def show_fields(self, _options: dict[str, Any]) -> None:
-        """fields."""
+        """Print the reference of all fields as Markdown."""
         for heading, lines in reference.tables():
             self.stdout.write("\n".join([f"`{heading}`", "", *lines, ""]))
 

@@ -168,7 +168,7 @@ def shown_url(address: str, port: int) -> str:
     """The address people can click."""
     if settings.PUBLIC_URL:
         return f"{settings.PUBLIC_URL}/"
-    if address in {"0.0.0.0", "::", "127.0.0.1", "::1"}:  # noqa: S104
+    if address in {"0.0.0.0", "::", "127.0.0.1", "::1"}:  # noqa: S104 - told apart, not bound to
         return f"http://localhost:{port}/"
     return f"http://{f'[{address}]' if ':' in address else address}:{port}/"
 

@@ -97,12 +97,12 @@ class Command(BaseCommand):
         from evaluations.training.packages import require_packages  # noqa: PLC0415  # not needed to parse arguments
 
         require_packages("train-adem")
-        from evaluations.tables.sources import opened  # noqa: PLC0415
+        from evaluations.tables.sources import opened  # noqa: PLC0415 - with the extra alone
         from evaluations.training.encoding import encoding  # noqa: PLC0415  # numpy and more
-        from evaluations.training.sources import measured, read  # noqa: PLC0415
-        from evaluations.training.study import Work, study  # noqa: PLC0415
-        from evaluations.training.summary import summary  # noqa: PLC0415
-        from releases.management.terminal import bar  # noqa: PLC0415
+        from evaluations.training.sources import measured, read  # noqa: PLC0415 - with the extra alone
+        from evaluations.training.study import Work, study  # noqa: PLC0415 - with the extra alone
+        from evaluations.training.summary import summary  # noqa: PLC0415 - with the extra alone
+        from releases.management.terminal import bar  # noqa: PLC0415 - with the extra alone
 
         began = time.monotonic()
         material = read(
@@ -148,9 +148,9 @@ class Command(BaseCommand):
 
     def _keep(self, work: "Work", done: "TrainingStudy", out: Path, began: float) -> None:
         """The model of the split, or of everything where folds have said what it is worth."""
-        from evaluations.training.model_card import card_of, readme_of  # noqa: PLC0415
-        from evaluations.training.study import whole  # noqa: PLC0415
-        from metrics.learned.adem.model import save  # noqa: PLC0415
+        from evaluations.training.model_card import card_of, readme_of  # noqa: PLC0415 - with the extra alone
+        from evaluations.training.study import whole  # noqa: PLC0415 - with the extra alone
+        from metrics.learned.adem.model import save  # noqa: PLC0415 - with the extra alone
 
         model, parts = whole(work) if done.crossed else (done.split.model, done.split.parts)
         trained = model.trained
@@ -159,11 +159,11 @@ class Command(BaseCommand):
         done.report["model"] = {"name": kept.name, "signature": kept.signature, "digest": kept.digest}
 
     def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
-        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
-        from evaluations.scores import write_csv  # noqa: PLC0415
+        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415 - with the extra alone
+        from evaluations.scores import write_csv  # noqa: PLC0415 - with the extra alone
         from evaluations.training.page import page_of, points_of  # noqa: PLC0415  # only for a report
-        from evaluations.training.score_columns import parts_of  # noqa: PLC0415
-        from judgments.reporting.writer import json_of, text_of  # noqa: PLC0415
+        from evaluations.training.score_columns import parts_of  # noqa: PLC0415 - with the extra alone
+        from judgments.reporting.writer import json_of, text_of  # noqa: PLC0415 - with the extra alone
 
         files: dict[Path, Any] = {}
         if options["report"] is not None:

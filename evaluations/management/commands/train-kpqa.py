@@ -155,13 +155,13 @@ class Command(BaseCommand):
             ) from error
 
     def _train(self, options: dict[str, Any]) -> None:
-        from evaluations.training.packages import require_packages  # noqa: PLC0415
+        from evaluations.training.packages import require_packages  # noqa: PLC0415 - with the extra alone
 
         require_packages("train-kpqa")
-        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415
+        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415 - with the extra alone
         from evaluations.training.kpqa.checkpoints import refuse_existing  # noqa: PLC0415
-        from judgments.reporting.writer import json_of  # noqa: PLC0415
-        from releases.management.terminal import bar  # noqa: PLC0415
+        from judgments.reporting.writer import json_of  # noqa: PLC0415 - with the extra alone
+        from releases.management.terminal import bar  # noqa: PLC0415 - with the extra alone
 
         out = Path(options["out"])
         files = outputs(options, ("json",), source=out, what="the model")
@@ -187,12 +187,12 @@ class Command(BaseCommand):
             self.stdout.write(f"Written: {path}")
 
     def _model(self, out: Path, options: dict[str, Any], telling: TrainingProgress) -> "ModelFolder":
-        from evaluations.training.kpqa.epochs import Watch  # noqa: PLC0415
+        from evaluations.training.kpqa.epochs import Watch  # noqa: PLC0415 - with the extra alone
         from evaluations.training.kpqa.settings import Settings, precision_for  # noqa: PLC0415
         from evaluations.training.kpqa.train import encoder_for, trained  # noqa: PLC0415
-        from evaluations.training.kpqa.training_files import prepared  # noqa: PLC0415
-        from metrics.learned import devices  # noqa: PLC0415
-        from metrics.learned.bert.encoder_folder import known  # noqa: PLC0415
+        from evaluations.training.kpqa.training_files import prepared  # noqa: PLC0415 - with the extra alone
+        from metrics.learned import devices  # noqa: PLC0415 - with the extra alone
+        from metrics.learned.bert.encoder_folder import known  # noqa: PLC0415 - with the extra alone
 
         settings = Settings(
             epochs=options["epochs"],

@@ -339,7 +339,7 @@ class Command(BaseCommand):
         )
 
     def audit(self, options: dict[str, Any]) -> None:
-        """audit."""
+        """Print the faults of the ledger; an error where there are any."""
         faults = ledger.audit()
         if options["json"]:
             self.stdout.write(json.dumps({"faults": faults}))

@@ -109,7 +109,7 @@ def accept(request: HttpRequest, access: RequesterAccess, *, asking: str) -> Htt
 @require_POST
 @for_requester
 def reject(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
-    """Reject it."""
+    """Refuse a worker a qualification, with a reason that the worker reads."""
 
     def action(row: QualificationRequest) -> str:
         reason = read_form(RevokeForm(request.POST))["reason"]

@@ -139,7 +139,7 @@ def use_sample(request: HttpRequest, access: RequesterAccess, *, slug: str) -> H
 @require_safe
 @for_requester
 def sample_table(request: HttpRequest, access: RequesterAccess, *, slug: str) -> FileResponse:
-    """The table of a sample."""
+    """Send the CSV that a sample template is tried with."""
     sample = _sample(slug)
     return FileResponse(
         sample.table(), as_attachment=True, filename=f"{slug}.csv", content_type="text/csv; charset=utf-8"

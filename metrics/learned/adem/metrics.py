@@ -84,8 +84,8 @@ def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> ChunkVal
 
 
 def _encoded(chunk: Chunk, scorer: "Scorer") -> "EncodedExamples":
-    from metrics.learned.adem.encoded_examples import encode  # noqa: PLC0415
-    from metrics.learned.adem.examples import RatedResponse, turns  # noqa: PLC0415
+    from metrics.learned.adem.encoded_examples import encode  # noqa: PLC0415 - with the extra alone
+    from metrics.learned.adem.examples import RatedResponse, turns  # noqa: PLC0415 - with the extra alone
 
     answers = chunk.answers
     questions = answers.questions or [""] * len(answers)

@@ -138,7 +138,7 @@ def _lacking(_chunk: Chunk, _found: Any) -> NoReturn:
 
 
 def _survey(chunk: Chunk, layer: Layer) -> Any:
-    from metrics.learned.bert.frequencies import References  # noqa: PLC0415
+    from metrics.learned.bert.frequencies import References  # noqa: PLC0415 - with the extra alone
 
     vectors = layer.vectors(chunk)
     ids = [vectors.pieces[text].ids for text in chunk.references.tolist()]
@@ -158,7 +158,7 @@ def _measure(chunk: Chunk, found: Any, layer: Layer) -> ChunkValues:
 
 def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: WordWeighting) -> ChunkValues:
     from metrics.learned.bert.keyphrase import pieces_weighed  # noqa: PLC0415  # with PyTorch
-    from metrics.learned.kpqa.word_weights import on_places, weigher  # noqa: PLC0415
+    from metrics.learned.kpqa.word_weights import on_places, weigher  # noqa: PLC0415 - with the extra alone
 
     vectors = layer.vectors(chunk)
     by = weigher(weighing.model, weighing.cache, weighing.device)

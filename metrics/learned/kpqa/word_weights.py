@@ -121,7 +121,7 @@ class LoadedModel:
     @cached_property
     def _loading(self) -> tuple[Any, Any, Any]:
         from metrics.learned.kpqa.network import load  # noqa: PLC0415  # PyTorch takes seconds
-        from metrics.learned.linears import pack  # noqa: PLC0415
+        from metrics.learned.linears import pack  # noqa: PLC0415 - with the extra alone
 
         where = devices.device(self._asked)
         network, encoder = load(self.folder.path, int(self.folder.settings["units"]))

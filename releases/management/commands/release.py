@@ -211,7 +211,7 @@ class Command(BaseCommand):
             self.stdout.write(line)
 
     def check_project(self, options: dict[str, Any]) -> None:
-        """check PROJECT."""
+        """Look for personal data in the texts of a project and print what is open."""
 
         project = _project(options["project"])
         with bar() as progress:
