@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from core.jobs import polling, services
 from core.jobs.models import WorkerHeartbeat, WriteProbe
-from distillery import lifeline, readiness
+from distillery import health, lifeline, readiness
 from distillery.readiness import CHECKS, Readiness
 from tests.distillery.installation import METRICS_TOKEN
 
@@ -24,7 +24,7 @@ BALANCER = {"REMOTE_ADDR": "10.0.0.7", "headers": {"host": "10.0.0.3:8000"}}
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch):
     """A process that has not looked yet."""
-    monkeypatch.setattr(readiness, "readiness", Readiness())
+    monkeypatch.setattr(health, "readiness", Readiness())
 
 
 @pytest.fixture
