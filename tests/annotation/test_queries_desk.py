@@ -291,8 +291,8 @@ def test_a_manager_takes_a_query_out_and_puts_it_back(manager, people, source):
     assert messages_of(answer) == ["Put back: curated, being answered."]
     query.refresh_from_db()
     assert query.status == "curated"
-    steps = list(QueryStep.objects.values_list("before", "after", "reason", "actor__username"))
-    assert steps == [
+    steps = QueryStep.objects.order_by("pk").values_list("before", "after", "reason", "actor__username")
+    assert list(steps) == [
         ("curated", "withdrawn", "Names a child.", "manager"),
         ("withdrawn", "curated", "It does not.", "manager"),
     ]

@@ -394,10 +394,9 @@ def test_an_answer_with_a_passage_that_is_gone_is_searched_again(networked):
 def test_a_question_is_searched_where_the_shared_cache_fails(
     viewer, networked, monkeypatch, settings, tmp_path
 ):
-    settings.CACHES = settings.CACHES | {
-        "searches": settings.CACHES["searches"] | {"LOCATION": str(tmp_path / "file" / "searches")}
-    }
     (tmp_path / "file").write_text("")
+    nowhere = "redis://127.0.0.1:1/0" if settings.REDIS_URL else str(tmp_path / "file" / "searches")
+    settings.CACHES = settings.CACHES | {"searches": settings.CACHES["searches"] | {"LOCATION": nowhere}}
     monkeypatch.setattr(answers, "shared_answers", answers.SharedAnswers())
 
     assert "alone on its market" in text_of(ask(viewer, "What is a monopoly?"))
