@@ -7,12 +7,13 @@ The folder is a checkout of https://github.com/hltcoe/turkle with an environment
 
 Nothing is written into it. Turkle has its own settings but for the database, and gunicorn with as many
 processes and threads as ours. A worker accepts the next task, opens its page and submits an answer, through
-Turkle's site; one who is refused tries again at once.
+Turkle's site; one who is refused reads the page that says why, and tries again.
 """
 
 import contextlib
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -48,6 +49,9 @@ for name in names:
     User.objects.create_user(name, password="a long password")
 print(json.dumps({"batch": batch.pk, "names": names}))
 """
+
+
+_ALERT = re.compile(rb'class="alert[^>]*>\s*([^<]+)')
 
 
 class TurkleError(Exception):
@@ -141,7 +145,8 @@ def _cycle(browser: Browser, batch: int, result: Result) -> None:
     at = result.add("accept", at)
     path = urlsplit(accepted.location).path
     if "/assignment/" not in path:
-        return result.refuse(f"accept {accepted.status} {accepted.location}")
+        said = _ALERT.search(browser.get(path).body)
+        return result.refuse(f"accept: {said[1].decode().strip() if said else accepted.location}")
     page = browser.get(path)
     at = result.add("page", at)
     if page.status != 200:
