@@ -3,6 +3,7 @@
 import os
 import sys
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError, connection
@@ -20,7 +21,7 @@ def main() -> None:
         if not _tables_are_missing():
             raise
         raise SystemExit(
-            f"The database is not ready for this version ({error}). Run `manage.py migrate`, then try again."
+            f"The database is not ready for this version ({error}). Run `{settings.COMMAND} migrate`, then try again."
         ) from None
 
 

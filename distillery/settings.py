@@ -95,7 +95,7 @@ INSTALLED_APPS = [
 PING_URL = env.text("PING_URL")
 #: Programs that have it may read /metrics; without it nothing is counted.
 METRICS_TOKEN = env.text("METRICS_TOKEN")
-# Test controls of the marketplace, for whoever knows the token: moving its clock, faults on request.
+# Test controls of the marketplace, for programs that know the token: moving its clock, faults on request.
 MARKETPLACE_TEST_TOKEN = env.text("MARKETPLACE_TEST_TOKEN")
 # Read by prometheus_client when it is first imported.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "monitoring")

@@ -151,7 +151,7 @@ def finish(*, evaluation: Evaluation, report: Mapping[str, Any], files: Sequence
 def fail(*, evaluation: Evaluation, why: str) -> bool:
     """Say why it could not be computed; False where it is over already. It can be begun again."""
     changed = _open(evaluation).update(
-        state=State.FAILED, why=why[:_LONGEST_ERROR] or "Nobody knows why.", finished_at=timezone.now()
+        state=State.FAILED, why=why[:_LONGEST_ERROR] or "The cause is not known.", finished_at=timezone.now()
     )
     if changed:
         sweep(evaluation.pk)
@@ -188,7 +188,7 @@ def show(*, evaluation: Evaluation, actor: Any) -> None:
     try:
         changed = rows.update(leaderboard=True)
     except IntegrityError as error:
-        raise EvaluationError("Somebody else has just chosen another one; look again.") from error
+        raise EvaluationError("Another person has just chosen another one; look again.") from error
     if not changed:
         raise EvaluationError("It is the leaderboard already, or it is not finished.")
     note(evaluation, "leaderboard.shown", actor)

@@ -25,7 +25,7 @@ EXTENSION = Extension(
             "release.private": "hid a release from the public",
             "release.downloaded": "downloaded a file of a release",
             "scores.imported": "imported human scores",
-            "privacy.checked": "looked for what tells who somebody is",
+            "privacy.checked": "looked for personal data",
             "privacy.accepted": "accepted findings of the privacy check",
             "privacy.redacted": "blacked out findings of the privacy check",
             "privacy.reopened": "took back decisions about findings of the privacy check",

@@ -20,7 +20,7 @@ from releases.services.transitions import give_up
 
 @handler(CHECK, longest=timedelta(hours=12))
 def check_privacy(context: JobContext) -> dict[str, int]:
-    """Look for what tells who somebody is in all texts of a project."""
+    """Look for personal data in all texts of a project."""
     project = Project.objects.filter(pk=context.payload["project"]).first()
     if project is None:
         raise PermanentError("The project is no longer there.")

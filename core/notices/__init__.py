@@ -1,1 +1,1 @@
-"""Notices: what somebody should know about their projects, in the page and by e-mail."""
+"""Notices: what people should know about their projects, in the page and by e-mail."""

@@ -1,4 +1,4 @@
-"""The other side of the wire, whoever runs it: one interface, one adapter per protocol.
+"""The other side of the wire: one interface, one adapter per protocol.
 
 Adapters hold no state and never repeat a call that changes something: they say what became of one call
 (`Outcome`), and the outbox decides.

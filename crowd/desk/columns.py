@@ -91,7 +91,7 @@ HITS = Grid(
         Column("reward", "Reward + fee", _money("reward_cents"), by="reward_cents", down=True, number=True),
         Column("fee", "Fee", _money("fee_cents"), on_page=False),
         Column("wave", "Wave", attrgetter("wave"), by="wave", number=True),
-        Column("expires", "Off offer", attrgetter("expires_at"), by="expires_at", gaps=True),
+        Column("expires", "Expires", attrgetter("expires_at"), by="expires_at", gaps=True),
     ),
     filters=(Choices("state", "Which HITs to show", HIT_STATES, tabs=True), Words("q", "Number or id")),
     order="number",

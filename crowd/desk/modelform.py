@@ -154,7 +154,7 @@ class Rows(forms.Field):
         keys = [row.get("key", "") for row in rows]
         twice = next((key for key in keys if keys.count(key) > 1), None)
         if twice is not None:
-            raise forms.ValidationError(f"{twice!r} stands in two rows.")
+            raise forms.ValidationError(f"{twice!r} is in two rows.")
         return {row.get("key", ""): row.get("value", "") for row in rows}
 
     def _row(self, number: int, row: Mapping[str, Any]) -> dict[str, Any]:

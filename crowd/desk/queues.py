@@ -138,7 +138,7 @@ QUEUES = (
         "held",
         "Held work",
         "It failed attention checks. Approve it, let it go on, or reject it with a reason; unless "
-        "somebody decides, the marketplace approves and pays it.",
+        "a person decides, the marketplace approves and pays it.",
         _held,
         50,
         pressing=True,
@@ -146,7 +146,7 @@ QUEUES = (
     _queue_of_work(
         "by-hand",
         "Work to approve by hand",
-        "Stages that approve by hand wait for you. Unless somebody decides, the marketplace approves "
+        "Stages that approve by hand wait for you. Unless a person decides, the marketplace approves "
         "and pays it.",
         _by_hand,
         51,
@@ -154,7 +154,7 @@ QUEUES = (
     _queue_of_work(
         "quarantined",
         "Work in quarantine",
-        "What the marketplace lists and what was stored here do not agree. Somebody did it, unless "
+        "What the marketplace lists and what was stored here do not agree. A person did it, unless "
         "you know better.",
         _quarantined,
         52,

@@ -55,7 +55,7 @@ class ReleaseSummary:
 
 
 def publish(project: Project, *, owner: User, site: str) -> ReleaseSummary:
-    """Look for what tells who somebody is, decide about it, build, and show the release to everybody."""
+    """Look for personal data, decide about it, build, and show the release to everybody."""
     check(project=project, actor=owner)
     findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
     decided = decisions.redact(findings=findings.filter(decisions.HAS_TEXT), reason=REDACTED, actor=owner)

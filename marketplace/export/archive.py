@@ -98,7 +98,7 @@ TABLES = (
     ),
     Table(
         "bonuses",
-        "Bonuses with their reasons; their money stands among the earnings, too.",
+        "Bonuses with their reasons; their money is among the earnings too.",
         lambda worker: Bonus.objects.filter(worker=worker).order_by("granted_at", "pk"),
         {
             "granted_at": "granted_at",
@@ -187,7 +187,7 @@ TABLES = (
     ),
     Table(
         "sign_ins",
-        "When and from where somebody signed in under your user name.",
+        "When and from where your user name was used to sign in.",
         lambda worker: traces.sign_ins(worker.user),
         {
             "at": "attempt_time",

@@ -1,1 +1,1 @@
-"""What would tell who somebody is, found before a release is built."""
+"""What would identify a person, found before a release is built."""

@@ -92,7 +92,7 @@ def test_a_mistake_in_a_row_names_the_row(owner, project, endpoint, field, enter
 def test_a_name_in_two_rows_is_refused(owner, project, endpoint):
     twice = {"config.checks-1-key": "say tea", "config.checks-1-value": "milk"}
     answer = owner.post(f"{NEW}?kind=poll", rowwise(**twice))
-    assert "stands in two rows" in str(answer.context["form"].errors["config.checks"])
+    assert "is in two rows" in str(answer.context["form"].errors["config.checks"])
 
 
 def test_rare_options_are_folded_and_open_where_something_is_wrong():

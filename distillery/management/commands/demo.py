@@ -1,6 +1,7 @@
 """`manage.py demo`: two campaigns to look at, made from nothing."""
 
 import contextlib
+import logging
 import signal
 from types import FrameType
 
@@ -15,8 +16,8 @@ class Command(BaseCommand):
     """Set up and serve the demonstration."""
 
     help = (
-        "Set up a demonstration in the data folder's `demo`, anew on every run: a database, people whose "
-        "password is printed, ten HITs posted by boto3, a finished campaign with a release, one in the "
+        "Set up a demonstration in the data folder's `demo`, from nothing on every run: a database, people "
+        "whose password is printed, ten HITs posted by boto3, a finished campaign with a release, one in the "
         "middle of its work, and the server, until Ctrl-C. "
         "SERVE=0 stops when that is done; PORT chooses the port."
     )
@@ -28,6 +29,8 @@ class Command(BaseCommand):
         if started is None:
             place.enter()
             return
+        # What it does is printed line by line; its own sign-ins and roles are no news.
+        logging.getLogger("distillery.security").setLevel(logging.WARNING)
         port, stay = env.integer("PORT", 8000, least=1), env.flag("SERVE", True)
         signal.signal(signal.SIGTERM, _stop)
         with contextlib.suppress(KeyboardInterrupt):

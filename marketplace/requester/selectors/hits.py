@@ -39,7 +39,7 @@ GRID = Grid(
         Column("places", "Places", lambda row: row.max_assignments, on_page=False),
         Column("annotation", "Annotation", lambda row: row.annotation, on_page=False),
         Column("made", "Made", lambda row: row.created_at, by="created_at", down=True, then=("-pk",)),
-        Column("expires", "Off offer", lambda row: row.expires_at, by="expires_at"),
+        Column("expires", "Expires", lambda row: row.expires_at, by="expires_at"),
     ),
     filters=(
         Choices("state", "Which HITs to show", STATES, tabs=True),
