@@ -20,8 +20,9 @@ def main() -> None:
     except DatabaseError as error:
         if not _tables_are_missing():
             raise
+        program = "distillery" if settings.INSTALLED else "manage.py"
         raise SystemExit(
-            f"The database is not ready for this version ({error}). Run `{settings.COMMAND} migrate`, then try again."
+            f"The database is not ready for this version ({error}). Run `{program} migrate`, then try again."
         ) from None
 
 
