@@ -12,6 +12,7 @@ by its place there: another host has the folder elsewhere.
 import hashlib
 import hmac
 import io
+import logging
 import pickle
 import time
 from collections import deque
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -35,6 +36,7 @@ from evaluations.models import Call, Evaluation, Part
 from metrics.errors import MetricError
 from metrics.learned.profile_models import Choice
 
+logger = logging.getLogger(__name__)
 _SALT = "evaluations.spreading"
 _SEAL = hashlib.sha256().digest_size
 _PROTOCOL = 5
@@ -141,17 +143,27 @@ class Functions:
         self._function: Callable[[Any], Any] | None = None
 
     def of(self, call: int) -> Callable[[Any], Any] | None:
-        """The function of a call; None where it was swept meanwhile."""
-        if self._call != call or self._function is None:
+        """The function of a call; None where it was swept meanwhile, or is one of another version."""
+        if self._call != call:
             packed = Call.objects.filter(pk=call).values_list("function", flat=True).first()
-            if packed is None:
-                return None
-            self._call, self._function = call, unpack(packed)
+            self._call, self._function = call, _load_function(packed) if packed else None
         return self._function
 
 
+def _load_function(packed: bytes | memoryview) -> Callable[[Any], Any] | None:
+    """A call of an evaluation that was under way during an upgrade may name what is elsewhere by now.
+
+    Its parts are left alone: the evaluation goes on with calls of this version.
+    """
+    try:
+        return cast(Callable[[Any], Any], unpack(packed))
+    except (ImportError, AttributeError) as error:
+        logger.warning("A call of an evaluation was written by another version: %s", error)
+        return None
+
+
 def compute(part: Part, owner: UUID, functions: Functions) -> bool:
-    """Compute a part and store its result; False where the part was swept or is somebody else's by now.
+    """Compute a part and store its result; False where the call or the part is not there for us any more.
 
     What the function itself complains about is stored in place of a result: it would complain again.
     """

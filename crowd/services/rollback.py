@@ -29,7 +29,7 @@ LATER = (
 _looked_at: dict[tuple[str, int], float] = {}
 
 
-def find_rollback(endpoint: Endpoint) -> bool:
+def halt_if_rolled_back(endpoint: Endpoint) -> bool:
     """Halt all endpoints if this one has a HIT of a later state of the database; whether it has.
 
     A process looks when it first turns to the endpoint, and every five minutes. Raises MarketplaceDownError

@@ -19,7 +19,7 @@ from crowd.outbox.reconcile import reconcile
 from crowd.services.collection import collect
 from crowd.services.publication import publish_pending
 from crowd.services.recounts import reconsider
-from crowd.services.rollback import find_rollback
+from crowd.services.rollback import halt_if_rolled_back
 from crowd.services.rounds import lease_round
 from web.cache import figures
 
@@ -102,7 +102,7 @@ def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
         return
     epoch.vouch()
     try:
-        if find_rollback(endpoint):
+        if halt_if_rolled_back(endpoint):
             contact.is_held = True
             return
         done.reconciled += reconcile(endpoint)

@@ -14,7 +14,7 @@ from crowd.models import Assignment, EndpointRound, Hit
 from crowd.outbox.dispatch import dispatch
 from crowd.services import rounds, stages
 from crowd.services.collection import collect
-from crowd.services.rollback import find_rollback
+from crowd.services.rollback import halt_if_rolled_back
 from crowd.services.rounds import lease_round
 from crowd.services.tick import Round, run_round, tick
 from tests.crowd.test_concurrency import at_once
@@ -174,7 +174,7 @@ def test_where_an_endpoint_cannot_be_read_its_other_stages_wait_for_the_next_rou
             answer(hit, worker_id=make_worker(endpoint).external_id)
     from crowd.services import tick as ticking
 
-    assert not find_rollback(endpoint)
+    assert not halt_if_rolled_back(endpoint)
     collected = []
     monkeypatch.setattr(
         ticking, "collect", lambda stage, **how: collected.append(stage.pk) or collect(stage, **how)

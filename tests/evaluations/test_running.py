@@ -205,3 +205,20 @@ def test_a_part_that_was_not_written_here_is_not_read():
     assert unpack(packed) == {"a": 1}
     with pytest.raises(SealError):
         unpack(packed[:-1] + b"!")
+
+
+def test_an_evaluation_under_way_during_an_upgrade_goes_on_after_it(release):
+    """Calls of the version before name functions that this one has elsewhere."""
+    from evaluations import executor
+
+    evaluation = make_evaluation(release, ran=False)
+    body = b"cevaluations.gone\nscore\n."
+    function = executor._seal(body) + body
+    call = Call.objects.create(evaluation=evaluation, digest=executor.digest_of(function), function=function)
+    executor.offer(call, [(1, 2), (3, 4)])
+    helper = jobs.enqueue(kind=executor.HELP, payload={"evaluation": evaluation.pk})
+    run(job_id=helper.pk)
+    assert Job.objects.get(pk=helper.pk).result == {"parts": 0}
+    run(job_id=evaluation.job)
+    assert fresh(evaluation).state == "ready"
+    assert not Part.objects.exists()
