@@ -12,6 +12,7 @@ import numpy as np
 from core.files.atomic import Write
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
 from evaluations.report.latex import table_of
+from evaluations.report.parts import build_report
 from evaluations.scores import MetricScores, Part, scored, write_csv
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable, batches
@@ -109,8 +110,8 @@ def run_evaluation(
     )
     about = _about(table, chosen, gathered, found, options, external=titles or {})
     with nullcontext(spread) if spread else processes(number) as share:
-        report = evaluate(judged, plan, about, spread=share, progress=progress)
-    return EvaluationResult(report, judged, gathered)
+        report = build_report(evaluate(judged, plan, about, spread=share, progress=progress))
+    return EvaluationResult(report.as_json(), judged, gathered)
 
 
 def _about(

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.repository import ROOT
+
 FOLDER = Path(__file__).parent / "snapshots"
 #: Set by `python -m tests.contracts.write`.
 WRITE = "WRITE_CONTRACTS"
@@ -14,7 +16,15 @@ _MOST_LINES = 200
 
 def check_snapshot(name: str, text: str) -> None:
     """Fail with a diff unless the file `name`.txt holds `text`."""
-    path = FOLDER / f"{name}.txt"
+    _check(FOLDER / f"{name}.txt", name, text)
+
+
+def check_document(path: str, text: str) -> None:
+    """The same of a file that people outside read, below the root of the repository."""
+    _check(ROOT / path, path, text)
+
+
+def _check(path: Path, name: str, text: str) -> None:
     if os.environ.get(WRITE):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -23,9 +33,7 @@ def check_snapshot(name: str, text: str) -> None:
     if committed == text:
         return
     lines = list(
-        difflib.unified_diff(
-            committed.splitlines(), text.splitlines(), f"snapshots/{name}.txt", "now", n=2, lineterm=""
-        )
+        difflib.unified_diff(committed.splitlines(), text.splitlines(), path.name, "now", n=2, lineterm="")
     )
     left_out = len(lines) - _MOST_LINES
     shown = lines[:_MOST_LINES] + ([f"… and {left_out} more lines"] if left_out > 0 else [])

@@ -1,9 +1,12 @@
 """The golden release and what is evaluated on it are byte for byte what they were, on both databases."""
 
+import json
+
 import pytest
 
+from evaluations.report.parts import Report
 from tests.contracts import publications
-from tests.contracts.snapshots import check_snapshot
+from tests.contracts.snapshots import check_document, check_snapshot
 from tests.releases.world import make_world
 
 
@@ -27,3 +30,7 @@ def test_the_evaluation_of_an_example_is_what_it_was(name, tmp_path):
     source, options = publications.list_examples()[name]
     publications.evaluate(source, tmp_path / "report", *options)
     check_snapshot(f"evaluations/{name}", publications.render_evaluation(tmp_path / "report"))
+
+
+def test_the_schema_of_reports_is_the_one_in_the_docs():
+    check_document("docs/report.schema.json", json.dumps(Report.model_json_schema(), indent=1) + "\n")

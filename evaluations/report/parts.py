@@ -1,0 +1,642 @@
+"""The report of an evaluation as types: what `report.json` holds, part by part, and how older ones are read.
+
+`metrics.metaeval.report.evaluate` works a report out as plain JSON and knows nothing of these types;
+`build_report` checks that at the one border, and pages, JSON, CSV and LaTeX read attributes from there on.
+Keys are written in the order of the fields, and only those that were set, so a report is read and written
+again byte for byte.
+
+To add a part:
+
+1. `metrics/metaeval/report.py` puts its plain result under a key of its own.
+2. A class here says what is in it: a `ReportPart` whose fields stand in the order of the keys. A figure that
+   may be missing is a `Figure` (null with a reason); a key that is not always written has a default.
+3. `Report` gets a field of the part's name, in the place where its key is written, with None or an empty
+   value as default: reports that are stored already do not have it.
+4. `python -m tests.contracts.write` brings `docs/report.schema.json` and the snapshots up to date.
+
+A change that older programs would misread (a key that means something else, or is gone) is a new `VERSION`
+and a step in `UPGRADES`. A new part is neither.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
+
+from evaluations.errors import EvaluationError
+
+#: The version of the report's form, under `report` in its JSON.
+VERSION: Final = 1
+NOT_CALCULATED = "it was not calculated"
+#: A whole number is written as one, as `6` and not as `6.0`.
+Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
+
+
+class ReportPart(BaseModel):
+    """A part of the report: never changed, and without keys that it does not know."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        # Classes are put together with the first report that is read: no start of a process waits for it.
+        defer_build=True,
+    )
+
+
+class Figure(ReportPart):
+    """A number with its 95 % interval and what it rests on, or null and why there is none."""
+
+    value: Number | None = None
+    ci: tuple[Number, Number] | None = None
+    n: int | None = None
+    reason: str = NOT_CALCULATED
+
+    @property
+    def low(self) -> Number | None:
+        """The lower end of the interval."""
+        return self.ci[0] if self.ci else None
+
+    @property
+    def high(self) -> Number | None:
+        """The upper end of the interval."""
+        return self.ci[1] if self.ci else None
+
+
+#: What a report that lacks a figure has in its place.
+NO_FIGURE = Figure()
+
+
+class TestedFigure(ReportPart):
+    """A correlation with the p-value of its t-test."""
+
+    value: Number | None = None
+    n: int | None = None
+    reason: str = NOT_CALCULATED
+    p: Number | None = None
+
+    @property
+    def figure(self) -> Figure:
+        """The same as a figure."""
+        return Figure(value=self.value, n=self.n, reason=self.reason)
+
+
+class MeanFigure(ReportPart):
+    """The mean of figures, and of how many."""
+
+    value: Number | None = None
+    reason: str = NOT_CALCULATED
+    n: int | None = None
+
+
+# What is known of the data and of the way the report was made.
+
+
+class Counts(ReportPart):
+    """How much was evaluated."""
+
+    answers: int = 0
+    questions: int = 0
+    systems: int = 0
+    scored: int = 0
+    ratings: int = 0
+
+
+class Simulation(ReportPart):
+    """What programs did in place of people: a sentence, and rows by table."""
+
+    what: str
+    rows: dict[str, dict[str, JsonValue]] = {}
+
+
+class ModelReference(ReportPart):
+    """A model or encoder that learned metrics scored with."""
+
+    kind: str = ""
+    name: str = ""
+    digest: str = ""
+    signature: str = ""
+    card: dict[str, JsonValue] = {}
+    layer: int | None = None
+    idf: bool | None = None
+
+
+class Alpha(ReportPart):
+    """Krippendorff's alpha of the human scores, before and after noisy workers were removed."""
+
+    before: Number | None = None
+    after: Number | None = None
+    reason: str = ""
+
+
+class QuestionType(ReportPart):
+    """A type of question, and how many answers there are to questions of it."""
+
+    name: str
+    n: int
+
+
+# What the report says of a metric or a floor.
+
+
+class GroupMean(ReportPart):
+    """Answers on one side of a cut, and the mean of their scores."""
+
+    n: int = 0
+    mean: Number | None = None
+
+
+class LengthBias(ReportPart):
+    """How scores go with the distance between the length of an answer and that of its references."""
+
+    cut: Number | None = None
+    near: GroupMean = Field(default_factory=GroupMean)
+    far: GroupMean = Field(default_factory=GroupMean)
+    value: Number | None = None
+    n: int | None = None
+    reason: str = NOT_CALCULATED
+    welch_p: Number | None = None
+    permutation_p: Number | None = None
+    draws: int | None = None
+    length: Figure | TestedFigure | None = None
+    distance: Figure | TestedFigure | None = None
+
+
+class HumanScores(ReportPart):
+    """The human scores by themselves."""
+
+    n: int = 0
+    mean: Number | None = None
+    sd: Number | None = None
+    length_bias: LengthBias | None = None
+
+
+class MostCommonScore(ReportPart):
+    """The score that most answers get, and their share."""
+
+    value: Number | None = None
+    share: Number | None = None
+    reason: str = ""
+
+
+class Correlations(ReportPart):
+    """A correlation with people, answers put together in each of four ways."""
+
+    overall: Figure | None = Field(default=None, alias="global")
+    item: Figure | None = None
+    by_system: Figure | None = None
+    system: Figure | None = None
+
+    def of(self, grouping: str) -> Figure:
+        """The figure under the name that the JSON has for the grouping."""
+        found = {
+            "global": self.overall,
+            "item": self.item,
+            "by_system": self.by_system,
+            "system": self.system,
+        }
+        return found.get(grouping) or NO_FIGURE
+
+
+class PairAccuracy(Figure):
+    """The share of pairs in the right order, and how many the metric left tied."""
+
+    metric_ties: int | None = None
+
+
+class CalibratedAccuracy(Figure):
+    """Accuracy with ties under the best epsilon, and with one that was chosen on the other half."""
+
+    epsilon: Number | None = None
+    held_out: Number | None = None
+    held_out_reason: str = ""
+
+
+class RankMatch(Figure):
+    """The share of pairs far apart that match people."""
+
+    gap: Number | None = None
+    pairs: int | None = None
+    match: int | None = None
+    metric_ties: int | None = None
+
+
+class TypeFigures(ReportPart):
+    """A metric's agreement with people within one type of question."""
+
+    n: int | None = None
+    pearson: Figure | None = None
+    spearman: Figure | None = None
+    pair_acc: PairAccuracy | None = None
+
+
+class MetricEntry(ReportPart):
+    """How well a metric, or a floor, agrees with people."""
+
+    title: str = ""
+    signature: str = ""
+    n: int | None = None
+    undefined: dict[str, int] = {}
+    corpus: dict[str, Number | None] = {}
+    most_common: MostCommonScore = Field(default_factory=MostCommonScore)
+    pearson: Correlations | None = None
+    spearman: Correlations | None = None
+    kendall: Correlations | None = None
+    pair_acc: PairAccuracy | None = None
+    acc_eq: Figure | None = None
+    acc_eq_cal: CalibratedAccuracy | None = None
+    rank_match: RankMatch | None = None
+    pa: Figure | None = None
+    spa: Figure | None = None
+    by_type: dict[str, TypeFigures] = {}
+    length_bias: LengthBias | None = None
+    _keys: tuple[str, ...] = PrivateAttr(())
+
+    def correlations(self, statistic: str) -> Correlations | None:
+        """The correlations of one statistic, where the report has it."""
+        return {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}.get(statistic)
+
+    def figure(self, statistic: str, grouping: str = "") -> Figure:
+        """Any figure by its name in the JSON; one that the report lacks says so."""
+        correlations = self.correlations(statistic)
+        if correlations is not None:
+            return correlations.of(grouping)
+        pairs: dict[str, Figure | None] = {
+            "pair_acc": self.pair_acc,
+            "acc_eq": self.acc_eq,
+            "acc_eq_cal": self.acc_eq_cal,
+            "rank_match": self.rank_match,
+            "pa": self.pa,
+            "spa": self.spa,
+        }
+        return pairs.get(statistic) or NO_FIGURE
+
+    # Statistics stand in the order in which they were asked for (`--statistics kendall,pearson`).
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _remember_keys(cls, given: Any, handler: ValidatorFunctionWrapHandler) -> "MetricEntry":
+        entry: MetricEntry = handler(given)
+        if isinstance(given, Mapping):
+            entry._keys = tuple(given)
+        return entry
+
+    @model_serializer(mode="wrap")
+    def _in_order(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = handler(self)
+        return {key: found[key] for key in (*self._keys, *found) if key in found}
+
+
+class SystemScores(ReportPart):
+    """What a metric says of one system's answers."""
+
+    mean: Number | None = None
+    corpus: Number | None = None
+    pearson: Figure | None = None
+    spearman: Figure | None = None
+
+
+class SystemEntry(ReportPart):
+    """A system: what people and metrics think of its answers."""
+
+    name: str = ""
+    inferred: bool = False
+    n: int | None = None
+    human: Figure = NO_FIGURE
+    metrics: dict[str, SystemScores] = {}
+
+
+class MetricTest(ReportPart):
+    """Is metric `a` better than `b`? `delta` is the difference of their figures; `mdd` could just be seen."""
+
+    a: str
+    b: str
+    statistic: str = ""
+    grouping: str = ""
+    method: str = ""
+    delta: Number | None = None
+    p: Number | None = None
+    p_holm: Number | None = None
+    n: int | None = None
+    reason: str = ""
+    mdd: Number | None = None
+    mdd_reason: str = ""
+
+
+# How well people agree with people.
+
+
+class RaterFigure(Figure):
+    """A rater against the mean of the others, over so many raters."""
+
+    raters: int | None = None
+
+
+class HalvesFigure(Figure):
+    """Two halves of the ratings against each other, stepped up from `half`."""
+
+    half: Number | None = None
+
+
+class LeaveOneOut(ReportPart):
+    """Each rater against the mean of the others."""
+
+    pearson: RaterFigure | None = None
+    spearman: RaterFigure | None = None
+    kendall: RaterFigure | None = None
+
+
+class SplitHalf(ReportPart):
+    """Random halves of the ratings against each other."""
+
+    pearson: HalvesFigure | None = None
+    spearman: HalvesFigure | None = None
+    kendall: HalvesFigure | None = None
+    highest: Figure | None = None
+    splits: int | None = None
+    ratings_per_answer: Number | None = None
+
+
+class Ceiling(ReportPart):
+    """How well people agree with people: no metric can be asked for much more."""
+
+    leave_one_out: LeaveOneOut = Field(default_factory=LeaveOneOut)
+    split_half: SplitHalf = Field(default_factory=SplitHalf)
+
+
+# The papers' own protocols (metrics.metaeval.papers); without human scores `value` is null with a reason.
+
+
+class BothStatistics(ReportPart):
+    """Spearman and Pearson of the same scores."""
+
+    spearman: TestedFigure | None = None
+    pearson: TestedFigure | None = None
+
+
+class AnswerCorrelations(ReportPart):
+    """ADEM, Table 3: metrics and people, answer by answer."""
+
+    value: None = None
+    level: str = ""
+    metrics: dict[str, BothStatistics] = {}
+    note: str = ""
+    reason: str = ""
+
+
+class SystemPoint(ReportPart):
+    """A system's mean by people, and by a metric on the scale of people."""
+
+    system: str
+    human: Number | None
+    metric: Number | None
+
+
+class SystemCorrelation(ReportPart):
+    """A metric and people over the means of systems."""
+
+    pearson: TestedFigure | None = None
+    spearman: TestedFigure | None = None
+    points: tuple[SystemPoint, ...] = ()
+
+
+class SystemCorrelations(ReportPart):
+    """ADEM, Table 4: metrics and people, system by system."""
+
+    value: None = None
+    level: str = ""
+    systems: int | None = None
+    metrics: dict[str, SystemCorrelation] = {}
+    reason: str = ""
+
+
+class SystemRemoval(ReportPart):
+    """Correlations without a system's answers, and over them alone."""
+
+    system: str
+    rest: BothStatistics
+    removed: BothStatistics
+
+
+class MeanStatistics(ReportPart):
+    """Means of Spearman and of Pearson."""
+
+    share: Number | None = None
+    spearman: MeanFigure | None = None
+    pearson: MeanFigure | None = None
+
+
+class RemovalMeans(ReportPart):
+    """Means over the systems that were removed in turn."""
+
+    rest: MeanStatistics = Field(default_factory=MeanStatistics)
+    removed: MeanStatistics = Field(default_factory=MeanStatistics)
+
+
+class MetricRemovals(ReportPart):
+    """What one metric's correlations owe to single systems."""
+
+    systems: tuple[SystemRemoval, ...] = ()
+    average: RemovalMeans = Field(default_factory=RemovalMeans)
+    at_random: MeanStatistics = Field(default_factory=MeanStatistics)
+
+
+class SystemRemovals(ReportPart):
+    """ADEM, Table 5: one system left out at a time."""
+
+    value: None = None
+    metrics: dict[str, MetricRemovals] = {}
+    note: str = ""
+    reason: str = ""
+
+
+class CascadeCounts(ReportPart):
+    """Good answers that overlap metrics miss, and how many of them this metric finds."""
+
+    answers: int
+    good: int
+    overlap_fails: int
+    metric_finds: int
+    metric_fails: int
+    overlap_finds: int
+
+
+class Cascade(ReportPart):
+    """ADEM, Table 6."""
+
+    value: None = None
+    overlap: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    low: Number | None = None
+    high: Number | None = None
+    metrics: dict[str, CascadeCounts] | None = None
+    reason: str = ""
+
+
+class LengthTable(ReportPart):
+    """ADEM, Table 8: length bias of people and metrics."""
+
+    value: None = None
+    human: LengthBias | None = None
+    metrics: dict[str, LengthBias] = {}
+    reason: str = ""
+
+
+class SampledFigure(ReportPart):
+    """The mean over samples, and the middle 95 % of them."""
+
+    value: Number | None = None
+    middle: tuple[Number, Number] | None = None
+    reason: str = NOT_CALCULATED
+    n: int | None = None
+
+
+class CurvePoint(ReportPart):
+    """Correlations with less data: a share of the questions, or so many ratings per answer."""
+
+    share: Number | None = None
+    questions: int | None = None
+    ratings: int | None = None
+    answers: int | None = None
+    pearson: SampledFigure | None = None
+    spearman: SampledFigure | None = None
+
+
+class MissingPart(ReportPart):
+    """Why a protocol lacks a part."""
+
+    value: None = None
+    reason: str
+
+
+class LearningCurve(ReportPart):
+    """ADEM, Table 14."""
+
+    value: None = None
+    times: int | None = None
+    note: str = ""
+    questions: dict[str, tuple[CurvePoint, ...]] = {}
+    ratings: MissingPart | dict[str, tuple[CurvePoint, ...]] = {}
+    reason: str = ""
+
+
+class PairMatch(ReportPart):
+    """Pairs of a metric that match people, as KPQA counts them."""
+
+    value: Number | None = None
+    n: int | None = None
+    reason: str = NOT_CALCULATED
+    gap: Number | None = None
+    pairs: int | None = None
+    match: int | None = None
+    metric_ties: int | None = None
+    percent: Number | None = None
+
+
+class PairMatches(ReportPart):
+    """KPQA, Table 7."""
+
+    value: None = None
+    gap: Number | None = None
+    metrics: dict[str, PairMatch] = {}
+    reason: str = ""
+
+
+class ResampledScores(ReportPart):
+    """Yang et al. 2018, Table 3. By metric: `rule`, and a figure for each type of question and overall."""
+
+    value: None = None
+    times: int | None = None
+    questions: int | None = None
+    metrics: dict[str, dict[str, Figure | Literal["corpus", "mean"]]] = {}
+    note: str = ""
+    reason: str = ""
+
+
+class Protocols(ReportPart):
+    """The protocols that were asked for."""
+
+    adem_table14: LearningCurve | None = Field(default=None, alias="adem-table14")
+    adem_table3: AnswerCorrelations | None = Field(default=None, alias="adem-table3")
+    adem_table4: SystemCorrelations | None = Field(default=None, alias="adem-table4")
+    adem_table5: SystemRemovals | None = Field(default=None, alias="adem-table5")
+    adem_table6: Cascade | None = Field(default=None, alias="adem-table6")
+    kpqa_table7: PairMatches | None = Field(default=None, alias="kpqa-table7")
+    resample_overall: ResampledScores | None = None
+    adem_table8: LengthTable | None = Field(default=None, alias="adem-table8")
+
+
+class Report(ReportPart):
+    """The report of an evaluation: which metrics agree with people, and how sure that is."""
+
+    report: Literal[1] = VERSION
+    title: str = ""
+    source: str = ""
+    simulated: Simulation | None = None
+    distillery: str = ""
+    versions: dict[str, str] = {}
+    profile: str = ""
+    models: tuple[ModelReference, ...] = ()
+    seed: int | None = None
+    replicates: int | None = None
+    draws: int | None = None
+    scale: tuple[Number, Number] | None = None
+    gap: Number | None = None
+    signature: str = ""
+    n: Counts = Field(default_factory=Counts)
+    human: HumanScores = Field(default_factory=HumanScores)
+    metrics: dict[str, MetricEntry] = {}
+    tests: tuple[MetricTest, ...] = ()
+    clusters: dict[str, tuple[tuple[str, ...], ...]] = {}
+    ceiling: Ceiling = Field(default_factory=Ceiling)
+    floors: dict[str, MetricEntry] = {}
+    systems: tuple[SystemEntry, ...] = ()
+    types: tuple[QuestionType, ...] = ()
+    alpha: Alpha = Field(default_factory=Alpha)
+    protocols: Protocols = Field(default_factory=Protocols)
+    warnings: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """What `report.json` holds."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+#: By the version of a stored report: the step that makes one of the next version of it.
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def build_report(result: Mapping[str, Any]) -> Report:
+    """The report of what a meta-evaluation worked out; pydantic's ValidationError where the two disagree."""
+    return Report.model_validate(result)
+
+
+def read_report(stored: Mapping[str, Any]) -> Report:
+    """A report from the database or a file, of this version of its form or an older one.
+
+    Parts that were added later are empty, and parts that a later program added are left out. EvaluationError
+    for a version that this program does not know.
+    """
+    given = dict(stored)
+    version = given.get("report", VERSION)
+    while version in UPGRADES:
+        given = UPGRADES[version](given)
+        version = given["report"]
+    if version != VERSION:
+        raise EvaluationError(
+            f"The report has version {version}; this version of Distillery reads reports up to {VERSION}."
+        )
+    return Report.model_validate(given, extra="ignore")
