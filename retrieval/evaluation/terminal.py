@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
+from retrieval.evaluation.ablation import Ablation
 from retrieval.evaluation.report import Evaluation
 from retrieval.evaluation.system_runs import SystemRun
 
@@ -59,6 +60,31 @@ def _differences(evaluation: Evaluation) -> Table:
             f"{test.difference:+.4f}{_star(evaluation, system, measure)}",
             interval,
             f"{test.better:,} / {test.equal:,} / {test.worse:,}",
+            _p(test.t_p_holm),
+            _p(test.randomisation_p_holm),
+        )
+    return table
+
+
+def ablation_table(ablation: Ablation) -> Table:
+    """A system with each of its terms left out, and with the other query models; by the first measure."""
+    evaluation = ablation.evaluation
+    measure = evaluation.measures[0].name
+    whole = f"{_name(ablation.system)}, {escape(measure)} {evaluation.mean(ablation.system, measure):.4f}"
+    table = Table("ablation", title=f"Ablations of {whole}")
+    for name in (measure, "difference", "95 %", "t-test p", "randomisation p"):
+        table.add_column(escape(name), justify="right")
+    for variant in ablation.variants:
+        run = ablation.run_name(variant)
+        test = evaluation.of(run, measure)
+        if test is None:
+            continue
+        interval = f"{test.interval[0]:+.4f} … {test.interval[1]:+.4f}" if test.interval else ""
+        table.add_row(
+            escape(variant.change),
+            f"{evaluation.mean(run, measure):.4f}",
+            f"{test.difference:+.4f}{_star(evaluation, run, measure)}",
+            interval,
             _p(test.t_p_holm),
             _p(test.randomisation_p_holm),
         )

@@ -4,6 +4,7 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from core.files.atomic import Write
 from retrieval.errors import EvaluationError, RetrievalError
 from retrieval.evaluation import measures as m
 from retrieval.evaluation import writer
+from retrieval.evaluation.ablation import Ablation, ablate, variants_of
 from retrieval.evaluation.haystacks import FileHaystack
 from retrieval.evaluation.qrels import read_qrels
 from retrieval.evaluation.questions import read_questions
@@ -22,7 +24,7 @@ from retrieval.evaluation.report import coverage, evaluate, judged_questions
 from retrieval.evaluation.runs import Run, check_ids, read_run
 from retrieval.evaluation.significance import DRAWS
 from retrieval.evaluation.system_runs import SystemRun, ask
-from retrieval.evaluation.terminal import tables
+from retrieval.evaluation.terminal import ablation_table, tables
 from retrieval.haystacks import CorpusHaystack
 from retrieval.management.progress import watched_passages
 from retrieval.rankers import ranker_named
@@ -31,6 +33,7 @@ from retrieval.ranking.folder import temporary_collection
 if TYPE_CHECKING:
     from retrieval.evaluation.questions import Question
     from retrieval.evaluation.system_runs import Haystack, SystemRun
+    from retrieval.ranking.base import Ranker
 
 _DEFAULT_SYSTEMS = "bm25,crown"
 _MOST_DEPTH = 1_000
@@ -87,6 +90,11 @@ class Command(BaseCommand):
             "--draws", type=_from_1(_MOST_DRAWS), default=0, metavar="N", help="default: 9999"
         )
         parser.add_argument("--seed", type=natural, default=0)
+        parser.add_argument(
+            "--ablate",
+            action="store_true",
+            help="also leave out each weight of each system, and ask with each query model",
+        )
         parser.add_argument("--run-out", type=Path, metavar="DIR", help="write a TREC run of each system")
         parser.add_argument("--per-query", type=Path, metavar="FILE", help="write values of queries as CSV")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write everything else as JSON")
@@ -112,6 +120,8 @@ class Command(BaseCommand):
         if out is not None:
             check_ids((question.id for question in judged), "query")
         depth = options["depth"] or max(m.DEPTH, *(measure.cutoff for measure in measures))
+        _check_ablation(systems, wanted=options["ablate"])
+        ablations: list[Ablation] = []
         facts: dict[str, Any]
         if systems:
             with _haystack(options, systems) as haystack:
@@ -120,6 +130,21 @@ class Command(BaseCommand):
                     "coverage": coverage(qrels, questions, judged, haystack.known),
                 }
                 asked = [*self._asked(systems, haystack, judged, depth), *runs]
+                if options["ablate"]:
+                    ablations = [
+                        ablate(
+                            whole,
+                            ranker,
+                            partial(self._asked_one, haystack, judged, depth),
+                            qrels,
+                            judged,
+                            measures=measures,
+                            draws=options["draws"] or DRAWS,
+                            seed=options["seed"],
+                        )
+                        for (_, ranker), whole in zip(systems, asked, strict=False)
+                        if variants_of(ranker)
+                    ]
         else:
             facts = {"passages": None, "coverage": coverage(qrels, questions, judged, None)}
             asked = runs
@@ -140,6 +165,7 @@ class Command(BaseCommand):
                 "answerable": options["answerable"],
                 "depth": depth,
                 **facts,
+                **({"ablations": [each.as_json() for each in ablations]} if ablations else {}),
             },
         )
         written: dict[Path, Write] = {}
@@ -153,9 +179,21 @@ class Command(BaseCommand):
         console = Console(highlight=False, width=None if self.stdout.isatty() else _WIDTH)
         with console.capture() as words:
             console.print(tables(evaluation))
+            for ablation in ablations:
+                console.print(ablation_table(ablation))
         self.stdout.write(words.get(), ending="")
         for path in written:
             self.stdout.write(f"Written: {path}")
+
+    def _asked_one(
+        self,
+        haystack: "Haystack",
+        questions: "Sequence[Question]",
+        depth: int,
+        name: str,
+        ranker: "Ranker",
+    ) -> "SystemRun":
+        return next(self._asked([(name, ranker)], haystack, questions, depth))
 
     def _asked(
         self,
@@ -185,6 +223,14 @@ def _systems(options: dict[str, Any]) -> list[tuple[str, Any]]:
             raise CommandError(f"--systems names {name} twice.")
         found[name] = ranker_named(name)
     return list(found.items())
+
+
+def _check_ablation(systems: Sequence[tuple[str, Any]], *, wanted: bool) -> None:
+    """Before anything is searched: is there a system whose terms can be left out?"""
+    if wanted and not any(variants_of(ranker) for _, ranker in systems):
+        raise CommandError(
+            "--ablate leaves out terms of bm25, balanced or crown-2020, and --systems names none of them."
+        )
 
 
 def _listed(text: str) -> list[str]:
