@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCKER = ROOT / "docker"
 COMPOSE: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
 SEARCH: dict[str, Any] = yaml.safe_load((DOCKER / "opensearch.yaml").read_text(encoding="utf-8"))
+README = (DOCKER / "README.md").read_text(encoding="utf-8")
 OURS = [name for name, service in COMPOSE["services"].items() if "build" in service]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -31,11 +32,13 @@ def arguments_of(instruction: str) -> list[str]:
     return [argument for name, argument in instructions() if name == instruction]
 
 
-def test_every_image_has_a_version():
+def test_every_image_has_a_version_and_a_digest():
     images = [line.split()[0] for line in arguments_of("FROM")]
+    images += re.findall(r"^FROM (\S+)", (DOCKER / "pooler.Dockerfile").read_text(), re.MULTILINE)
     images += [service["image"] for name, service in COMPOSE["services"].items() if name not in OURS]
     for image in images:
-        assert re.fullmatch(r"[a-z]+:\d+(\.\d+)?-[a-z]+", image), image
+        assert re.fullmatch(r"[a-z]+:\d+(\.\d+)?-[a-z]+@sha256:[0-9a-f]{64}", image), image
+        assert f"`{image.partition('@')[0]}`" in README, "README.md says which version the digest is of"
 
 
 def test_the_container_does_not_run_as_root():
@@ -116,7 +119,7 @@ def test_the_port_is_open_to_this_machine_only_until_somebody_says_otherwise():
 def test_with_opensearch_every_part_of_ours_uses_it_and_nobody_else_reaches_it():
     services = dict(SEARCH["services"])
     added = services.pop("opensearch")
-    assert re.fullmatch(r"opensearchproject/opensearch:\d+\.\d+\.\d+", added["image"])
+    assert re.fullmatch(r"opensearchproject/opensearch:\d+\.\d+\.\d+@sha256:[0-9a-f]{64}", added["image"])
     assert "ports" not in added
     assert added["environment"]["DISABLE_SECURITY_PLUGIN"] == "true"
     assert [volume.split(":")[0] for volume in added["volumes"]] == list(SEARCH["volumes"])
@@ -263,7 +266,8 @@ def test_proxy_storage_and_pooler_are_checked_and_kept_apart():
     assert [name for name in HOSTS["services"] if "ports" in HOSTS["services"][name]] == ["proxy"]
     for name in ("proxy", "s3"):
         image = HOSTS["services"][name]["image"]
-        assert re.fullmatch(r"[a-z-]+/[a-z-]+:[\w.-]+(@sha256:[0-9a-f]{64})?", image)
+        assert re.fullmatch(r"(quay\.io/)?[a-z-]+/[a-z-]+:[\w.-]+@sha256:[0-9a-f]{64}", image)
+        assert f"`{image.partition('@')[0]}`" in README
         assert not image.endswith(":latest")
         assert HOSTS["services"][name]["user"] not in ("root", "0")
 
