@@ -8,8 +8,9 @@ than it would parse them. The digests of the lines are the digest of the content
 import gc
 import hashlib
 import marshal
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,6 +23,8 @@ from releases.tables import RATINGS, SPLITS, Batches, FilledTable, Row, Table
 
 _LENGTH = 8
 _LEAST_ALLOCATIONS = 50_000
+#: Batches that are read already while the one before is written.
+_AHEAD = 2
 
 
 @dataclass(slots=True)
@@ -50,7 +53,7 @@ class _Lines:
     """The files of one table's lines, opened when a split has its first row."""
 
     def __init__(self, spool: Spool, table: Table) -> None:
-        self._spool, self._table, self._make = spool, table, line_maker(table)
+        self._spool, self.table, self._make = spool, table, line_maker(table)
         self._files: dict[str, tuple[BinaryIO, hashlib._Hash]] = {}
         self.rows = dict.fromkeys(SPLITS, 0)
 
@@ -64,7 +67,7 @@ class _Lines:
 
     def _open(self, split: str) -> tuple[BinaryIO, "hashlib._Hash"]:
         if split not in self._files:
-            path = self._spool.lines / f"{self._table.name}-{split}.jsonl"
+            path = self._spool.lines / f"{self.table.name}-{split}.jsonl"
             self._files[split] = (path.open("wb"), hashlib.sha256())
         return self._files[split]
 
@@ -72,7 +75,7 @@ class _Lines:
         for file, _ in self._files.values():
             file.close()
         return {
-            f"{self._table.name}-{split}": digest.hexdigest() for split, (_, digest) in self._files.items()
+            f"{self.table.name}-{split}": digest.hexdigest() for split, (_, digest) in self._files.items()
         }
 
 
@@ -80,30 +83,74 @@ def spooled(tables: Mapping[str, FilledTable], folder: Path, progress: Progress,
     """Read every table once, in their order, into an empty folder."""
     spool, done = Spool(folder), 0
     spool.lines.mkdir()
-    with _fewer_collections():
+    with _fewer_collections(), _Writer() as writer:
         for name, filled in tables.items():
-            table, place = filled.table, filled.table.place("split")
-            lines, path = _Lines(spool, table), folder / f"{name}.batches"
+            table, path = filled.table, folder / f"{name}.batches"
+            lines = _Lines(spool, table)
             try:
                 with path.open("wb") as file:
                     for batch in filled.batches():
-                        _store(file, batch)
-                        for split in SPLITS:
-                            rows = [row for row in batch if row[place] == split]
-                            if rows:
-                                lines.write(split, rows)
-                        if table is RATINGS:
-                            _count(spool, batch)
-                        if "simulated" in table.names:
-                            mark = table.place("simulated")
-                            spool.simulated[name] += sum(row[mark] for row in batch)
+                        writer.submit(partial(_take, spool, lines, file, batch))
                         done += len(batch)
                         progress(done, max(done, total), f"Reading {table.title.lower()}")
+                    writer.finish()
             finally:
+                writer.stop()
                 spool.digests |= lines.close()
             spool.rows[name] = {split: count for split, count in lines.rows.items() if count}
             spool.tables[name] = FilledTable(table, partial(_batches, path))
     return spool
+
+
+class _Writer:
+    """Writes batches in their order in a thread of its own while the database makes the next one.
+
+    At most `_AHEAD` batches wait. What goes wrong in the thread is raised by the next call.
+    """
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spool")
+        self._waiting: deque[Future[None]] = deque()
+
+    def __enter__(self) -> "_Writer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._pool.shutdown()
+
+    def submit(self, work: Callable[[], None]) -> None:
+        while len(self._waiting) >= _AHEAD:
+            self._waiting.popleft().result()
+        self._waiting.append(self._pool.submit(work))
+
+    def finish(self) -> None:
+        """All that was submitted is written."""
+        while self._waiting:
+            self._waiting.popleft().result()
+
+    def stop(self) -> None:
+        """Nothing more is written: what waits is dropped, and what is under way is over."""
+        for future in self._waiting:
+            future.cancel()
+        wait(self._waiting)
+        self._waiting.clear()
+
+
+def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: list[Row]) -> None:
+    """Keep a batch both ways, and count what is in it."""
+    table = lines.table
+    _store(file, batch)
+    place = table.place("split")
+    for split in SPLITS:
+        rows = [row for row in batch if row[place] == split]
+        if rows:
+            lines.write(split, rows)
+    if table is RATINGS:
+        _count(spool, batch)
+    if "simulated" in table.names:
+        mark = table.place("simulated")
+        spool.simulated[table.name] += sum(row[mark] for row in batch)
 
 
 def _count(spool: Spool, batch: list[Row]) -> None:
