@@ -30,7 +30,7 @@ INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no
 COMPILE_MODULES := python -W ignore -m compileall -qq -j 0
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts package-map version-dumps benchmark coverage shape clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts package-map version-dumps benchmark benchmark-scale coverage shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -128,6 +128,9 @@ ifdef SETS
 else
 	@echo "Retrieval, networks, ranking and the search page were not measured: name a folder of judged sets with SETS=FOLDER (benchmarks/retrieval.py)."
 endif
+
+benchmark-scale: env-dev ## fill PostgreSQL with ten million judgments, open every page, run every job; two hours, 60 GB (ARGS="--judgments 1000000")
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m benchmarks.scale $(ARGS)
 
 # A campaign of a million judgments, filters and report over it, and its release, beside a PostgreSQL that writes to disk.
 BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -m benchmarks.campaign --queries 20000 --no-filters; \

@@ -31,8 +31,10 @@ from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from benchmarks.deskpages import LIVE, pages  # noqa: E402
+from benchmarks.environment import peak  # noqa: E402
 from core.projects.models import Membership, Project  # noqa: E402
 from crowd.models import Stage  # noqa: E402
+from distillery.dbtimeouts import limit_connections  # noqa: E402
 from web.cache import figures  # noqa: E402
 
 #: A page that needs this long is not opened as often as the others.
@@ -80,8 +82,10 @@ class Clock:
         return time.process_time() * 1000 + there
 
 
-def measured(project: Project, repeats: int, only: str, sql_ms: float, wait_s: float) -> Iterator[Row]:
-    """Each page once cold and often warm."""
+def measured(
+    project: Project, repeats: int, only: str, sql_ms: float, wait_s: float, *, forget: bool
+) -> Iterator[Row]:
+    """Each page once cold and often warm; with `forget` none finds figures that a page before it has made."""
     client = Client()
     client.force_login(Membership.objects.filter(project=project, role="owner").get().user)
     client.get("/desk/projects/")
@@ -90,7 +94,8 @@ def measured(project: Project, repeats: int, only: str, sql_ms: float, wait_s: f
         if only not in name:
             continue
         address = _last(client, found)
-        figures.clear()
+        if forget:
+            figures.clear()
         started, cpu = time.perf_counter(), clock.now()
         answer = client.get(address)
         if answer.status_code == 405:
@@ -165,15 +170,18 @@ def main() -> None:
     parser.add_argument("--only", default="", help="pages whose name contains this")
     parser.add_argument("--sql", type=float, default=0, help="print statements that take so many ms warm")
     parser.add_argument("--wait", type=float, default=_LONGEST_S, help="seconds for figures being counted")
+    parser.add_argument("--keep", action="store_true", help="figures that another page made need no second")
     parser.add_argument("--addresses", action="store_true", help="print names and addresses, measure nothing")
     given = parser.parse_args()
+    limit_connections("web")
     project = Project.objects.get(slug=given.project)
     assert Stage.objects.filter(project=project).exists()
     if given.addresses:
         print(json.dumps(list(pages(project))))
         return
-    found = measured(project, given.repeats, given.only, given.sql, given.wait)
+    found = measured(project, given.repeats, given.only, given.sql, given.wait, forget=not given.keep)
     print(json.dumps([asdict(row) for row in found]))
+    print(f"peak of this process: {peak():.0f} MiB", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
