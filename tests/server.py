@@ -35,6 +35,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import django
 
+from distillery import lifeline
 from tests.clients import Requester, ScriptedWorker, ask, post_json
 from tests.upgrades.landed import digest_migrations
 
@@ -52,6 +53,7 @@ class RunningServer:
         self._own_environment = dict(environment or {})
         self._workers, self._threads = workers, threads
         self._process: subprocess.Popen[bytes] | None = None
+        self._lifeline: int | None = None
         self._console: subprocess.Popen[str] | None = None
         self._console_lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -92,23 +94,26 @@ class RunningServer:
 
     def start(self) -> None:
         """Serve on the same port and data as before; returns when requests are answered."""
-        command = [sys.executable, "-m", "gunicorn"]
+        command = [sys.executable, "-m", "tests.webserver"]
         if (ROOT / "distillery" / "gunicorn_conf.py").exists():
             command += ["-c", "distillery/gunicorn_conf.py"]
         command += ["--workers", str(self._workers), "--threads", str(self._threads)]
         # Loaded once and forked: half the processor time of a start, of which the tests make a hundred.
         command += ["--preload", "--no-control-socket"]
         command += ["--bind", f"127.0.0.1:{self._port}"]
+        theirs, self._lifeline = os.pipe()
         with self._log_path.open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, "distillery.wsgi"],
                 cwd=ROOT,
-                env=self.environment,
+                env={**self.environment, lifeline.VARIABLE: str(theirs)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                pass_fds=[theirs],
                 start_new_session=True,
             )
+        os.close(theirs)
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
             if self._process.poll() is not None:
@@ -230,6 +235,9 @@ class RunningServer:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process = None
+        if self._lifeline is not None:
+            os.close(self._lifeline)
+            self._lifeline = None
 
     def _leave(self) -> None:
         self._signal(signal.SIGKILL)
