@@ -5,11 +5,13 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
 from core.accounts.commandline import natural
+from core.failures import on_failure
 from evaluations.learned_models import ModelOptions, models_for
 from metrics.profiles import profile
 
@@ -146,3 +148,20 @@ def _processes(text: str) -> int:
     if not 1 <= number <= _MOST_PROCESSES:
         raise ArgumentTypeError(f"give a number from 1 to {_MOST_PROCESSES}")
     return number
+
+
+@contextmanager
+def output_folder(folder: Path) -> Iterator[None]:
+    """The folder is there; one that was not there before goes again when something fails."""
+    new = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"{folder} cannot be made: {error.strerror or error}.") from error
+
+    def remove_again(error: BaseException) -> None:
+        if new and not any(folder.iterdir()):
+            folder.rmdir()
+
+    with on_failure(remove_again):
+        yield

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from metrics.answers import adapted_scores, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
+from metrics.answers.importance import CHOICES
 from metrics.base import Metric
 from metrics.errors import MetricError
 from metrics.learned.adem import metrics as adem
@@ -48,6 +49,8 @@ MAKERS |= dict.fromkeys(bertscore.NAMES, bertscore.make)
 MAKERS |= dict.fromkeys(adem.NAMES, adem.make)
 #: Weights that stand behind the name of an adapted metric (Yang et al. 2018).
 WEIGHTS = ("alpha", "beta", "gamma")
+#: What stands behind the name of a phrasing-aware metric: options and what each may be.
+_IMPORTANCE: dict[str, tuple[str, ...]] = {"imp": tuple(CHOICES), "self": ("yes", "no")}
 _WEIGHT = re.compile(r"([a-z]+)\s*=\s*([0-9]{0,6}(?:[0-9]|\.[0-9]{1,9}))")
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {
@@ -89,6 +92,8 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
         raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
     if not given:
         return replace(MAKERS[plain](plain, chosen), recipe=(metric, (plain, chosen)))
+    if plain.startswith("pa-"):
+        return _with_importance(name, plain, given, chosen)
     weights = _weights(name, plain, given)
     settings = {**chosen.settings, "adapted": {**chosen.settings.get("adapted", {}), **weights}}
     made = MAKERS[plain](plain, replace(chosen, settings=settings))
@@ -96,6 +101,28 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
     full = f"{plain}({said})"
     title = f"{made.title} ({said.replace(',', ', ')})"
     return replace(made, name=full, title=title, recipe=(metric, (full, chosen)))
+
+
+def _with_importance(name: str, plain: str, given: str, profile: Profile) -> Metric:
+    """A phrasing-aware metric with another importance function: `pa-bleu-4(imp=uniform)`, or `(self=no)`."""
+    found: dict[str, str] = {}
+    for part in given.removesuffix(")").split(",") if given.endswith(")") else ("",):
+        option, _, value = (each.strip() for each in part.partition("="))
+        if option in found or value not in _IMPORTANCE.get(option, ()):
+            said = "; ".join(f"{key}: {', '.join(values)}" for key, values in _IMPORTANCE.items())
+            raise MetricError(
+                f"{name}: write importance as {plain}(imp=uniform); there are {said}, each once."
+            )
+        found[option] = value
+    own = dict(profile.settings.get("pa", {}))
+    own |= {"imp": found["imp"]} if "imp" in found else {}
+    own |= {"itself": found["self"] == "yes"} if "self" in found else {}
+    made = MAKERS[plain](plain, replace(profile, settings={**profile.settings, "pa": own}))
+    said = ",".join(f"{key}={value}" for key, value in sorted(found.items()))
+    full = f"{plain}({said})"
+    return replace(
+        made, name=full, title=f"{made.title} ({said.replace(',', ', ')})", recipe=(metric, (full, profile))
+    )
 
 
 def _weights(name: str, plain: str, given: str) -> dict[str, float]:

@@ -41,10 +41,11 @@ def opened(
     external: Sequence[str] = (),
     scale: tuple[float, float] | None = None,
     stage: str = "",
-    scored: bool = False,
+    scored: bool | None = False,
     response_filter: str | None = None,
 ) -> Iterator[AnswerTable]:
-    """The table of that name. `scored`: it must have human scores. EvaluationError says what is wrong.
+    """The table of that name. `scored`: it must have human scores; None: it may. EvaluationError says
+    what is wrong.
 
     A database is looked into only where there is no file and no folder of that name.
     """
@@ -75,7 +76,7 @@ def opened(
 
     with (
         _folder(given, path) as folder,
-        open_release(folder, stage=stage, columns=columns, scored=scored) as table,
+        open_release(folder, stage=stage, columns=columns, scored=bool(scored)) as table,
     ):
         if scale is not None:
             table.scale = scale

@@ -1,6 +1,7 @@
 """How much each of several references stands for all of them, and a similarity weighted by that.
 
 Mitra et al. (2016), A Proposal for Evaluating Answer Distillation from Web Data, section 4, equations 1-3.
+"There are many choices for the Imp function", of which the paper writes one down; `CHOICES` holds others too.
 """
 
 from collections import OrderedDict
@@ -15,24 +16,45 @@ from metrics.base import Floats
 #: Of texts one by one, the value of each pair (first, second); the first takes the place of the candidate.
 Similarity = Callable[[Sequence[str], Sequence[str]], Floats]
 V = TypeVar("V")
+#: Importance functions by name, in words.
+CHOICES = {
+    "sum": "the sum of its similarities to all references (equation 2)",
+    "uniform": "1: each reference counts alike, which gives the plain mean",
+    "nearest": "its similarity to the most similar other reference",
+    "medoid": "1 for the reference with the largest sum, 0 for the others; those of equal sums share it",
+}
+#: Sums that differ by no more than that share of the largest are equal: arithmetic in another order.
+_EQUAL = 1e-12
 
 
-def importance(references: Sequence[str], similarity: Similarity, *, itself: bool = True) -> Floats:
-    """Weight of each of k references: Imp(ref_i) = sum over j of Sim(ref_i, ref_j) (equation 2).
+def importance(
+    references: Sequence[str], similarity: Similarity, *, itself: bool = True, choice: str = "sum"
+) -> Floats:
+    """Weight of each of k references by one of `CHOICES`: Imp(ref_i) = sum over j of Sim(ref_i, ref_j).
 
-    The sum holds j = i, as the paper's equation does; `itself=False` leaves it out, which gives a reference
+    The sum holds j = i, as the paper's equation 2 does; `itself=False` leaves it out, which gives a reference
     that is like no other no weight at all. A reference that occurs twice counts twice.
     """
     k = len(references)
     first = [text for text in references for _ in range(k)]
     values = similarity(first, list(references) * k).reshape(k, k)
-    return importance_of(values, itself=itself)
+    return importance_of(values, itself=itself, choice=choice)
 
 
-def importance_of(similarities: Floats, *, itself: bool = True) -> Floats:
+def importance_of(similarities: Floats, *, itself: bool = True, choice: str = "sum") -> Floats:
     """The same from a table (k, k) of Sim(ref_i, ref_j)."""
+    if choice == "uniform":
+        return np.ones(len(similarities))
+    if choice == "nearest":
+        others = np.where(np.eye(len(similarities), dtype=bool), -np.inf, similarities)
+        nearest: Floats = np.maximum(others.max(axis=1, initial=0.0), 0.0)
+        return nearest
     total: Floats = np.ascontiguousarray(similarities).sum(axis=1)
-    return total if itself else total - np.diagonal(similarities)
+    total = total if itself else total - np.diagonal(similarities)
+    if choice == "medoid":
+        most = total.max(initial=0.0)
+        return np.asarray(total >= most - _EQUAL * abs(most), np.float64)
+    return total
 
 
 def weighted(similarities: Floats, weights: Floats) -> Floats:

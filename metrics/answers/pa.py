@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 
 from metrics.answers.bleu import Bleu
-from metrics.answers.importance import Similarity, SizedCache, importance_of, weighted
+from metrics.answers.importance import CHOICES, Similarity, SizedCache, importance_of, weighted
 from metrics.answers.pa_bleu import PairBleu
 from metrics.answers.references import measured
 from metrics.base import ChunkValues, Floats, Metric, signature
+from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
 from metrics.tokens.registry import tokeniser as tokeniser_named
@@ -78,6 +79,7 @@ class _Pa:
     base: Metric
     fast: PairBleu | None
     itself: bool
+    choice: str = "sum"
     kept: SizedCache[Floats] = field(default_factory=lambda: SizedCache(KEPT))
 
     def __call__(self, chunk: Chunk, found: Any) -> ChunkValues:
@@ -108,7 +110,7 @@ class _Pa:
         weights = {references: weight for references, weight in known.items() if weight is not None}
         new = [references for references in known if references not in weights]
         for references, table in zip(new, self._among(new, found), strict=True):
-            weights[references] = importance_of(table, itself=self.itself)
+            weights[references] = importance_of(table, itself=self.itself, choice=self.choice)
             if keeps:
                 self.kept.put(references, weights[references], len(references))
         return weights
@@ -144,12 +146,16 @@ def _parts(answers: Answers) -> Iterator[list[tuple[References, list[int]]]]:
 
 
 def make(base: Metric, profile: Profile) -> Metric:
-    """`pa-X` for the pair metric X, which the profile made; setting `itself` of the family `pa` is True.
+    """`pa-X` for the pair metric X, which the profile made.
 
+    Settings of the family `pa` are `imp`, one of `importance.CHOICES` ("sum"), and `itself` (True).
     BLEU takes a table of n-grams per reference set; all others are asked for every pair.
     """
     name = f"pa-{base.name}"
     itself = bool(profile.options("pa").get("itself", True))
+    choice = str(profile.options("pa").get("imp", "sum"))
+    if choice not in CHOICES:
+        raise MetricError(f"There is no importance function {choice!r}; there are {', '.join(CHOICES)}.")
     fast = None
     if base.name.startswith("bleu-"):
         how = Bleu(**{**profile.options("bleu"), "n": int(base.name.removeprefix("bleu-"))})
@@ -158,8 +164,8 @@ def make(base: Metric, profile: Profile) -> Metric:
     return Metric(
         name=name,
         title=f"pa-{base.title}",
-        signature=f"{signature(name, 1, imp='sum', self='yes' if itself else 'no')}|of:{base.name}|{rest}",
-        measure=_Pa(base, fast, itself),
+        signature=f"{signature(name, 1, imp=choice, self='yes' if itself else 'no')}|of:{base.name}|{rest}",
+        measure=_Pa(base, fast, itself, choice),
         low=base.low,
         high=base.high,
         survey=base.survey,

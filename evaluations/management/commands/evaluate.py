@@ -1,8 +1,6 @@
 """`manage.py evaluate`: which metrics agree with people, on a release or any table of scored answers."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -10,7 +8,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, pairs
-from core.failures import on_failure
 from core.files.atomic import FileWriteError, write_together
 from evaluations import commandline
 from evaluations.choices import choose
@@ -160,7 +157,7 @@ class Command(BaseCommand):
                 done = run_evaluation(table, chosen, asked, progress=progress)
                 page = page_of(done.report, points_of(done, options["seed"]))
                 files = {**files_of(table, done), "report.html": text_of(page)}
-                with _output_folder(folder):
+                with commandline.output_folder(folder):
                     try:
                         write_together({folder / name: files[name] for name in FILES})
                     except FileWriteError as error:
@@ -186,20 +183,3 @@ def _folder(options: dict[str, Any]) -> Path:
     if source in {(folder / name).resolve() for name in FILES}:
         raise CommandError(f"--report {folder} would overwrite {options['source']}. Give another folder.")
     return folder
-
-
-@contextmanager
-def _output_folder(folder: Path) -> Iterator[None]:
-    """The folder is there; one that was not there before goes again when something fails."""
-    new = not folder.exists()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CommandError(f"{folder} cannot be made: {error.strerror or error}.") from error
-
-    def remove_again(error: BaseException) -> None:
-        if new and not any(folder.iterdir()):
-            folder.rmdir()
-
-    with on_failure(remove_again):
-        yield

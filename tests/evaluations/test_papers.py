@@ -1,0 +1,125 @@
+"""`manage.py paper`: every table and figure of five papers, beside the printed one or with a reason."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluations.papers.items import PaperData, PaperItem, PaperSettings, compared, not_made
+from evaluations.papers.report import MODULES, build_report, paper_named, sample_sources
+
+#: All tables and figures that the papers number.
+NUMBERED = {
+    "000": ["Figure 1", "Table 1", "Table 2"],
+    "001": [f"Figure {at}" for at in range(1, 9)],
+    "002": [*(f"Figure {at}" for at in range(1, 7)), *(f"Table {at}" for at in range(1, 11))],
+    "003": ["Figure 1", "Figure 2", "Table 1", "Table 2", "Table 3"],
+    "004": [*(f"Figure {at}" for at in range(1, 8)), *(f"Table {at}" for at in range(1, 15))],
+}
+KEYS = {"name", "status", "reason", "rows", "printed", "differs"}
+
+
+def run(*words):
+    out = io.StringIO()
+    call_command("paper", *map(str, words), stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def sample_reports():
+    """The report of each paper's sample, made once."""
+    settings = PaperSettings(replicates=50, draws=99, samples=2, version="test")
+    return {
+        number: build_report(paper, PaperData(sample_sources(paper), sample=True), settings)
+        for number in MODULES
+        for paper in [paper_named(number)]
+    }
+
+
+@pytest.mark.parametrize("number", list(MODULES))
+def test_every_table_and_figure_of_a_paper_has_an_item(number):
+    assert set(NUMBERED[number]) <= set(paper_named(number).items)
+
+
+@pytest.mark.parametrize("number", list(MODULES))
+def test_each_item_is_the_same_or_differs_because_or_cannot_be_made_because(number, sample_reports):
+    report = sample_reports[number]
+    assert [item.name for item in report.items] == list(paper_named(number).items)
+    for item in report.items:
+        if item.status == "made":
+            assert item.rows
+            assert item.differs == "same" or (
+                item.differs.startswith("differs by ") and " because " in item.differs
+            )
+        else:
+            assert item.reason.startswith("cannot be made from this data because ")
+
+
+def test_the_printed_example_gives_the_papers_own_pa_bleu(sample_reports):
+    table = next(item for item in sample_reports["000"].items if item.name == "Table 2")
+    assert [row["pa-BLEU"] for row in table.rows] == [0.17, 0.02, 0.04, 0.01, 0.03]
+    assert [row["BLEU"] for row in table.rows][2:] == [0.36, 0.85, 1.0]
+
+
+def test_a_curve_of_references_rises_to_all_of_them(sample_reports):
+    item = next(item for item in sample_reports["000"].items if item.name == "Section 5, references")
+    curve = {row["references"]: row["pearson"] for row in item.rows if row["metric"] == "pa-BLEU"}
+    assert list(curve) == [1, 2, 3, 4, 5, 6, 8]
+    assert curve[8] > curve[1]
+
+
+def test_the_command_writes_one_report_with_the_keys_of_its_contract(tmp_path):
+    said = run("000", "--sample", "--report", tmp_path / "out", "--replicates", 20, "--json")
+    written = json.loads((tmp_path / "out/report.json").read_text(encoding="utf-8"))
+    assert json.loads(said) == written
+    assert written["paper"] == "000"
+    assert all(set(item) == KEYS for item in written["items"])
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "report.html",
+        "report.json",
+        "report.md",
+    ]
+    assert all(len(source["sha256"]) == 64 for source in written["data"])
+
+
+def test_list_says_what_each_paper_needs():
+    assert [each["paper"] for each in json.loads(run("--list", "--json"))] == list(MODULES)
+    assert "qrels.tsv" in run("001", "--list")
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ([], "Name a paper"),
+        (["000"], "--data SOURCE or --sample"),
+        (["000", "--data", "nothing.csv"], "There is no file nothing.csv"),
+        (["001", "--data", "."], "has no qrels.tsv"),
+        (["001", "--data", "a=x", "--data", "b=y"], "takes one --data"),
+        (["002", "--data", "a=x", "--data", "a=y"], "another data set a"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_nothing_is_written(words, answer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match=answer):
+        run(*words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cells_beyond_the_printed_digits_and_missing_ones_are_counted():
+    printed = [{"metric": "a", "r": 0.5}, {"metric": "b", "r": 0.2}, {"metric": "c", "r": 0.1}]
+    rows = [{"metric": "a", "r": 0.5004}, {"metric": "b", "r": 0.3}]
+    item = compared("Table 3", rows, printed, keys=("metric",), because="the data are others.")
+    assert item.differs == (
+        "differs by up to 0.1 in 1 of 3 cells and 1 of 3 printed cells that are not here "
+        "because the data are others"
+    )
+    assert compared("Table 3", rows[:1], printed[:1], keys=("metric",), because="x").differs == "same"
+
+
+def test_an_item_says_either_how_it_differs_or_why_it_is_not_made():
+    assert not_made("Table 1", "it is gone.").reason == "cannot be made from this data because it is gone"
+    with pytest.raises(ValueError, match="is not made"):
+        PaperItem(name="Table 1", status="not made")
+    with pytest.raises(ValueError, match="is made"):
+        PaperItem(name="Table 1", status="made", rows=[{"a": 1}])
