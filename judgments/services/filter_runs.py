@@ -91,9 +91,10 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     ratings, run = decided.columns.ratings, decided.run
     config = judging_config(stage)
     keys = decided.columns.candidates.tolist()
+    # One set of sums after the other: those of a million answers take 200 MB.
+    before = {key for key, _ in missing_judgments(stage, config, keys, _sums(decided, kept_only=False))}
     then = _sums(decided, kept_only=True)
     lacking = {key for key, _ in missing_judgments(stage, config, keys, then)}
-    before = {key for key, _ in missing_judgments(stage, config, keys, _sums(decided, kept_only=False))}
     pending = [PendingUnit(of_candidate(key), n) for key, n in pending_judgments(stage, config, then)]
     return Preview(
         title=found.title,

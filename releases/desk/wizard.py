@@ -1,6 +1,8 @@
 """The wizard of a release: content, formats, preview, data card, the build; `findings` has privacy."""
 
 import re
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +12,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.models import Answer
 from core.projects.models import Project
 from crowd.models import Stage
+from judgments.models import Judgment
 from releases import selectors
 from releases.desk.forms import CardForm, card_of
 from releases.desk.steps import read_choices, way
@@ -22,6 +26,7 @@ from releases.privacy.check import counted
 from releases.services import release_preview
 from releases.services.job_requests import begin
 from web.access import ProjectAccess, Role, on_project
+from web.cache import cached, is_large_table
 from web.pages import show
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
@@ -179,8 +184,20 @@ def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         folder=FOLDER,
         tab="releases",
         way=here,
-        content=selectors.content_of(access.project, chosen),
+        content=_content(access.project, chosen),
         places=of(access.project),
+    )
+
+
+def _content(project: Project, include: Sequence[str]) -> selectors.Content:
+    """What would go in; where tables are large it is counted aside, as each answer is looked at."""
+    if not (is_large_table(Answer) or is_large_table(Judgment)):
+        return selectors.content_of(project, include)
+    return cached(
+        f"release-content:{project.pk}:{','.join(include)}",
+        time.time(),
+        lambda: selectors.content_of(project, include),
+        large=True,
     )
 
 

@@ -19,6 +19,7 @@ from releases.privacy.decisions import accept
 from tests.releases.shelf_world import as_, make_project, make_release, people
 from tests.releases.world import World, make_world
 from tests.saving import revision, versions
+from web import cache
 
 pytestmark = pytest.mark.django_db
 DESK = "/desk/projects/capitals/releases/"
@@ -48,6 +49,17 @@ def text(response: Any) -> str:
 def said(response: Any) -> list[str]:
     """The newest note of a page."""
     return [str(message) for message in response.context["messages"]][-1:]
+
+
+def test_what_goes_in_is_counted_aside_where_the_tables_are_large(world, monkeypatch):
+    monkeypatch.setattr(cache, "_estimate_rows", lambda: {Answer._meta.db_table: cache.LARGE_TABLE})
+    monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", 0.0)
+    asked = []
+    monkeypatch.setattr(cache, "_make_aside", lambda key, *_: asked.append(key))
+    assert as_("manager").get(NEW).status_code == 202
+    assert asked == [f"release-content:{world.project.pk}:"]
+    monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", None)
+    assert "What goes in" in text(as_("manager").get(NEW))
 
 
 # Lists
