@@ -2,8 +2,10 @@
 
 from annotation.beginnings import REFERENCE
 from annotation.desk import agreements, funnel, queues, steps
+from annotation.kinds.continuation import Continuation
 from annotation.kinds.curation import Curation
 from annotation.kinds.distillation import Distillation
+from annotation.kinds.distillation_config import WRITING_KINDS
 from annotation.kinds.screening import Screening
 from core.extensions import Extension
 from core.notices.job_failures import JobKindNotice, pages_of_project
@@ -16,13 +18,14 @@ EXTENSION = Extension(
     Screening(),
     Curation(),
     Distillation(),
+    Continuation(),
     REFERENCE,
     Page("Queries", "annotation:queries", "queries"),
     Page("Corpora", "annotation:corpora", "corpora", position=44),
     Page("Search", "annotation:search", "search", position=45),
     Page("Adjudication", "annotation:adjudication", "adjudication"),
     Page("Agreement", "annotation:agreement", "agreement", kinds=("screening", "curation")),
-    Page("Answers", "annotation:answers", "answers", kinds=("distillation",)),
+    Page("Answers", "annotation:answers", "answers", kinds=WRITING_KINDS),
     OverviewSource("annotation", funnel.say, position=10),
     Source(agreements.KINDS, agreements.rows_of),
     queues.SEPARATE,

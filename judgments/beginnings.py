@@ -69,6 +69,19 @@ KPQA = StagePreset(
         },
     ),
 )
+_SURVEY: dict[str, Any] = {
+    "slug": "survey",
+    "title": "Judging, surveys",
+    "kind": "judging",
+    "reward": "12.00",
+    "redundancy": 1,
+    "units_per_hit": 180,
+    "checks_per_hit": 4,
+    "max_hits_per_worker": 1,
+    "expected_minutes": 70.0,
+    "work_time": "3h",
+    "approve": "by-hand",
+}
 ADEM = StagePreset(
     "adem",
     "Survey, ADEM's protocol",
@@ -79,17 +92,7 @@ ADEM = StagePreset(
     budget="400.00",
     stages=(
         {
-            "slug": "survey",
-            "title": "Judging, surveys",
-            "kind": "judging",
-            "reward": "12.00",
-            "redundancy": 1,
-            "units_per_hit": 180,
-            "checks_per_hit": 4,
-            "max_hits_per_worker": 1,
-            "expected_minutes": 70.0,
-            "work_time": "3h",
-            "approve": "by-hand",
+            **_SURVEY,
             "config": {
                 "passages": False,
                 "shared_queries": 5,
@@ -102,6 +105,48 @@ ADEM = StagePreset(
                         "labels": ["not at all", "partly", "entirely"],
                     }
                 ],
+            },
+        },
+    ),
+)
+DIALOGUES = StagePreset(
+    "dialogues",
+    "Dialogue responses, ADEM's two rounds",
+    "First people continue dialogues; then others judge what people and three systems said next, in surveys "
+    "of 50 dialogues with four responses each, five of them in everybody's.",
+    brings="Dialogues with a response each, and what systems responded, a line per response.",
+    title="How good are the responses?",
+    budget="900.00",
+    stages=(
+        {
+            "slug": "continuation",
+            "title": "Continuation",
+            "kind": "continuation",
+            "reward": "3.50",
+            "redundancy": 1,
+            "units_per_hit": 19,
+            "checks_per_hit": 1,
+            "expected_minutes": 20.0,
+            "work_time": "2h",
+            "approve": "by-hand",
+            "config": {
+                "checks": {
+                    "Are you still there?\nPlease answer with the word lantern somewhere in it.": "lantern",
+                    "Just to be sure that you read this:\nuse the word harbour in what you say.": "harbour",
+                },
+            },
+        },
+        {
+            **_SURVEY,
+            "config": {
+                "passages": False,
+                "shared_queries": 5,
+                "reference": "none",
+                "wording": "dialogue",
+                "instructions": "Read each dialogue and what could be said next in it, then say how good "
+                "that response is. A program or a person wrote it.",
+                "question": "How good is this response overall?",
+                "labels": ["low quality", "rather low", "medium", "rather high", "high quality"],
             },
         },
     ),

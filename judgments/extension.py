@@ -9,7 +9,7 @@ from crowd.desk.overview import OverviewSource
 from crowd.desk.panels import WorkerSection
 from crowd.selectors.people import Knowledge
 from judgments import watch
-from judgments.beginnings import ADEM, KPQA
+from judgments.beginnings import ADEM, DIALOGUES, KPQA
 from judgments.desk import agreements, funnel, people, steps
 from judgments.kinds.judging import Judging
 from judgments.kinds.training import JudgeTraining
@@ -20,6 +20,7 @@ EXTENSION = Extension(
     JudgeTraining(),
     KPQA,
     ADEM,
+    DIALOGUES,
     Page("Systems", "judgments:systems", "systems"),
     Page("Agreement", "judgments:agreement", "agreement", kinds=("judging",)),
     Page("Filters", "judgments:filters", "filters", kinds=("judging",)),

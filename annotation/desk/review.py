@@ -11,13 +11,13 @@ from annotation.desk.reviewforms import HoldOutForm
 from annotation.flags.likeness import pairs
 from annotation.flags.registry import FLAGS
 from annotation.flags.shapes import FlaggedAnswer
-from annotation.kinds.distillation_config import distillation_config
+from annotation.kinds.distillation_config import WRITING_KINDS, distillation_config
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors import review
 from annotation.selectors.material import material
 from annotation.selectors.overlap import Lengths, lengths, overlap, stage_spread, texts_of
 from crowd.desk.access import StageAccess, on_stage
-from crowd.models import Worker
+from crowd.models import Stage, Worker
 from web.pages import show
 from web.table_pages import respond
 from web.tables import page_of
@@ -27,15 +27,21 @@ _ALIKE = 0.6
 _MOST_PAIRS = 12
 
 
-def distillation_only(access: StageAccess) -> None:
+def writing_only(access: StageAccess) -> None:
     """Other kinds of stages have no answers."""
+    if access.stage.kind not in WRITING_KINDS:
+        raise Http404("Only stages in which people write have answers.")
+
+
+def distillation_only(access: StageAccess) -> None:
+    """Only answers to a query can be references or held out; continuations are candidates."""
     if access.stage.kind != "distillation":
-        raise Http404("Only stages of distillation have answers.")
+        raise Http404("Only stages of distillation have answers to hold out.")
 
 
 def query_of_stage(access: StageAccess, pk: int) -> Query:
     """A query of the project; those of other projects do not exist here."""
-    distillation_only(access)
+    writing_only(access)
     found: Query = get_object_or_404(Query, project=access.project, pk=pk)
     return found
 
@@ -44,7 +50,7 @@ def query_of_stage(access: StageAccess, pk: int) -> Query:
 @on_stage()
 def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Queries with how many answers they have, are flagged, and wait for a decision."""
-    distillation_only(access)
+    writing_only(access)
 
     def with_figures(found: list[Query]) -> list[tuple[Query, Lengths | None, float | None]]:
         texts = texts_of(access.stage, [query.pk for query in found])
@@ -65,10 +71,16 @@ def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         tab="answers",
         any_answers=Answer.objects.filter(stage=access.stage).exists(),
         held_out=held_out.values("query").distinct().count(),
-        holdout_form=HoldOutForm(
-            initial={"people": distillation_config(access.stage).hold_out or 1, "seed": access.stage.seed}
-        ),
+        holdout_form=_holdout_form(access.stage),
     )
+
+
+def _holdout_form(stage: Stage) -> HoldOutForm | None:
+    """None where nothing can be held out."""
+    if stage.kind != "distillation":
+        return None
+    people = distillation_config(stage).hold_out or 1
+    return HoldOutForm(initial={"people": people, "seed": stage.seed})
 
 
 @require_safe
@@ -121,7 +133,7 @@ def _opinions(answers: list[review.ShownAnswer]) -> list[tuple[str, int]]:
 @on_stage()
 def writers(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Who wrote answers, those with most flags first unless the address says otherwise."""
-    distillation_only(access)
+    writing_only(access)
     return respond(
         request,
         access,
@@ -139,7 +151,7 @@ def writers(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
 @on_stage()
 def writer(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
     """All answers of one person."""
-    distillation_only(access)
+    writing_only(access)
     worker = get_object_or_404(Worker.objects.filter(answers__stage=access.stage).distinct(), pk=pk)
     rows = page_of(review.of_worker(access.stage, worker), request)
     answers = review.answers(Answer.objects.filter(pk__in=[row.pk for row in rows]).order_by("-pk"))
@@ -159,7 +171,7 @@ def writer(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespons
 @on_stage()
 def spread(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Lengths and overlap over the stage, and what every flag means."""
-    distillation_only(access)
+    writing_only(access)
     return show(
         request,
         "review_spread.html",

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from annotation.desk.review import distillation_only, query_of_stage
+from annotation.desk.review import distillation_only, query_of_stage, writing_only
 from annotation.desk.reviewforms import HoldOutForm
 from annotation.models import Answer
 from annotation.services import holdout, review_decisions
@@ -21,7 +21,7 @@ Decide = Callable[[Answer, str, str], str]
 
 
 def _answer(access: StageAccess, pk: int) -> Answer:
-    distillation_only(access)
+    writing_only(access)
     found: Answer = get_object_or_404(
         Answer.objects.select_related("stage__project", "stage__endpoint", "worker", "query"),
         stage=access.stage,
@@ -154,6 +154,7 @@ def draw_holdout(request: HttpRequest, access: StageAccess) -> HttpResponse:
 @on_stage(Role.MANAGER)
 def hold_out(request: HttpRequest, access: StageAccess, *, pk: int, worker: int) -> HttpResponse:
     """Hold one person's answer to a query out."""
+    distillation_only(access)
     query = query_of_stage(access, pk)
 
     def action() -> str:
@@ -167,6 +168,7 @@ def hold_out(request: HttpRequest, access: StageAccess, *, pk: int, worker: int)
 @on_stage(Role.MANAGER)
 def take_back(request: HttpRequest, access: StageAccess, *, pk: int, worker: int) -> HttpResponse:
     """Make a held-out answer a reference again."""
+    distillation_only(access)
     query = query_of_stage(access, pk)
 
     def action() -> str:

@@ -6,7 +6,7 @@ from crowd.desk.steps import Step
 from retrieval.models import Corpus
 
 #: Kinds of stages that ask about queries; a project without any stage may have some of them later.
-_ASK_ABOUT_QUERIES = frozenset({"screening", "curation", "distillation", "judging"})
+_ASK_ABOUT_QUERIES = frozenset({"screening", "curation", "distillation", "continuation", "judging"})
 
 
 def _wanted(_: Project, kinds: frozenset[str]) -> bool:

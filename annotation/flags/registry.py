@@ -24,15 +24,15 @@ FLAGS: Mapping[str, FlagDescription] = {
         FlagDescription(
             "copy-run",
             "copied run",
-            "A long sequence stands in a passage word for word. Definitions and names can be the same by "
-            "necessity.",
+            "A long sequence stands in a passage or an earlier turn word for word. Definitions and names can "
+            "be the same by necessity.",
             "number",
             "words in a row",
         ),
         FlagDescription(
             "copy-share",
             "copied share",
-            "Most of the answer is made of sequences that stand in the passages word for word.",
+            "Most of the answer is made of sequences that stand word for word in what was read.",
             "share",
             "of its words",
         ),
@@ -77,6 +77,13 @@ FLAGS: Mapping[str, FlagDescription] = {
             "Far longer or shorter than the other answers to this query.",
             "number",
             "robust z",
+        ),
+        FlagDescription(
+            "listed-word",
+            "listed word",
+            "It has a word of the stage's list, such as an offensive one. A quotation can have it too.",
+            "number",
+            "in all",
         ),
         FlagDescription(
             "language",

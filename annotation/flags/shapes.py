@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that a measure must pass to be flagged; a kind's configuration has the same names."""
+    """Bounds that a measure must pass to be flagged, and words; a kind's configuration has the same names."""
 
     copy_share: float = 0.5
     copy_run: int = 12
@@ -17,6 +17,7 @@ class Limits:
     typing_rate: float = 600.0
     spelling_share: float = 0.3
     length_z: float = 3.5
+    listed_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

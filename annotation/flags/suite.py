@@ -14,6 +14,7 @@ from annotation.flags.shapes import Flag, FlaggedAnswer, FlagQuery, Limits
 from annotation.flags.spelling import spelling_flags
 from annotation.flags.typing_telemetry import pasted, too_fast
 from annotation.flags.verbatim import Passages, copied
+from annotation.flags.word_list import listed_flags
 
 RELATIVE = frozenset({"identical", "near-identical", "length"})
 
@@ -44,6 +45,7 @@ def own_flags(
             *spelling_flags(answer.text, asked, limits),
             *(language_flags(answer.text, asked) if check_language else []),
             *canary_flags(answer.text, answer.canary),
+            *listed_flags(answer.text, limits),
         ]
         for answer in answers
     }

@@ -1,10 +1,11 @@
-"""Options of answer distillation (paper 000, section 3.3)."""
+"""Options of stages in which people write, and of answer distillation (paper 000, section 3.3)."""
 
 from typing import ClassVar
 
 from pydantic import Field
 
 from annotation.flags.shapes import Limits
+from annotation.selectors.material import Material
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage
 
@@ -14,18 +15,14 @@ _INSTRUCTIONS = (
 )
 
 
-class DistillationConfig(StageConfig):
-    """What editors read and may write, and from which bounds on an answer is flagged for reviewers.
+#: Kinds of stages whose responses are texts that reviewers decide about.
+WRITING_KINDS = ("distillation", "continuation")
 
-    Redundancy, the number of different editors per query, belongs to the stage; 20 is usual.
-    """
 
-    instructions: str = Field(
-        default=_INSTRUCTIONS,
-        max_length=4000,
-        description="What stands above the answer. The stage's redundancy is the number of editors per "
-        "query; 20 is usual.",
-    )
+class WritingConfig(StageConfig):
+    """How long a text may be, what is refused, and from which bounds on it is flagged for reviewers."""
+
+    instructions: str = Field(default="", max_length=4000)
     longest: int = Field(default=2000, ge=20, le=20_000, description="Longest answer, in characters.")
     check_language: bool = Field(
         default=True,
@@ -75,17 +72,17 @@ class DistillationConfig(StageConfig):
         "models for two odd words. Answers with them are flagged. Workers read in general words that this "
         "is done.",
     )
-    hold_out: int = Field(
-        default=0,
-        ge=0,
-        le=50,
-        description="Answers per query that are set aside as the candidate system human.",
+    listed_words: tuple[str, ...] = Field(
+        default=(),
+        max_length=2000,
+        description="Flag: words that reviewers want to see, such as offensive ones; case makes no "
+        "difference.",
     )
 
     advanced: ClassVar[frozenset[str]] = frozenset(
         {
             "copy_share", "copy_run", "same_from", "near_ratio", "pasted_share", "typing_rate",
-            "spelling_share", "length_z", "canary",
+            "spelling_share", "length_z", "canary", "listed_words",
         }
     )  # fmt: skip
 
@@ -93,9 +90,40 @@ class DistillationConfig(StageConfig):
         """The flags' bounds."""
         return Limits(**{name: getattr(self, name) for name in Limits.__dataclass_fields__})
 
+    def sources(self, material: Material) -> tuple[str, ...]:
+        """The texts that were read, which nobody is to copy."""
+        return tuple(passage.text for passage in material.passages)
+
+
+class DistillationConfig(WritingConfig):
+    """What editors read and may write, and from which bounds on an answer is flagged for reviewers.
+
+    Redundancy, the number of different editors per query, belongs to the stage; 20 is usual.
+    """
+
+    instructions: str = Field(
+        default=_INSTRUCTIONS,
+        max_length=4000,
+        description="What stands above the answer. The stage's redundancy is the number of editors per "
+        "query; 20 is usual.",
+    )
+    hold_out: int = Field(
+        default=0,
+        ge=0,
+        le=50,
+        description="Answers per query that are set aside as the candidate system human.",
+    )
+
 
 def distillation_config(stage: Stage) -> DistillationConfig:
     """The stage's options, typed."""
     config = config_of(stage)
     assert isinstance(config, DistillationConfig)
+    return config
+
+
+def writing_config(stage: Stage) -> WritingConfig:
+    """The options of a stage in which people write, typed."""
+    config = config_of(stage)
+    assert isinstance(config, WritingConfig)
     return config

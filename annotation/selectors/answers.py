@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Answer, HeldOutWorker, Query, QueryStep
+from annotation.models import Answer, HeldOutWorker, Query, QuerySource, QueryStep
 from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 
@@ -35,6 +35,25 @@ def waiting(stage: Stage) -> QuerySet[Any, Any]:
     queries = Query.objects.filter(
         project=stage.project_id, status=Query.Status.CURATED, curated_set__isnull=False
     )
+    lacking = with_counts(queries, stage, GIVEN).filter(counted__lt=stage.redundancy)
+    return lacking.order_by("pk").values_list("pk", "counted")
+
+
+def dialogues(stage: Stage) -> QuerySet[Query]:
+    """Queries of the project that people can continue as a dialogue: any that were not excluded or taken out.
+
+    How far a query is in the pipeline does not matter otherwise, as in judging.
+    """
+    return Query.objects.filter(project=stage.project_id, source__state=QuerySource.State.READY).exclude(
+        status__in=(Query.Status.EXCLUDED, Query.Status.WITHDRAWN)
+    )
+
+
+def uncontinued(stage: Stage, *, with_turns: bool) -> QuerySet[Any, Any]:
+    """Dialogues that lack continuations, with how many they have; `with_turns`: no first messages."""
+    queries = dialogues(stage)
+    if with_turns:
+        queries = queries.exclude(context=[])
     lacking = with_counts(queries, stage, GIVEN).filter(counted__lt=stage.redundancy)
     return lacking.order_by("pk").values_list("pk", "counted")
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.flags.registry import ORDER, about, details, measured
 from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Query
-from annotation.selectors.answers import with_counts
+from annotation.selectors.answers import dialogues, with_counts
 from annotation.services.review_decisions import possible
 from crowd.models import Stage, Worker
 from crowd.selectors.stage_sizes import is_large
@@ -50,6 +50,8 @@ def queries(stage: Stage, state: str) -> QuerySet[Any]:
         ),
     )
     waiting = Q(status=Query.Status.CURATED, curated_set__isnull=False)
+    if stage.kind == "continuation":
+        waiting = Q(pk__in=dialogues(stage).values("pk"))
     given = mine.exclude(state=State.REPLACED)
 
     def some(answers: QuerySet[Answer]) -> Q:

@@ -10,9 +10,9 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from annotation.flags import canary
-from annotation.flags.shapes import Flag, FlaggedAnswer, Work
+from annotation.flags.shapes import Flag, FlaggedAnswer, FlagQuery, Work
 from annotation.flags.suite import RELATIVE, own_flags, relative_flags
-from annotation.kinds.distillation_config import DistillationConfig, distillation_config
+from annotation.kinds.distillation_config import WritingConfig, writing_config
 from annotation.models import Answer, AnswerFlag
 from annotation.selectors.material import Material, materials
 from annotation.units import of_query
@@ -36,7 +36,7 @@ def check(stage: Stage, queries: Collection[int]) -> None:
 
     Excluded answers are compared too, replaced ones are not.
     """
-    config = distillation_config(stage)
+    config = writing_config(stage)
     answers = list(
         Answer.objects.filter(stage=stage, query__in=queries)
         .exclude(state=Answer.State.REPLACED)
@@ -55,13 +55,14 @@ def check(stage: Stage, queries: Collection[int]) -> None:
 
 def _flags(
     stage: Stage,
-    config: DistillationConfig,
+    config: WritingConfig,
     material: Material,
     answers: Iterable[Answer],
     works: Mapping[int, Work],
 ) -> dict[int, list[Flag]]:
     """All flags of answers that were not checked yet, and the relative ones of the others."""
-    asked, limits = material.asked(stage.project.language), config.limits()
+    asked = FlagQuery(material.query.text, config.sources(material), stage.project.language)
+    limits = config.limits()
     words = canary_phrase(stage, material) if config.canary else ""
     fresh, written = [], []
     for answer in answers:

@@ -46,7 +46,10 @@ def bring_up_to_date(
     """Move queries on that have all their answers, and back those whose answers no longer count.
 
     Called again, it changes nothing more. `queries` limits it to these, `why` says what made them lack one.
+    Continuations of a dialogue are no references, so stages of that kind move no query.
     """
+    if stage.kind != "distillation":
+        return AnsweringCounts(0, 0)
     done, lacking = complete(stage), incomplete_again(stage)
     if queries is not None:
         done, lacking = done.filter(pk__in=queries), lacking.filter(pk__in=queries)

@@ -161,11 +161,12 @@ def _words(state: str) -> str:
 
 
 def _letter(answer: Answer, review: AnswerReview) -> str:
+    read = "the dialogue" if answer.stage.kind == "continuation" else "the question, the passages"
     return (
         f"Thank you for your answer in “{answer.stage.task_title}”. "
         "What you do now changes nothing about its pay.\n\n"
         f"A reviewer asks you to write it again: {review.reason}\n\n"
-        "This page shows the question, the passages and what you wrote. It works once, for "
+        f"This page shows {read} and what you wrote. It works once, for "
         f"{tokens.DAYS} days:\n{tokens.address(answer.pk)}\n\n"
         "You need not do this, and nothing more is paid for it."
     )

@@ -35,7 +35,7 @@ from judgments.selectors.simulated_scores import random_scores_caution
 from judgments.selectors.trained_scale import other_scale_in_training
 from judgments.selectors.unit_texts import texts_of
 from judgments.services import reports
-from judgments.services.candidates import refresh_exact
+from judgments.services.candidates import human_candidates, refresh_exact
 from judgments.services.checks import ensure_checks
 from judgments.services.judging import in_units, record_judgments
 from judgments.services.recounts import reconsider_run
@@ -116,6 +116,13 @@ class Judging(SimpleKind):
     def listing(self, terms: HitTerms) -> Listing:
         """Answers to judge; with shared queries the terms alone do not say how many they are."""
         config = terms.config if isinstance(terms.config, JudgingConfig) else None
+        if config and config.wording == "dialogue":
+            return Listing(
+                f"Judge responses in dialogues{terms.time}",
+                "Each time, read a dialogue and a response to its last message, then choose a score: "
+                f"“{config.question}”",
+                "judging, reading, dialogue",
+            )
         several = "answers" if config and config.shared_queries else terms.count("an answer", "answers")
         shown = "a short passage, " if config is None or config.passages else ""
         asked = config.question if config else JudgingConfig.model_fields["question"].default
@@ -141,7 +148,9 @@ class Judging(SimpleKind):
         return [*without_correct_answer(stage, config), *other_scale_in_training(stage, config)]
 
     def prepare(self, stage: Stage) -> None:
-        """Answers that equal a reference written since their import are not paid for."""
+        """Continuations are candidates; answers that equal a reference written since are not paid for."""
+        if Stage.objects.filter(project=stage.project_id, kind="continuation").exists():
+            human_candidates(stage.project)
         refresh_exact(stage.project)
 
     def pending(self, stage: Stage) -> Iterator[PendingUnit]:
@@ -250,6 +259,7 @@ def _context(found: JudgedItem, config: JudgingConfig) -> dict[str, Any]:
         "correct": found.correct,
         "others": found.others,
         "asked": config.question,
+        "dialogue": config.wording == "dialogue",
         **shown_scale(config),
         "aspects": [(each.name, each.question, _numbered(each.labels)) for each in config.aspects],
         "comment": config.comment,

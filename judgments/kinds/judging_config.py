@@ -72,6 +72,11 @@ class JudgingConfig(StageConfig):
         max_length=300,
         description="The overall question, which stands first and on its own.",
     )
+    wording: Literal["question", "dialogue"] = Field(
+        default="question",
+        description="What the page calls what is judged: an answer to a question, or a response to the last "
+        "message of a dialogue.",
+    )
     scale: ScaleKind = "labels"
     labels: ScaleLabels = LABELS
     scale_least: ScaleLeast = LEAST

@@ -33,6 +33,11 @@ METHODS = {
         "3.3). Yes-no queries also have the writer's opinion and queries for entities the names that the "
         "writer marked, in the terms of He et al. (2018)."
     ),
+    "continuation": (
+        "**Continuation.** Several people, each on their own, read a dialogue and wrote its next message. "
+        "What they wrote is no reference: it was judged beside the answers of systems, as those of the "
+        "system human (Lowe et al. 2017, section 2, round 1)."
+    ),
     "judging": (
         "**Judging.** People scored the answers of systems for correctness, without the systems' names and "
         "in an order that was shuffled for each judge: 1 completely wrong, 2 a vital error, 3 ambiguous, 4 "

@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.kinds.distillation_config import WRITING_KINDS
 from annotation.models import Answer
 from core.projects.models import Project
 from crowd.models import Stage
@@ -137,7 +138,7 @@ def of(project: Project) -> dict[str, list[_Place]]:
     def queries(query: str) -> str:
         return f"{reverse('annotation:queries', args=[project.slug])}?{query}"
 
-    stages = Stage.objects.filter(project=project, kind="distillation").order_by("pk")
+    stages = Stage.objects.filter(project=project, kind__in=WRITING_KINDS).order_by("pk")
     reviews = [
         (f"Review of {title}", f"{reverse('annotation:answers', args=[project.slug, slug])}?state=all")
         for slug, title in stages.values_list("slug", "title")

@@ -79,4 +79,5 @@ def released(project: Project, using: str, include: Collection[str]) -> QuerySet
 
 def _asks_for_answers(project: Project, using: str) -> bool:
     stages = Stage.objects.using(using).filter(project=project, kind="distillation")
-    return stages.exists() or Answer.objects.using(using).filter(query__project=project).exists()
+    written = Answer.objects.using(using).filter(query__project=project).exclude(stage__kind="continuation")
+    return stages.exists() or written.exists()

@@ -202,7 +202,7 @@ def test_every_flag_can_be_shown_with_its_evidence(manager, stage):
     from annotation.selectors.material import material
     from annotation.services.flags import canary_phrase
 
-    stage.config = {"canary": True, "check_language": False, "length_z": 1.5}
+    stage.config = {"canary": True, "check_language": False, "length_z": 1.5, "listed_words": ["millennia"]}
     stage.save()
     query = make_query(stage)
     longer = "It has been said that the city on the Tiber is where the ministers of the country sit. "

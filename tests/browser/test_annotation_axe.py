@@ -26,7 +26,7 @@ LINES = [
         "query": f"where is harbour number {number}",
         "type": "LOCATION",
         "yes_no": "yes",
-        "context": ["which towns have a harbour", "and a river"],
+        "history": ["which towns have a harbour", "and a river"],
         "passages": [
             {"id": "old", "text": PASSAGES[0], "title": "Harbours", "url": "https://example.org/harbours"},
             {"id": "new", "text": PASSAGES[1], "title": "Floods", "is_selected": 1},
@@ -55,8 +55,9 @@ def look(page: Page) -> None:
         ("screening", "screening", {"instructions": "Take your time."}),
         ("curation", "curation", {"instructions": "Take your time.", "highlights": True}),
         ("distillation", "distillation", {"canary": True}),
+        ("continuation", "screening", {"canary": True}),
     ],
-    ids=["screening", "curation", "distillation"],
+    ids=["screening", "curation", "distillation", "continuation"],
 )
 def test_pages_of_workers(annotating, newcomer, context_of, kind, start_at, config):
     project = annotating.project(*LINES, start_at=start_at)

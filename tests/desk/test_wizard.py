@@ -48,7 +48,7 @@ def counts():
 
 def test_the_beginnings_are_listed_with_their_stages_and_what_to_bring(somebody):
     page = somebody.get(NEW).content.decode()
-    assert [each.name for each in beginnings()] == ["reference", "kpqa", "adem", "empty"]
+    assert [each.name for each in beginnings()] == ["reference", "kpqa", "adem", "dialogues", "empty"]
     assert "Screening, Curation, Distillation" in page
     assert "You bring: Queries, as a log" in page
     assert 'type="file"' in page
@@ -69,7 +69,7 @@ def test_reference_answers_make_a_project_with_three_drafts_and_their_owner(some
     assert set(made.events.values_list("actor__username", flat=True)) == {"manager"}
 
 
-@pytest.mark.parametrize("name", ["reference", "kpqa", "adem"])
+@pytest.mark.parametrize("name", ["reference", "kpqa", "adem", "dialogues"])
 def test_what_the_wizard_makes_is_a_study_that_the_command_takes_unchanged(
     somebody, endpoint, tmp_path, name
 ):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crowd.kinds import kind_of
+from crowd.kinds import HitTerms, config_of, kind_of
 from crowd.models import Exclusion
 from crowd.services.arrivals import units_of
 from crowd.services.quotes import bundles_to_publish
@@ -118,3 +118,14 @@ def test_a_long_survey_takes_as_many_statements_as_a_short_one(django_assert_max
     (opened_short, sent_short), (opened_long, sent_long) = counts
     assert opened_long <= opened_short
     assert sent_long <= sent_short
+
+
+def test_a_survey_of_responses_calls_them_so_on_the_page_and_in_the_list():
+    stage = survey(config={"shared_queries": 2, "wording": "dialogue", "reference": "none"})
+    units = [unit for unit, _ in bundles_to_publish(stage)[0].units]
+    page = visitor(stage, *units).open().content.decode()
+    assert "The last message" in page
+    assert "The response" in page
+    assert "Predicted answer" not in page
+    listing = kind_of(stage).listing(HitTerms(units=4, minutes=70, config=config_of(stage)))
+    assert listing.title == "Judge responses in dialogues (about 70 minutes)"

@@ -61,6 +61,17 @@ def writing() -> tuple[Stage, list[str]]:
     ]
 
 
+def continuing() -> tuple[Stage, list[str]]:
+    config = {"checks": {"Are you still there?\nPlease say lantern.": "lantern"}}
+    stage = distilling.make_stage(kind="continuation", config=config)
+    dialogues = [
+        distilling.make_query(stage, f"the {number}th time", (), context=[{"text": "is it late again"}])
+        for number in range(2)
+    ]
+    first, second = (distilling.of_query(dialogue.pk) for dialogue in dialogues)
+    return stage, [first, "check:0", second]
+
+
 def judging() -> tuple[Stage, list[str]]:
     project = judging_world.make_project()
     judging_world.make_topics(project, "unilm", "other")
@@ -81,6 +92,7 @@ WORLDS: dict[str, Callable[[], tuple[Stage, list[str]]]] = {
     "screening": screening,
     "curation": curating,
     "distillation": writing,
+    "continuation": continuing,
     "judging": judging,
     "judge-training": training,
 }
