@@ -4,6 +4,7 @@ import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version as version_of
 from typing import IO, Any, cast
 
@@ -11,6 +12,10 @@ import numpy as np
 
 from core.files.atomic import Write
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
+from evaluations.differences import FILE as DIFFERENCES_FILE
+from evaluations.differences import difference_parts, list_differences, refuse_unknown
+from evaluations.reference_curve import FILE as CURVE_FILE
+from evaluations.reference_curve import curve_parts, reference_curve
 from evaluations.report.latex import table_of
 from evaluations.report.parts import build_report
 from evaluations.scores import MetricScores, Part, scored, write_csv
@@ -35,7 +40,11 @@ _NEEDS_ROWS = "resample_overall"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to evaluate; empty means as `Plan` has it. 0 processes: as many as there are cores."""
+    """How to evaluate; empty means as `Plan` has it. 0 processes: as many as there are cores.
+
+    `reference_samples` at each number of references make the curve of `reference_curve`; 0 leaves it out.
+    `differences` are metrics whose largest differences in rank from people are listed.
+    """
 
     seed: int = 0
     replicates: int = 1000
@@ -46,6 +55,8 @@ class Options:
     paired_bootstrap: bool = False
     processes: int = 0
     version: str = ""
+    reference_samples: int = 0
+    differences: tuple[str, ...] = ()
 
     def plan(self, scale: tuple[float, float]) -> Plan:
         """The plan for human scores on a scale; MetricError where a value makes no sense."""
@@ -87,6 +98,7 @@ def run_evaluation(
     and `spread` do the work elsewhere than in processes of this machine; `titles` name scores of other tools.
     """
     options.plan((0, 1))
+    refuse_unknown(options.differences, [*(metric.name for metric in chosen.metrics), *table.external])
     progress(0, 0, "Reading")
     gathered = gather(table)
     plan = options.plan(gathered.scale)
@@ -110,7 +122,20 @@ def run_evaluation(
     )
     about = _about(table, chosen, gathered, found, options, external=titles or {})
     with nullcontext(spread) if spread else processes(number) as share:
-        report = build_report(evaluate(judged, plan, about, spread=share, progress=progress))
+        result = evaluate(judged, plan, about, spread=share, progress=progress)
+    if options.reference_samples:
+        result["reference_curve"] = reference_curve(
+            table,
+            gathered,
+            chosen,
+            seed=options.seed,
+            times=options.reference_samples,
+            processes=scoring_processes(options.processes, chosen, small=len(gathered) < 5 * CHUNK),
+            progress=progress,
+        )
+    if options.differences:
+        result["differences"] = list_differences(table, gathered, judged, options.differences)
+    report = build_report(result)
     return EvaluationResult(report.as_json(), judged, gathered)
 
 
@@ -165,7 +190,23 @@ def files_of(table: AnswerTable, done: EvaluationResult) -> dict[str, Write]:
         "report.json": json_of(done.report),
         "scores.csv": scores,
         "table.tex": text_of(table_of(done.report)),
+        **{
+            name: partial(_write_parts, parts, done.report[key])
+            for key, name, parts in _ON_REQUEST
+            if key in done.report
+        },
     }
+
+
+#: Parts of the report that are made on request: the key, the file of rows, and what makes them.
+_ON_REQUEST: tuple[tuple[str, str, Callable[[Any], Iterator[Part]]], ...] = (
+    ("reference_curve", CURVE_FILE, curve_parts),
+    ("differences", DIFFERENCES_FILE, difference_parts),
+)
+
+
+def _write_parts(parts: Callable[[Any], Iterator[Part]], of: Any, file: IO[bytes]) -> None:
+    write_csv(file, parts(of))
 
 
 def _parts(table: AnswerTable, done: EvaluationResult) -> Iterator[Part]:

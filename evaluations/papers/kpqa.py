@@ -202,7 +202,7 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
 
 
 def _data_set(data: PaperData, source: PaperSource, settings: PaperSettings) -> DataSet:
-    meteor = "meteor" if INSTALLED["meteor-1.5"]() else "meteor-1.5"
+    meteor = "meteor" if data.sample or INSTALLED["meteor-1.5"]() else "meteor-1.5"
     names = {**{name: name for name in NGRAMS}, "meteor": meteor}
     scores = score_source(data, source, settings, profile=PROFILE, metrics=list(names.values()))
     columns = {label: [scores.judged.metrics[names[name]]] for name, label in NGRAMS.items()}
@@ -267,8 +267,8 @@ def _because(data: PaperData, sets: Sequence[DataSet]) -> str:
         parts.append("no KPQA model is given (--model)")
     if not data.models.encoder:
         parts.append("no encoder of BERTScore is given (--encoder)")
-    if INSTALLED["meteor-1.5"]():
-        parts.append("METEOR 1.5 needs Java, so METEOR here has its own alignment")
+    if data.sample or INSTALLED["meteor-1.5"]():
+        parts.append("METEOR 1.5 needs Java, so METEOR here is our own")
     return ", ".join(parts)
 
 

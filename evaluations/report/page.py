@@ -102,6 +102,8 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
         "pairs": tables.pairs(report, order, called, notes),
         "correlations": tables.correlations(report, order, called, notes),
         "protocols": protocol_tables(report, called, notes),
+        "references": tables.references(report, order, called, notes),
+        "differences": tables.differences(report, called, notes),
         "tests": [
             records(each.words, test_rows(each, called)) for each in comparisons(report)[MOST_MATRICES:]
         ],

@@ -580,6 +580,89 @@ class Protocols(ReportPart):
     adem_table8: LengthTable | None = Field(default=None, alias="adem-table8")
 
 
+# What is made on request from the texts of the answers.
+
+
+class ReferencePoint(ReportPart):
+    """The correlations of a metric with so many references of each question."""
+
+    references: int
+    pearson: SampledFigure = Field(default_factory=SampledFigure)
+    spearman: SampledFigure = Field(default_factory=SampledFigure)
+
+
+class ReferenceTrade(ReportPart):
+    """For the same number of references in all: questions with so many each, and the correlation expected."""
+
+    references: int
+    questions: int
+    expected: Number
+    ci: tuple[Number, Number] | None = None
+
+
+class ReferencePlan(ReportPart):
+    """What a curve means for another data set: a model of it (`metrics.metaeval.references`)."""
+
+    limit: Number | None = None
+    reliability: Number | None = None
+    error: Number | None = None
+    enough: int | None = None
+    best: int | None = None
+    trade: tuple[ReferenceTrade, ...] = ()
+    reason: str = ""
+
+
+class ReferenceMetric(ReportPart):
+    """The curve of a metric."""
+
+    points: tuple[ReferencePoint, ...] = ()
+    plan: ReferencePlan = Field(default_factory=ReferencePlan)
+
+
+class ReferenceCurve(ReportPart):
+    """Correlation by the number of references; null with a reason where no reference can be left out."""
+
+    value: None = None
+    times: int | None = None
+    most: int | None = None
+    answers: int | None = None
+    questions: int | None = None
+    left_out: int | None = None
+    metrics: dict[str, ReferenceMetric] = {}
+    reason: str = ""
+
+
+class DifferentAnswer(ReportPart):
+    """An answer with its ranks for people and for a metric; `row` counts the rows of the table from 1."""
+
+    row: int
+    id: str = ""
+    question: str = ""
+    system: str = ""
+    type: str = ""
+    answer: str = ""
+    references: tuple[str, ...] = ()
+    human: Number
+    metric: Number
+    human_rank: Number
+    metric_rank: Number
+    difference: Number
+
+
+class MetricDifferences(ReportPart):
+    """The answers whose rank differs most, the largest difference first, and how many of each type."""
+
+    answers: tuple[DifferentAnswer, ...] = ()
+    types: dict[str, int] = {}
+
+
+class Differences(ReportPart):
+    """Where metrics and people differ most (KPQA, 5.4)."""
+
+    most: int
+    metrics: dict[str, MetricDifferences] = {}
+
+
 class Report(ReportPart):
     """The report of an evaluation: which metrics agree with people, and how sure that is."""
 
@@ -609,6 +692,8 @@ class Report(ReportPart):
     alpha: Alpha = Field(default_factory=Alpha)
     protocols: Protocols = Field(default_factory=Protocols)
     warnings: tuple[str, ...] = ()
+    reference_curve: ReferenceCurve | None = None
+    differences: Differences | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What `report.json` holds."""

@@ -352,3 +352,74 @@ def tabulate_signatures(report: Report, order: list[str], called: Mapping[str, s
         signature = str(entries[name].get("signature") or "unknown")
         lines.append(Line(called[name], [Cell(signature, words=True), Cell(said, words=True)]))
     return Table("Signatures", ["Metric", "Signature", "Answers without a value"], lines)
+
+
+def references(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> list[Table]:
+    """Pearson and Spearman by the number of references, and what the curve means for the next data set."""
+    curve = mapping(report.get("reference_curve"))
+    entries = {name: mapping(each) for name, each in mapping(curve.get("metrics")).items()}
+    names = [name for name in order if name in entries]
+    if not names:
+        return []
+    found = []
+    for statistic in ("pearson", "spearman"):
+        points = {
+            name: {str(at["references"]): at for at in rows(entries[name].get("points"))} for name in names
+        }
+        lines = [
+            Line(key, [notes.figure(_on_curve(points[name][key], statistic)) for name in names])
+            for key in points[names[0]]
+        ]
+        caption = f"{STATISTICS[statistic]} by the number of references"
+        found.append(Table(caption, ["References", *(called[name] for name in names)], lines))
+    plans = {name: mapping(entries[name].get("plan")) for name in names}
+    lines = [
+        Line(called[name], [notes.plain(plan.get(key), str(plan.get("reason", ""))) for key in _PLAN])
+        for name, plan in plans.items()
+    ]
+    return [*found, Table("References for the next data set", ["Metric", *_PLAN.values()], lines)]
+
+
+_PLAN = {
+    "enough": "Enough",
+    "best": "Best for as much work",
+    "limit": "Limit",
+    "reliability": "Reliability of one",
+}
+
+
+def _on_curve(point: Mapping[str, Any], statistic: str) -> Value:
+    figure = mapping(point.get(statistic))
+    return value({"at": {**figure, "ci": figure.get("middle")}}, "at")
+
+
+def differences(report: Report, called: Mapping[str, str], notes: Notes) -> list[Table]:
+    """For each metric that was asked for the answers whose rank differs most from that of people."""
+    found = []
+    for name, entry in mapping(mapping(report.get("differences")).get("metrics")).items():
+        lines = [
+            Line(
+                plain(each.get("answer")),
+                [
+                    notes.plain(plain(each.get("question"))),
+                    notes.plain(plain(each.get("system"))),
+                    *(notes.plain(each.get(key)) for key in ("human", "metric", "human_rank", "metric_rank")),
+                    notes.plain(each.get("difference")),
+                ],
+            )
+            for each in rows(mapping(entry).get("answers"))
+        ]
+        found.append(Table(called.get(name, plain(name)), _DIFFERENCES, lines))
+    return found
+
+
+_DIFFERENCES = (
+    "Answer",
+    "Question",
+    "System",
+    "People",
+    "Metric",
+    "Rank by people",
+    "by metric",
+    "Difference",
+)

@@ -12,6 +12,7 @@ from core.files.atomic import FileWriteError, write_together
 from evaluations import commandline
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
+from evaluations.reference_curve import TIMES
 from evaluations.report.page import page_of
 from evaluations.report.points import points_of
 from evaluations.report.summary import summary
@@ -19,6 +20,7 @@ from evaluations.table_evaluation import Options, files_of, run_evaluation
 from evaluations.tables.sources import opened
 from judgments.reporting.writer import text_of
 from metrics.errors import MetricError
+from metrics.metaeval.disagreement import MOST
 from releases.management.terminal import bar
 
 FILES = ("report.json", "report.html", "scores.csv", "table.tex")
@@ -95,6 +97,23 @@ class Command(BaseCommand):
             action="store_true",
             help="compare metrics by Koehn's paired bootstrap as well (2004; Yang et al. 2018)",
         )
+        parser.add_argument(
+            "--reference-curve",
+            type=natural,
+            nargs="?",
+            const=TIMES,
+            default=0,
+            metavar="SAMPLES",
+            help="correlation by the number of references per question, some of them left out at random that "
+            f"often (default: {TIMES} samples), and what it means for the next data set",
+        )
+        parser.add_argument(
+            "--differences",
+            type=commandline.names,
+            default=(),
+            metavar="A,B",
+            help=f"metrics whose {MOST} largest differences in rank from people are listed, answer by answer",
+        )
         parser.add_argument("--seed", type=natural, default=0, help="random seed (default: 0)")
         parser.add_argument(
             "--replicates",
@@ -112,9 +131,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Evaluate; what cannot be read ends it with status 1 and writes nothing."""
 
-        for name in ("replicates", "draws"):
+        for name in ("replicates", "draws", "reference_curve"):
             if options[name] > _MOST_DRAWS:
-                raise CommandError(f"--{name} is at most {_MOST_DRAWS:,}.")
+                raise CommandError(f"--{name.replace('_', '-')} is at most {_MOST_DRAWS:,}.")
         try:
             with commandline.interruptible():
                 self._evaluate(options)
@@ -151,6 +170,8 @@ class Command(BaseCommand):
                 gap=options["gap"],
                 paired_bootstrap=options["paired_bootstrap"],
                 processes=options["processes"],
+                reference_samples=options["reference_curve"],
+                differences=options["differences"],
                 version=settings.DISTILLERY_VERSION,
             )
             with bar() as progress:
@@ -159,11 +180,11 @@ class Command(BaseCommand):
                 files = {**files_of(table, done), "report.html": text_of(page)}
                 with commandline.output_folder(folder):
                     try:
-                        write_together({folder / name: files[name] for name in FILES})
+                        write_together({folder / name: write for name, write in files.items()})
                     except FileWriteError as error:
                         raise CommandError(str(error)) from error
         summary(done.report, cast("TextIO", self.stdout._out))
-        self.stdout.write(f"Written to {folder}: {', '.join(FILES)}")
+        self.stdout.write(f"Written to {folder}: {', '.join(files)}")
 
 
 def _folder(options: dict[str, Any]) -> Path:

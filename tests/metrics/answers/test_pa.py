@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from metrics import Answers, metric
 from metrics.answers import pa_bleu
 from metrics.answers.bleu import Bleu, bleu
-from metrics.answers.importance import SizedCache, importance, importance_of, weighted
+from metrics.answers.importance import CHOICES, SizedCache, importance, importance_of, weighted
 from metrics.answers.pa import by_pairs, pairwise
 from metrics.answers.pa_bleu import PairBleu, similarities, tables_of
+from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.scoring import in_chunks, score, score_chunks
 from metrics.tokens.registry import tokeniser
@@ -284,3 +285,56 @@ def test_all_texts_of_all_sets_are_cut_at_once():
 
     assert pairs.among([("a b", "a b"), ("c",)])[0].tolist() == [[1.0, 1.0], [1.0, 1.0]]
     assert pairs([(["a b"], ["a b"])])[0].tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("base", ["bleu4", "meteor_minchunk_alpha0.1"])
+def test_other_importance_functions_on_table_2_are_those_of_the_golden_similarities(base):
+    config = TABLE["configs"]["fit"]
+    similar = np.array(config[f"sim_{base}_cand_ref"])
+    most = int(np.argmax(config[f"pa_{base}_importance"]))
+    expected = {
+        "imp=sum": config[f"pa_{base}"],
+        "self=no": config[f"pa_{base}_without_self"],
+        "imp=uniform": similar.mean(axis=1),
+        "imp=medoid": similar[:, most],
+    }
+    name = "pa-bleu-4" if base == "bleu4" else "pa-meteor"
+    answers = Answers(TABLE["candidates"], [TABLE["references"]] * 5)
+    for choice, values in expected.items():
+        made = metric(f"{name}({choice})", "distillery-2016")
+        assert made.name == f"{name}({choice})"
+        found = score(answers, [made]).values[made.name]
+        np.testing.assert_allclose(found, values, atol=1e-9)
+
+
+#: Similarities of three references to each other, and of a candidate to each: weights and values by hand.
+AMONG = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.2], [0.0, 0.2, 1.0]])
+CANDIDATE = np.array([[0.6, 0.3, 0.9]])
+
+
+@pytest.mark.parametrize(
+    ("choice", "itself", "weights", "value"),
+    [
+        ("sum", True, [1.5, 1.7, 1.2], 2.49 / 4.4),
+        ("sum", False, [0.5, 0.7, 0.2], 0.69 / 1.4),
+        ("uniform", True, [1, 1, 1], 0.6),
+        ("nearest", True, [0.5, 0.5, 0.2], 0.63 / 1.2),
+        ("medoid", True, [0, 1, 0], 0.3),
+    ],
+)
+def test_each_importance_function_by_hand(choice, itself, weights, value):
+    found = importance_of(AMONG, itself=itself, choice=choice)
+    np.testing.assert_allclose(found, weights)
+    assert weighted(CANDIDATE, found)[0] == pytest.approx(value)
+
+
+def test_references_of_equal_sums_share_the_medoid_and_one_reference_is_its_own():
+    assert importance_of(np.array([[1.0, 0.3], [0.3, 1.0]]), choice="medoid").tolist() == [1, 1]
+    for choice in CHOICES:
+        assert weighted(np.array([[0.4]]), importance_of(np.ones((1, 1)), choice=choice))[0] == 0.4
+
+
+@pytest.mark.parametrize("name", ["pa-bleu(imp=most)", "pa-bleu(alpha=1)", "pa-bleu(imp=sum", "pa-bleu()"])
+def test_an_importance_function_that_there_is_not_is_refused(name):
+    with pytest.raises(MetricError, match="there are imp: sum, uniform, nearest, medoid; self: yes, no"):
+        metric(name)
