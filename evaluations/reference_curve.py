@@ -112,7 +112,7 @@ def reference_curve(
 
 
 def _point(human: Floats, columns: list[Floats]) -> dict[str, Any]:
-    said = {}
+    said: dict[str, Any] = {}
     for statistic in STATISTICS:
         correlations = []
         for values in columns:
