@@ -14,6 +14,7 @@ from core.files.atomic import Write
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
 from evaluations.differences import FILE as DIFFERENCES_FILE
 from evaluations.differences import difference_parts, list_differences, refuse_unknown
+from evaluations.errors import EvaluationError
 from evaluations.reference_curve import FILE as CURVE_FILE
 from evaluations.reference_curve import curve_parts, reference_curve
 from evaluations.report.latex import table_of
@@ -22,13 +23,18 @@ from evaluations.scores import MetricScores, Part, scored, write_csv
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable, batches
 from judgments.reporting.writer import json_of, text_of
+from metrics.answers import adapted_scores
+from metrics.base import Metric
+from metrics.catalogue import metric
 from metrics.metaeval.correlation import STATISTICS, Statistic
 from metrics.metaeval.data import ScoredAnswers
 from metrics.metaeval.executor import PartRunner, processes
 from metrics.metaeval.papers import known
 from metrics.metaeval.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
 from metrics.metaeval.report import evaluate
+from metrics.metaeval.sweep import Sweep, curves, fixed_weights, name_at
 from metrics.parallel import Crews
+from metrics.profiles import Profile
 from metrics.tokens.scripts import spacing_warning
 
 Progress = Callable[[int, int, str], None]
@@ -36,6 +42,8 @@ Progress = Callable[[int, int, str], None]
 _SMALL = 2_000
 #: The protocol that needs what every single answer adds to corpus scores.
 _NEEDS_ROWS = "resample_overall"
+#: The file with the points of all sweeps, where there are any.
+SWEEP = "sweep.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,7 @@ class Options:
     protocols: tuple[str, ...] = ()
     gap: float | None = None
     paired_bootstrap: bool = False
+    sweeps: tuple[Sweep, ...] = ()
     processes: int = 0
     version: str = ""
     reference_samples: int = 0
@@ -104,10 +113,12 @@ def run_evaluation(
     plan = options.plan(gathered.scale)
     small = len(gathered) * len(chosen.metrics) < _SMALL
     number = processes_for(options.processes, small=small)
+    swept = swept_metrics(chosen, options.sweeps)
+    scored_twice = {metric.name for metric in chosen.metrics}
     found = scored(
         table,
         gathered,
-        chosen.metrics,
+        [*chosen.metrics, *(each for name, each in swept.items() if name not in scored_twice)],
         chosen.tokeniser,
         processes=scoring_processes(options.processes, chosen, small=len(gathered) < 5 * CHUNK),
         progress=lambda done: progress(done, len(gathered), "Answers scored"),
@@ -115,7 +126,7 @@ def run_evaluation(
         crews=crews,
     )
     judged = gathered.judged(
-        found.values,
+        {metric.name: found.values[metric.name] for metric in chosen.metrics},
         signatures={metric.name: metric.signature for metric in chosen.metrics},
         lengths=found.lengths,
         reference_lengths=found.reference_lengths,
@@ -135,8 +146,53 @@ def run_evaluation(
         )
     if options.differences:
         result["differences"] = list_differences(table, gathered, judged, options.differences)
+    for sweep in options.sweeps:
+        result["protocols"][f"sweep-{sweep.weight}"] = _sweep(judged, found, chosen, sweep, plan)
     report = build_report(result)
     return EvaluationResult(report.as_json(), judged, gathered)
+
+
+def swept_metrics(chosen: MetricChoice, sweeps: Sequence[Sweep]) -> dict[str, Metric]:
+    """The adapted metrics among the chosen ones, once for each value of each sweep, by their full names.
+
+    EvaluationError where there is none to sweep.
+    """
+    found: dict[str, Metric] = {}
+    for sweep in sweeps:
+        plain = _adapted(chosen)
+        if not plain:
+            raise EvaluationError(
+                f"--sweep {sweep.weight} changes the weight of adapted metrics, and none is scored here. "
+                "Name one: --metrics adapted-bleu-4,adapted-rouge-l."
+            )
+        for each in plain:
+            for value in sweep.values:
+                made = metric(name_at(each.name, sweep.weight, value), _profile(each))
+                found[made.name] = made
+    return found
+
+
+def _adapted(chosen: MetricChoice) -> list[Metric]:
+    """Adapted metrics whose weights are those of the profile."""
+    return [each for each in chosen.metrics if each.name in adapted_scores.NAMES]
+
+
+def _profile(of: Metric) -> Profile:
+    assert of.recipe is not None
+    profile = of.recipe[1][1]
+    assert isinstance(profile, Profile)
+    return profile
+
+
+def _sweep(
+    judged: ScoredAnswers, found: MetricScores, chosen: MetricChoice, sweep: Sweep, plan: Plan
+) -> dict[str, Any]:
+    columns = {
+        each.name: [found.values[name_at(each.name, sweep.weight, value)] for value in sweep.values]
+        for each in _adapted(chosen)
+    }
+    fixed = {each.name: fixed_weights(each, sweep.weight) for each in _adapted(chosen)}
+    return curves(judged, columns, sweep, fixed=fixed, replicates=plan.replicates, seed=plan.seed)
 
 
 def _about(
@@ -158,8 +214,8 @@ def _about(
         versions={"python": platform.python_version(), "scipy": version_of("scipy")},
         titles=titles
         | {name: external.get(name, f"{name} (a column of the table)") for name in gathered.external},
-        corpus=found.systems,
-        undefined=found.undefined
+        corpus={name: each for name, each in found.systems.items() if name in titles},
+        undefined={name: each for name, each in found.undefined.items() if name in titles}
         | {
             name: {"the cell is empty": int(np.isnan(values).sum())}
             for name, values in gathered.external.items()
@@ -186,7 +242,7 @@ def files_of(table: AnswerTable, done: EvaluationResult) -> dict[str, Write]:
     def scores(file: IO[bytes]) -> None:
         write_csv(file, _parts(table, done))
 
-    return {
+    found = {
         "report.json": json_of(done.report),
         "scores.csv": scores,
         "table.tex": text_of(table_of(done.report)),
@@ -196,6 +252,39 @@ def files_of(table: AnswerTable, done: EvaluationResult) -> dict[str, Write]:
             if key in done.report
         },
     }
+    if points := list(_sweep_points(done.report)):
+        found[SWEEP] = lambda file: write_csv(file, points)
+    return found
+
+
+def _sweep_points(report: Mapping[str, Any]) -> Iterator[Part]:
+    """Rows of sweep.csv: a point of a curve each."""
+    rows = [
+        (said["weight"], each, metric_name, kind, point)
+        for name, said in report["protocols"].items()
+        if name.startswith("sweep-")
+        for metric_name, kinds in said["curves"].items()
+        for each in [" ".join(f"{key}={value:g}" for key, value in said["fixed"][metric_name].items())]
+        for kind, points in kinds.items()
+        for point in points
+    ]
+    if not rows:
+        return
+    ends = [row[4]["ci"] or (np.nan, np.nan) for row in rows]
+    numbers = {
+        "value": [row[4]["x"] for row in rows],
+        "pearson": [np.nan if row[4]["value"] is None else row[4]["value"] for row in rows],
+        "low": [low for low, _ in ends],
+        "high": [high for _, high in ends],
+    }
+    texts: dict[str, Sequence[str | int | None]] = {
+        "metric": [row[2] for row in rows],
+        "weight": [row[0] for row in rows],
+        "fixed": [row[1] for row in rows],
+        "questions": [row[3] for row in rows],
+        "n": [row[4]["n"] for row in rows],
+    }
+    yield texts, {name: np.array(column, dtype=np.float64) for name, column in numbers.items()}
 
 
 #: Parts of the report that are made on request: the key, the file of rows, and what makes them.

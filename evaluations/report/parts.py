@@ -88,11 +88,12 @@ class TestedFigure(ReportPart):
     n: int | None = None
     reason: str = NOT_CALCULATED
     p: Number | None = None
+    ci: tuple[Number, Number] | None = None
 
     @property
     def figure(self) -> Figure:
         """The same as a figure."""
-        return Figure(value=self.value, n=self.n, reason=self.reason)
+        return Figure(value=self.value, ci=self.ci, n=self.n, reason=self.reason)
 
 
 class MeanFigure(ReportPart):
@@ -567,6 +568,63 @@ class ResampledScores(ReportPart):
     reason: str = ""
 
 
+class PairedShare(ReportPart):
+    """The share of samples in which an adapted metric is better than the plain one, and p of that."""
+
+    better: Number
+    p: Number
+    significant: bool
+
+
+class PairedTest(ReportPart):
+    """An adapted and a plain metric over some answers; drawn are answers, or questions with all of theirs."""
+
+    value: None = None
+    reason: str = ""
+    n: int = 0
+    adapted: Number | None = None
+    plain: Number | None = None
+    answers: PairedShare | None = None
+    questions: PairedShare | None = None
+
+
+class PairedTests(ReportPart):
+    """The tests of an adapted metric against the plain one, by type of question and overall."""
+
+    against: str
+    tests: dict[str, PairedTest] = {}
+
+
+class PairedBootstrap(ReportPart):
+    """Yang et al. 2018, 4.2: Koehn's paired bootstrap."""
+
+    value: None = None
+    times: int | None = None
+    metrics: dict[str, PairedTests] | None = None
+    reason: str = ""
+    note: str = ""
+
+
+class SweptPoint(ReportPart):
+    """A correlation at one weight of a bonus."""
+
+    x: Number
+    value: Number | None = None
+    ci: tuple[Number, Number] | None = None
+    n: int | None = None
+    reason: str = NOT_CALCULATED
+
+
+class SweptWeight(ReportPart):
+    """Yang et al. 2018, Figures 1 and 2: by metric, the weights left alone, and a curve for each type."""
+
+    weight: str
+    statistic: str = "pearson"
+    fixed: dict[str, dict[str, Number]] = {}
+    curves: dict[str, dict[str, tuple[SweptPoint, ...]]] = {}
+    note: str = ""
+
+
 class Protocols(ReportPart):
     """The protocols that were asked for."""
 
@@ -577,7 +635,10 @@ class Protocols(ReportPart):
     adem_table6: Cascade | None = Field(default=None, alias="adem-table6")
     kpqa_table7: PairMatches | None = Field(default=None, alias="kpqa-table7")
     resample_overall: ResampledScores | None = None
+    yang_bootstrap: PairedBootstrap | None = Field(default=None, alias="yang-bootstrap")
     adem_table8: LengthTable | None = Field(default=None, alias="adem-table8")
+    sweep_alpha: SweptWeight | None = Field(default=None, alias="sweep-alpha")
+    sweep_beta: SweptWeight | None = Field(default=None, alias="sweep-beta")
 
 
 # What is made on request from the texts of the answers.

@@ -374,6 +374,9 @@ def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> 
 
 TITLES = {
     "resample_overall": "Overall scores of resampled questions (Yang et al. 2018, Table 3)",
+    "yang-bootstrap": "Adapted against plain metrics by Koehn's paired bootstrap (Yang et al. 2018, 4.2)",
+    "sweep-alpha": "The weight of right opinions (Yang et al. 2018, Figure 1)",
+    "sweep-beta": "The weight of right entities (Yang et al. 2018, Figure 2)",
     "adem-table3": "Correlation with people, answers (ADEM, Table 3)",
     "adem-table4": "Correlation with people, systems (ADEM, Table 4)",
     "adem-table5": "One system left out (ADEM, Table 5)",
@@ -384,12 +387,53 @@ TITLES = {
 }
 _CURVES = 6
 _IN_THE_FIGURE = ("value", "ci", "reason", "n")
-_RESAMPLED, _LEARNING = "resample_overall", "adem-table14"
+_RESAMPLED, _LEARNING, _LEFT_OUT = "resample_overall", "adem-table14", "adem-table5"
+_PAIRED = "yang-bootstrap"
+_SWEEPS = {"sweep-alpha": "alpha", "sweep-beta": "beta"}
 
 
 def protocol_plots(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
-    """The learning curve and the resampled correlations."""
-    return [*_curves(report, order, called), *_resampled(report, order, called)]
+    """The learning curve, the resampled correlations and the curves of swept weights."""
+    return [
+        *_curves(report, order, called),
+        *_resampled(report, order, called),
+        *_swept(report, order, called),
+    ]
+
+
+def _swept(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
+    """Pearson against the weight of a bonus: a plot for each metric, a curve for each type of question."""
+    plots: list[Plot] = []
+    for name, sign in _SWEEPS.items():
+        given = mapping(mapping(report.get("protocols")).get(name))
+        for metric in order:
+            shown: list[Row] = []
+            for kind, points in mapping(mapping(given.get("curves")).get(metric)).items():
+                for point in rows(points):
+                    found = value({"it": point}, "it")
+                    shown.append({"questions": plain(kind), "x": number(point.get("x")), **ends(found)})
+            known = [each for each in shown if each["value"] is not None]
+            if len(known) < 2:
+                continue
+            overall = [each for each in known if each["questions"] == "overall"] or known
+            first, last = overall[0], overall[-1]
+            fixed = mapping(mapping(given.get("fixed")).get(metric))
+            says = (
+                f"{called[metric]}: Pearson with people over all answers is {short(first['value'])} with "
+                f"{sign} = {first['x']:g} and {short(last['value'])} with {sign} = {last['x']:g}; bands are "
+                "95 % intervals."
+            )
+            plot = charts.curves(
+                known, title=f"{called[metric]}, {sign}", across=f"weight {sign}", up="Pearson",
+                group="questions", says=says, signature=signature(report, name, **fixed),
+                table=[
+                    {"questions": each["questions"], sign: each["x"], "Pearson": each["value"],
+                     "95 % from": each["low"], "to": each["high"]}
+                    for each in shown
+                ],
+            )  # fmt: skip
+            plots.append(replace(plot, key=f"swept-{len(plots) + 1}"))
+    return plots
 
 
 def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
@@ -476,8 +520,62 @@ def protocol_tables(report: Report, called: Mapping[str, str], notes: Notes) -> 
     for name, given in mapping(report.get("protocols")).items():
         said = mapping(given)
         words = "; ".join(str(said[key]) for key in ("reason", "note") if isinstance(said.get(key), str))
-        found.append(Protocol(TITLES.get(name, plain(name)), words, _tables(said, called, notes)))
+        tables = _tables(said, called, notes)
+        if name == _LEFT_OUT:
+            tables = [*_left_out(said, called, notes), *tables]
+        elif name == _PAIRED:
+            tables = [_paired(said, called, notes)]
+        found.append(Protocol(TITLES.get(name, plain(name)), words, tables))
     return found
+
+
+def _left_out(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> list[Table]:
+    """For each metric a row per system that is left out: what the others say, and what it says alone."""
+    parts = (("rest", "without it"), ("removed", "its answers alone"))
+    headings = [
+        f"{words}, {model.STATISTICS[which]}" for _, words in parts for which in ("spearman", "pearson")
+    ]
+    return [
+        Table(
+            f"{called.get(name, plain(name))}: one system left out",
+            ["System", *headings],
+            [
+                Line(
+                    plain(each.get("system")),
+                    [
+                        notes.figure(value(each, part, which))
+                        for part, _ in parts
+                        for which in ("spearman", "pearson")
+                    ],
+                )
+                for each in rows(mapping(of).get("systems"))
+            ],
+        )
+        for name, of in mapping(given.get("metrics")).items()
+    ]
+
+
+def _paired(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> Table:
+    """A row for each adapted metric and type of question: both correlations, and who wins how often."""
+    headings = [
+        "Metric",
+        "Answers",
+        "Adapted",
+        "Plain",
+        "Better",
+        "p",
+        "Better, by questions",
+        "p, by questions",
+    ]
+    lines = []
+    for name, of in mapping(given.get("metrics")).items():
+        for kind, test in mapping(mapping(of).get("tests")).items():
+            why = str(test.get("reason") or "")
+            shares = [mapping(test.get(unit)) for unit in ("answers", "questions")]
+            cells = [notes.plain(test.get(part), why) for part in ("n", "adapted", "plain")]
+            cells += [notes.plain(share.get(part), why) for share in shares for part in ("better", "p")]
+            lines.append(Line(f"{called.get(name, plain(name))}, {plain(kind)}", cells))
+    return Table("Adapted against plain metrics", headings, lines)
 
 
 def _tables(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> list[Table]:

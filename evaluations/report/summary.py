@@ -1,10 +1,13 @@
 """An evaluation on the terminal: the figures that people look for first."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from judgments.reporting.summary import plain
 from metrics.agreement.quotes import NONE, counted
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _WIDTH = 110
 #: Columns of figures: title, and where they stand in the entry of a metric.
@@ -62,9 +65,30 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
         console.print(f"[dim]{sentence}[/dim]")
     for sentence in _beside(report):
         console.print(escape(plain(sentence)))
+    _left_out(report, console)
     said = (simulated or {}).get("what")
     for warning in (each for each in report["warnings"] if each != said):
         console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
+
+
+def _left_out(report: Mapping[str, Any], console: "Console") -> None:
+    """The table of --leave-one-system-out, where it was asked for."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    metrics = _at(report, ("protocols", "adem-table5", "metrics"))
+    if not metrics:
+        return
+    console.print("\n[bold]One system left out[/bold]: Pearson over the others, and over its answers alone")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for title in ("metric", "system", "others", "95 % interval", "alone", "95 % interval"):
+        table.add_column(title, justify="left" if title in ("metric", "system") else "right")
+    for name, entry in metrics.items():
+        for row in entry["systems"]:
+            figures = [row[part]["pearson"] for part in ("rest", "removed")]
+            cells = [cell for each in figures for cell in (_number(each), _interval(each))]
+            table.add_row(escape(plain(name)), escape(plain(row["system"])), *cells)
+    console.print(table)
 
 
 def cluster_of(report: Mapping[str, Any]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from metrics.errors import MetricError
 from metrics.figure import Figure
 from metrics.metaeval.bias import HUMAN, length_bias
+from metrics.metaeval.bootstrap import Key, Wanted, intervals
 from metrics.metaeval.correlation import (
     FEW,
     LEAST,
@@ -20,7 +22,7 @@ from metrics.metaeval.correlation import (
     related,
     within,
 )
-from metrics.metaeval.data import Floats, Raters, ScoredAnswers
+from metrics.metaeval.data import Floats, Raters, ScoredAnswers, chosen
 from metrics.metaeval.executor import generator
 from metrics.metaeval.pairwise import rank_match
 from metrics.metaeval.plan import CorpusRule, Plan, ReportHeader
@@ -35,6 +37,7 @@ from metrics.metaeval.plan import CorpusRule, Plan, ReportHeader
 OVERLAP = ("bleu-2", "rouge-l")
 RANDOM = 100
 _TABLE_STATISTICS: tuple[Which, ...] = ("spearman", "pearson")
+_OVER_ANSWERS: Wanted = (("spearman", "global"), ("pearson", "global"))
 FEW_SYSTEMS = "fewer than three systems have both scores"
 
 
@@ -74,17 +77,24 @@ def adem_table4(judged: ScoredAnswers, scale: tuple[float, float]) -> dict[str, 
     return {"level": "system", "systems": len(judged.system_names), "metrics": found}
 
 
-def adem_table5(judged: ScoredAnswers, *, seed: int, deals: int = RANDOM) -> dict[str, Any]:
+def adem_table5(
+    judged: ScoredAnswers, *, seed: int, deals: int = RANDOM, replicates: int = 0
+) -> dict[str, Any]:
     """Table 5 (5.2, generalisation to unseen models): one system left out at a time.
 
     The paper trains without a system's answers and tests on all answers and on the removed ones. Nothing is
     trained here, so `rest` is the correlation over the answers of all other systems and `removed` the one
     over the removed system's answers: a metric that owes its correlation to one system shows it. `average`
     is the mean over systems, `at_random` the mean over `deals` random removals of as large a share of the
-    questions' answers as one system is (the paper's last row).
+    questions' answers as one system is (the paper's last row). With `replicates` figures of systems have
+    intervals by the bootstrap over questions.
     """
     used = [k for k in range(len(judged.system_names)) if (judged.systems == k).any()]
     found: dict[str, Any] = {}
+    reach: dict[tuple[int, bool], Mapping[Key, tuple[float, float]]] = {}
+    for k, removed in product(used, (False, True)) if replicates else ():
+        some = chosen(judged, (judged.systems == k) == removed)
+        reach[k, removed] = intervals(some, replicates=replicates, seed=seed, wanted=_OVER_ANSWERS)
     for name, values in sorted(judged.metrics.items()):
         rows: list[dict[str, Any]] = []
         for k in used:
@@ -92,8 +102,8 @@ def adem_table5(judged: ScoredAnswers, *, seed: int, deals: int = RANDOM) -> dic
             rows.append(
                 {
                     "system": judged.system_names[k],
-                    "rest": _two(judged.human[~out], values[~out]),
-                    "removed": _two(judged.human[out], values[out]),
+                    "rest": _two(judged.human[~out], values[~out], name, reach.get((k, False))),
+                    "removed": _two(judged.human[out], values[out], name, reach.get((k, True))),
                 }
             )
         found[name] = {
@@ -173,8 +183,19 @@ def normalised(values: Floats, human: Floats, scale: tuple[float, float]) -> Flo
     return np.where(values == 0, scale[0], moved)
 
 
-def _two(human: Floats, values: Floats) -> dict[str, Any]:
-    return {which: related(human, values, which).as_json() for which in _TABLE_STATISTICS}
+def _two(
+    human: Floats,
+    values: Floats,
+    name: str = "",
+    reach: Mapping[Key, tuple[float, float]] | None = None,
+) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for which in _TABLE_STATISTICS:
+        said[which] = related(human, values, which).as_json()
+        if reach is not None:
+            ci = reach.get((name, which, "global")) if said[which]["value"] is not None else None
+            said[which]["ci"] = list(ci) if ci else None
+    return said
 
 
 def _means(values: Floats, judged: ScoredAnswers) -> Floats:
@@ -427,6 +448,84 @@ def _by_rule(rule: CorpusRule, sums: Floats, n: Floats) -> Floats:
     return np.array([math.nan if score is None else score for score in scores])
 
 
+# Koehn's paired bootstrap (2004) of an adapted metric against the plain one: Yang et al. 2018, 4.2.
+#
+# "Samples are bootstrapped 100 times and in each time the PCCs are recomputed and compared." A sample is an
+# answer there; answers to one question are no independent ones, so questions are drawn beside them.
+
+#: Share of samples from which the adapted metric counts as better (Koehn 2004, section 4).
+SURE = 0.95
+_ADAPTED = "adapted-"
+PAIRED_NOTE = (
+    "better is the share of samples in which the adapted metric has the higher Pearson's r; from .95 on "
+    "Koehn (2004) calls it better. p is (1 + samples in which it has not) / (1 + samples), one-sided. The "
+    "paper draws answers; by questions all answers to a question are drawn together."
+)
+NO_PAIR = "no adapted metric stands beside the plain one, such as adapted-bleu-4 beside bleu-4"
+
+
+def yang_bootstrap(judged: ScoredAnswers, *, seed: int, times: int = TIMES) -> dict[str, Any]:
+    """The six tests of 4.2, for each adapted metric that stands beside the plain one: by type and overall."""
+    pairs = {
+        name: plain
+        for name in sorted(judged.metrics)
+        if name.startswith(_ADAPTED)
+        and (plain := name.removeprefix(_ADAPTED).partition("(")[0]) in judged.metrics
+    }
+    if not pairs:
+        return {"metrics": None, "reason": NO_PAIR}
+    of_answer = np.array(judged.types or [""] * len(judged.question_names), dtype=object)[judged.questions]
+    kinds = (ALL, *sorted({kind for kind in judged.types if kind}))
+    found: dict[str, Any] = {}
+    for name, plain in pairs.items():
+        columns = (judged.human, judged.metrics[name], judged.metrics[plain])
+        there = ~np.isnan(np.stack(columns)).any(axis=0)
+        tests = {}
+        for kind in kinds:
+            some = np.flatnonzero(there if kind == ALL else there & (of_answer == kind))
+            own = [column[some] for column in columns]
+            tests[kind] = _koehn(own, judged.questions[some], kind, seed=seed, times=times)
+        found[name] = {"against": plain, "tests": tests}
+    return {"times": times, "metrics": found, "note": PAIRED_NOTE}
+
+
+def _koehn(
+    columns: Sequence[Floats], questions: npt.NDArray[np.int32], kind: str, *, seed: int, times: int
+) -> dict[str, Any]:
+    human, adapted, plain = columns
+    n = len(human)
+    r = [column_correlation(human, values) for values in (adapted, plain)]
+    if n < LEAST or any(map(math.isnan, r)):
+        return {"value": None, "reason": NOTHING, "n": n}
+    groups = np.unique(questions, return_inverse=True)[1]
+    said: dict[str, Any] = {"n": n, "adapted": r[0], "plain": r[1]}
+    for unit, codes in (("answers", np.arange(n)), ("questions", groups)):
+        size = int(codes.max()) + 1
+        rng = generator(seed, f"koehn {unit} {kind}")
+        weights = rng.multinomial(size, np.full(size, 1 / size), size=times)[:, codes].astype(np.float64)
+        apart = np.round(
+            weighted_pearson(weights, human, adapted) - weighted_pearson(weights, human, plain), 10
+        )
+        better = int((apart > 0).sum())
+        said[unit] = {
+            "better": better / times,
+            "p": (1 + times - better) / (1 + times),
+            "significant": better >= SURE * times,
+        }
+    return said
+
+
+def weighted_pearson(weights: Floats, x: Floats, y: Floats) -> Floats:
+    """Pearson's r in each sample (samples, n) of how often each pair was drawn; nan without variation."""
+    total = weights.sum(axis=1)
+    x, y = x - x.mean(), y - y.mean()
+    sums = [weights @ column / total for column in (x, y, x * x, y * y, x * y)]
+    across, up = sums[2] - sums[0] ** 2, sums[3] - sums[1] ** 2
+    spread = np.sqrt(np.maximum(across, 0) * np.maximum(up, 0))
+    flat = (across <= 1e-12 * (x @ x + 1e-300) / len(x)) | (up <= 1e-12 * (y @ y + 1e-300) / len(y))
+    return np.where(flat, np.nan, (sums[4] - sums[0] * sums[1]) / np.where(flat, 1.0, spread))
+
+
 Result = dict[str, Any]
 TABLE8 = "adem-table8"
 #: Before a metric's name where its length bias stands beside that of people.
@@ -435,6 +534,10 @@ METRIC = "metric "
 
 def _resample(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
     return resample_overall(judged, about.rules, seed=plan.seed)
+
+
+def _yang_bootstrap(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
+    return yang_bootstrap(judged, seed=plan.seed)
 
 
 def _table3(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
@@ -446,7 +549,7 @@ def _table4(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
 
 
 def _table5(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
-    return adem_table5(judged, seed=plan.seed)
+    return adem_table5(judged, seed=plan.seed, replicates=plan.replicates)
 
 
 def _table6(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
@@ -489,6 +592,7 @@ def table7(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:
 #: What runs under each name.
 PROTOCOLS: dict[str, Callable[[ScoredAnswers, Plan, ReportHeader], Result]] = {
     "resample_overall": _resample,
+    "yang-bootstrap": _yang_bootstrap,
     "adem-table3": _table3,
     "adem-table4": _table4,
     "adem-table5": _table5,

@@ -18,6 +18,7 @@ from evaluations.commandline import names, scale
 from evaluations.report.summary import summary
 from evaluations.table_evaluation import Options, run_evaluation
 from evaluations.tables.sources import opened
+from metrics.metaeval.sweep import sweep_of
 from releases.source import silent
 from tests.evaluations.answer_tables import as_csv, invented
 from tests.evaluations.reports import make_report
@@ -451,3 +452,52 @@ def test_weights_of_adapted_metrics_stand_behind_their_names(table):
 )
 def test_weights_that_make_no_sense_are_refused(table, metric, words):
     assert words in refused(table(as_csv(invented(8))), metrics=(metric,))
+
+
+def opinionated():
+    """Answers with opinions, so that the weight of the bonus for them matters."""
+    return [
+        {**row, "label": ("Yes", "No", "Yes")[number % 3], "label1": "Yes"}
+        for number, row in enumerate(invented(8))
+    ]
+
+
+def test_a_sweep_draws_curves_of_the_weight_and_leaves_the_tests_alone(table):
+    path = table(as_csv(opinionated()))
+    metrics = ("bleu-1", "adapted-bleu-1")
+    said, report = evaluated(path, metrics=metrics, sweep=[sweep_of("alpha=0,2,4")])
+    assert list(report["metrics"]) == ["adapted-bleu-1", "bleu-1"]
+    found = report["protocols"]["sweep-alpha"]
+    assert found["fixed"] == {"adapted-bleu-1": {"beta": 1}}
+    points = found["curves"]["adapted-bleu-1"]["overall"]
+    assert [point["x"] for point in points] == [0, 2, 4]
+    assert points[0]["value"] == pytest.approx(pearson(report, "bleu-1"))
+    assert points[1]["value"] == pytest.approx(pearson(report, "adapted-bleu-1"))
+    folder = path.parent / "report"
+    assert "sweep.csv" in said
+    rows = list(csv.DictReader((folder / "sweep.csv").read_text().splitlines()))
+    assert [(row["questions"], row["value"]) for row in rows][:3] == [
+        ("overall", "0.0"),
+        ("overall", "2.0"),
+        ("overall", "4.0"),
+    ]
+    assert float(rows[1]["pearson"]) == points[1]["value"]
+    page = (folder / "report.html").read_text()
+    assert "With other weights of the bonus" in page
+    assert "Adapted BLEU-1, alpha" in page
+
+
+def test_a_sweep_without_adapted_metrics_is_refused(table):
+    said = refused(table(as_csv(opinionated())), sweep=[sweep_of("beta=0,1")])
+    assert "--sweep beta changes the weight of adapted metrics, and none is scored here" in said
+
+
+def test_one_system_left_out_is_a_table_with_intervals_everywhere(table):
+    path = table(as_csv(invented()))
+    said, report = evaluated(path, leave_one_system_out=True)
+    rows = report["protocols"]["adem-table5"]["metrics"]["rouge-1"]["systems"]
+    assert [row["system"] for row in rows] == ["A", "B", "C"]
+    low, high = rows[0]["rest"]["pearson"]["ci"]
+    assert low < rows[0]["rest"]["pearson"]["value"] < high
+    assert "One system left out" in said
+    assert "ROUGE-1: one system left out" in (path.parent / "report" / "report.html").read_text()

@@ -213,3 +213,24 @@ def curve(rows: Rows, *, title: str, across: str, up: str, says: str, signature:
         band.encode(y=alt.Y("low:Q", scale=scale, title=up), y2="high:Q"), line.encode(y=y)
     ).properties(width=_WIDTH, height=190)
     return Plot(title, says, rows, specified(chart), signature)
+
+
+def curves(
+    rows: Rows, *, title: str, across: str, up: str, group: str, says: str, signature: str, table: Rows
+) -> Plot:
+    """A curve with its band for each group. Rows: the group, `x`, `value`, `low`, `high`."""
+    import altair as alt
+
+    groups = list(dict.fromkeys(row[group] for row in rows))
+    scale = alt.Scale(zero=False)
+    base = alt.Chart().encode(
+        x=alt.X("x:Q", title=across, scale=scale, axis=alt.Axis(tickCount=5, labelOverlap="greedy")),
+        color=alt.Color(f"{group}:N", sort=groups, scale=alt.Scale(domain=groups)),
+    )
+    band = base.transform_filter("isValid(datum.low)").mark_area(opacity=0.12)
+    line = base.transform_filter("isValid(datum.value)").mark_line(point=True)
+    y = alt.Y("value:Q", title=up, scale=scale, axis=alt.Axis(labelExpr=NO_ZERO))
+    chart = alt.layer(
+        band.encode(y=alt.Y("low:Q", scale=scale, title=up), y2="high:Q"), line.encode(y=y)
+    ).properties(width=_WIDTH, height=190)
+    return Plot(title, says, rows, specified(chart), signature, table=table)

@@ -1,6 +1,6 @@
 """`manage.py evaluate`: which metrics agree with people, on a release or any table of scored answers."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -16,15 +16,18 @@ from evaluations.reference_curve import TIMES
 from evaluations.report.page import page_of
 from evaluations.report.points import points_of
 from evaluations.report.summary import summary
-from evaluations.table_evaluation import Options, files_of, run_evaluation
+from evaluations.table_evaluation import SWEEP, Options, files_of, run_evaluation
 from evaluations.tables.sources import opened
 from judgments.reporting.writer import text_of
 from metrics.errors import MetricError
 from metrics.metaeval.disagreement import MOST
+from metrics.metaeval.sweep import Sweep, sweep_of
 from releases.management.terminal import bar
 
 FILES = ("report.json", "report.html", "scores.csv", "table.tex")
 _MOST_DRAWS = 1_000_000
+#: The protocol behind --leave-one-system-out.
+LEFT_OUT = "adem-table5"
 
 
 class Command(BaseCommand):
@@ -91,6 +94,22 @@ class Command(BaseCommand):
             type=commandline.positive,
             metavar="X",
             help="human scores that far apart differ clearly, for rank_match (default: half of the scale)",
+        )
+        parser.add_argument(
+            "--sweep",
+            type=_sweep,
+            action="append",
+            default=[],
+            metavar="alpha=FROM:TO:STEP",
+            help="score adapted metrics with each of these weights (alpha of opinions, beta of entities) and "
+            "draw their correlation with people, overall and by question type (Yang et al. 2018, Figures 1 "
+            "and 2); also beta=0,0.5,1; repeat for the other weight",
+        )
+        parser.add_argument(
+            "--leave-one-system-out",
+            action="store_true",
+            help="correlations without each system and over its answers alone, with intervals (Lowe et al. "
+            "2017, Table 5); the same as --protocols adem-table5",
         )
         parser.add_argument(
             "--paired-bootstrap",
@@ -166,7 +185,8 @@ class Command(BaseCommand):
                 replicates=options["replicates"],
                 draws=options["draws"],
                 statistics=options["statistics"],
-                protocols=options["protocols"],
+                protocols=_protocols(options),
+                sweeps=tuple(options["sweep"]),
                 gap=options["gap"],
                 paired_bootstrap=options["paired_bootstrap"],
                 processes=options["processes"],
@@ -187,6 +207,20 @@ class Command(BaseCommand):
         self.stdout.write(f"Written to {folder}: {', '.join(files)}")
 
 
+def _protocols(options: dict[str, Any]) -> tuple[str, ...]:
+    """The protocols that are wanted, each once."""
+    more = (LEFT_OUT,) if options["leave_one_system_out"] else ()
+    return tuple(dict.fromkeys((*options["protocols"], *more)))
+
+
+def _sweep(text: str) -> Sweep:
+    """A sweep as it is written on the command line."""
+    try:
+        return sweep_of(text)
+    except MetricError as error:
+        raise ArgumentTypeError(str(error)) from error
+
+
 def _folder(options: dict[str, Any]) -> Path:
     """Where the report goes."""
     folder: Path | None = options["report"]
@@ -201,6 +235,6 @@ def _folder(options: dict[str, Any]) -> Path:
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"--report {folder} is a file. Give the name of a folder.")
     source = Path(options["source"]).resolve()
-    if source in {(folder / name).resolve() for name in FILES}:
+    if source in {(folder / name).resolve() for name in (*FILES, SWEEP)}:
         raise CommandError(f"--report {folder} would overwrite {options['source']}. Give another folder.")
     return folder
