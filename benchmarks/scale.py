@@ -169,13 +169,15 @@ def walk(environment: Mapping[str, str], given: argparse.Namespace) -> int:
         how = ("--repeats", given.repeats, "--wait", given.wait, "--only", given.only, "--keep")
         rows = _side(environment, "benchmarks.deskside", NAME, *how)
         above = [row for row in rows if row["cpu_p95"] > PAGE_MS]
+        failed = [row["name"] for row in rows if row["status"] >= 500]
         waited = [row["name"] for row in rows if row["status"] in (202, 429)]
         print("\n".join(page_lines(rows)), flush=True)
         by_wall = sum(row["wall_p95"] > PAGE_MS for row in rows)
         print(f"\n{len(rows)} addresses; above {PAGE_MS:.0f} ms of processor: {len(above)}")
         print(*(f"- {row['name']}: {row['cpu_p95']:.0f} ms" for row in above), sep="\n")
         print(f"By the wall: {by_wall}. Figures not there after {given.wait:.0f} s: {waited or 'none'}.\n")
-        slow = len(above) + len(waited)
+        print(f"Answered with an error: {failed or 'none'}.")
+        slow = len(above) + len(waited) + len(failed)
     if "jobs" in given.steps:
         rows = _side(environment, "benchmarks.scalejobs", "--project", NAME, *given.job)
         heavy = sum("error" in row or row["peak_mib"] > JOB_MIB for row in rows)

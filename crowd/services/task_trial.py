@@ -13,6 +13,7 @@ from crowd import bundles
 from crowd.bundles import order_for
 from crowd.kinds import kind_of
 from crowd.models import Stage
+from crowd.selectors.stage_sizes import is_large
 
 
 @contextmanager
@@ -27,9 +28,11 @@ def units_to_try(stage: Stage) -> dict[str, str]:
     """Units of a HIT with their places, in a worker's order: what is next to ask, else what was asked first.
 
     Attention checks and units that everybody gets are among them. Empty where there is nothing to ask about.
+    In a large stage it is what was asked first: looking for what is next reads all that was answered, which
+    takes minutes where there are millions.
     """
     kind = kind_of(stage)
-    pending = list(islice(kind.pending(stage), stage.units_per_hit))
+    pending = [] if is_large(stage) else list(islice(kind.pending(stage), stage.units_per_hit))
     made = bundles.bundle(
         pending,
         units_per_hit=stage.units_per_hit,

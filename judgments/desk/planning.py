@@ -10,12 +10,15 @@ from django.views.decorators.http import require_safe
 
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form
+from crowd.selectors.stage_sizes import stage_figures
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.kinds.judging_config import judging_config
+from judgments.models import Candidate
 from judgments.selectors import planning as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
 from metrics.agreement.scale import Scale
+from web.cache import cached_rows
 from web.pages import show
 
 #: Where the stage has nothing to go by: what a moderate crowd showed in the simulation of docs/quality.md, on
@@ -90,7 +93,11 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
     judging_only(access)
     stage, now = access.stage, live(access.stage)
     config = judging_config(stage)
-    answers = candidates_to_judge(stage, config).count()
+    answers = cached_rows(
+        Candidate,
+        f"planning-answers:{stage.pk}:{config.systems}",
+        candidates_to_judge(stage, config).count,
+    )
     alpha = now.alpha["interval"].value
     return show(
         request,
@@ -130,7 +137,13 @@ def _agreement(
 def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale) -> dict[str, Any]:
     from metrics.agreement.planning import ScoreSpread  # noqa: PLC0415 - numpy
 
-    own = selectors.spread_of_stage(access.stage, now)
+    stage = access.stage
+    own = stage_figures(
+        stage,
+        f"planning-spread:{stage.pk}",
+        lambda: selectors.spread_of_stage(stage, now),
+        stamp=lambda: now.stamp,
+    )
     known = own if isinstance(own, ScoreSpread) else None
     usual = {
         "difference": _stretched(_DIFFERENCE, scale),

@@ -1,5 +1,6 @@
 """Which answers a judging stage asks about, and how many judgments that count each has."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,10 @@ from judgments.draws import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import Candidate, FilterRun, Judgment, System, Verdict
 from judgments.selectors.candidates import OUT, to_judge
+from web.cache import NotMadeError, cached_or_none, is_large_table
+
+#: How long the sizes of systems in a form may be old where counting them takes long.
+_COUNTS_GOOD_S = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +37,32 @@ def candidates_to_judge(stage: Stage, config: JudgingConfig) -> QuerySet[Candida
 
 def system_choices(project: Project) -> dict[str, str]:
     """Names of a project's systems with words for a form: how many answers of each there are to judge."""
-    wanted = Q(candidates__aside="") & ~Q(candidates__query__status__in=OUT)
-    rows = System.objects.filter(project=project).order_by("kind", "name")
-    counted = rows.annotate(n=Count("candidates"), wanted=Count("candidates", filter=wanted))
-    return {
-        name: f"{name}: {wanted:,} of {n:,} answers to judge"
-        for name, n, wanted in counted.values_list("name", "n", "wanted")
+    names = list(
+        System.objects.filter(project=project).order_by("kind", "name").values_list("name", flat=True)
+    )
+    if is_large_table(Candidate):
+        # Counting takes seconds: the form does not wait for it, and says the names alone until it is done.
+        try:
+            counts = cached_or_none(
+                f"system-choices:{project.pk}", int(time.time() / _COUNTS_GOOD_S), lambda: _sizes(project)
+            )
+        except NotMadeError:
+            counts = None
+    else:
+        counts = _sizes(project)
+    words = {
+        name: f"{name}: {wanted:,} of {n:,} answers to judge" for name, (n, wanted) in (counts or {}).items()
     }
+    return {name: words.get(name, name) for name in names}
+
+
+def _sizes(project: Project) -> dict[str, tuple[int, int]]:
+    """Answers of each system, and how many of them are to be judged."""
+    wanted = Q(candidates__aside="") & ~Q(candidates__query__status__in=OUT)
+    counted = System.objects.filter(project=project).annotate(
+        n=Count("candidates"), wanted=Count("candidates", filter=wanted)
+    )
+    return {name: (n, wanted) for name, n, wanted in counted.values_list("name", "n", "wanted")}
 
 
 def not_asked_about(stage: Stage, config: JudgingConfig) -> dict[str, int]:

@@ -9,7 +9,9 @@ from django.test import Client
 from django.utils import timezone
 
 from core.projects.services import set_role
-from crowd.models import Stage
+from crowd.kinds import kind_of
+from crowd.models import Hit, HitUnit, Stage
+from crowd.services import task_trial
 from crowd.services.drafts import REMEMBERED
 from tests.judgments import judging_world
 from tests.taskpage.test_checks_hidden import TELLTALE, WORLDS
@@ -64,6 +66,17 @@ def test_a_draft_of_every_kind_is_tried_on_its_worker_page_and_nothing_is_stored
     refused = viewer.post(f"{address(stage)}task/", {"0|text": "x" * 50, f"0|{REMEMBERED}first": "1"})
     assert (refused.status_code, "need" in text(refused)) == (422, True)
     assert counts() == before
+
+
+def test_in_a_large_stage_it_is_what_was_asked_first_without_looking_for_more(viewer, monkeypatch):
+    stage = draft("judging")
+    hit = Hit.objects.create(stage=stage, ordinal=0, places=1, reward_cents=1, fee_cents=0)
+    [unit, *_] = [each.unit for each in kind_of(stage).pending(stage)]
+    HitUnit.objects.create(hit=hit, unit=unit, role="real", position=0)
+    monkeypatch.setattr(task_trial, "is_large", lambda stage: True)
+    monkeypatch.setattr(type(kind_of(stage)), "pending", None)
+    page = viewer.get(f"{address(stage)}task/")
+    assert page.content.decode().count('<section class="unit"') == 1
 
 
 def test_a_form_that_a_worker_could_send_is_read_and_not_kept(viewer):
