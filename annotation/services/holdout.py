@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.kinds.distillation_config import distillation_config
@@ -68,7 +68,7 @@ def draw_configured(stage: Stage) -> int:
 
 
 def _draw(queries: Any, people: int, seed: int) -> HoldoutCounts:
-    nobody = ~Exists(HeldOutWorker.objects.filter(query=OuterRef("pk")))
+    nobody = ~Exists(_drawn().filter(query=OuterRef("pk")))
     open_to = list(queries.filter(nobody, status=Query.Status.ANSWERED))
     drawn = too_few = 0
     for start in range(0, len(open_to), _BATCH):
@@ -77,17 +77,22 @@ def _draw(queries: Any, people: int, seed: int) -> HoldoutCounts:
     return HoldoutCounts(drawn, too_few)
 
 
+def _drawn() -> QuerySet[HeldOutWorker]:
+    """Who is held out with an answer that could be a reference; continuations of a dialogue never could."""
+    answers = Answer.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
+    return HeldOutWorker.objects.filter(Exists(answers.exclude(stage__kind="continuation")))
+
+
 @transaction.atomic
 def _draw_batch(pks: Sequence[int], people: int, seed: int) -> HoldoutCounts:
     """The queries are held meanwhile, so that two draws at once do not both draw for one."""
     locked = Query.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks)
     keys = dict(locked.values_list("pk", "key"))
-    for pk in HeldOutWorker.objects.filter(query__in=keys).values_list("query", flat=True):
+    for pk in _drawn().filter(query__in=keys).values_list("query", flat=True):
         keys.pop(pk, None)
     writers: dict[int, dict[tuple[str, str], int]] = defaultdict(dict)
-    rows = Answer.objects.filter(COUNTED, query__in=keys).values_list(
-        "query", "worker__endpoint__name", "worker__external_id", "worker"
-    )
+    answers = Answer.objects.filter(COUNTED, query__in=keys).exclude(stage__kind="continuation")
+    rows = answers.values_list("query", "worker__endpoint__name", "worker__external_id", "worker")
     for query, endpoint, name, worker in rows:
         writers[query][endpoint, name] = worker
     now, made = timezone.now(), []

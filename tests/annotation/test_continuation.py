@@ -12,6 +12,7 @@ from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import references
 from annotation.selectors.material import Material, material
 from annotation.services import review_decisions
+from annotation.services.holdout import draw
 from annotation.units import of_query
 from core.projects.services import set_role
 from crowd.kinds import HitTerms, kind_of
@@ -209,6 +210,21 @@ def test_who_wrote_a_continuation_judges_none_of_the_dialogue_and_writes_no_refe
     answering = make_stage(stage.project, endpoint=stage.endpoint)
     assert visitor(answering, query, worker="A1").open().status_code == 403
     assert visitor(answering, query, worker="A2").open().status_code == 200
+
+
+def test_answers_to_a_dialogue_that_is_continued_too_are_drawn_from_as_if_it_were_not():
+    stage = continuing(redundancy=1)
+    query = dialogue(stage, status="curated")
+    answering = make_stage(stage.project, endpoint=stage.endpoint)
+    says(stage, query, "yes please, chocolate if you have some", worker="A1")
+    for worker in ("A2", "A3"):
+        assert send(visitor(answering, query, worker=worker), query, text="Rome").status_code == 200
+    settle(answering)
+    assert draw(project=stage.project, people=1, seed=1).queries == 1
+    assert draw(project=stage.project, people=1, seed=1).queries == 0
+    held = set(HeldOutWorker.objects.values_list("worker__external_id", flat=True))
+    assert len(held) == 2
+    assert "A1" in held
 
 
 def test_who_wrote_an_answer_does_not_continue_the_dialogue():
