@@ -266,7 +266,7 @@ def test_proxy_storage_and_pooler_are_checked_and_kept_apart():
     assert [name for name in HOSTS["services"] if "ports" in HOSTS["services"][name]] == ["proxy"]
     for name in ("proxy", "s3"):
         image = HOSTS["services"][name]["image"]
-        assert re.fullmatch(r"(quay\.io/)?[a-z-]+/[a-z-]+:[\w.-]+@sha256:[0-9a-f]{64}", image)
+        assert re.fullmatch(r"[a-z-]+/[a-z-]+:[\w.-]+@sha256:[0-9a-f]{64}", image)
         assert f"`{image.partition('@')[0]}`" in README
         assert not image.endswith(":latest")
         assert HOSTS["services"][name]["user"] not in ("root", "0")
