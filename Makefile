@@ -30,7 +30,7 @@ INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no
 COMPILE_MODULES := python -W ignore -m compileall -qq -j 0
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts package-map version-dumps benchmark benchmark-scale coverage shape clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts package-map papers version-dumps benchmark benchmark-scale coverage shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -99,6 +99,12 @@ landed-migrations: env-dev ## freeze new migrations: add their digests to tests/
 
 contracts: env-dev ## write what must stay as it is, as text files, after a change that is meant (ARGS="tests/contracts -k urls")
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m tests.contracts.write $(ARGS)
+
+papers: env-dev ## write the reports of the papers' samples in docs/papers
+	@for paper in $$($(BIN)/python manage.py paper --list --json | $(BIN)/python -c 'import json, sys; print(*(each["paper"] for each in json.load(sys.stdin)))'); do \
+	  folder=$$(mktemp -d) && $(BIN)/python manage.py paper $$paper --sample --report "$$folder" > /dev/null \
+	  && cp "$$folder/report.md" docs/papers/$$paper.md && rm -r "$$folder" || exit 1; \
+	done
 
 package-map: env-dev ## write the maps of packages in docs/ from their docstrings
 	$(BIN)/python -m tests.package_map

@@ -510,14 +510,14 @@ def _f1(models: PaperModels, because: str) -> PaperItem:
     rows: list[PaperRow] = []
     for name in models.models:
         folder = models_for(list(LEARNED), ModelOptions([name]), named=True).folders[0]
-        results = folder.card.get("results")
-        for source, figures in (results.get("by_source", {}) if isinstance(results, dict) else {}).items():
-            f1 = figures.get("f1") if isinstance(figures, dict) else None
-            rows.append(
-                {"model": folder.name, "data": source, "F1": number(100 * f1, 2) if f1 is not None else None}
-            )
-        if isinstance(results, dict) and isinstance(results.get("f1"), float):
-            rows.append({"model": folder.name, "data": "all", "F1": number(100 * results["f1"], 2)})
+        best = folder.card.get("best")
+        figures = best.get("dev") if isinstance(best, dict) else None
+        if not isinstance(figures, dict):
+            continue
+        for source, of_source in {**(figures.get("sources") or {}), "all": figures}.items():
+            f1 = of_source["f1"] if isinstance(of_source, dict) else of_source
+            if f1 is not None:
+                rows.append({"model": folder.name, "data": source, "F1": number(100 * f1, 2)})
     if not rows:
         return not_made("Table 10", "the card of the model has no figures of a development set", TABLE10)
     return compared("Table 10", rows, TABLE10, keys=("data",), because=because, tolerance=0.005 + 1e-9)

@@ -9,7 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.papers.items import PaperData, PaperItem, PaperSettings, compared, not_made
-from evaluations.papers.report import MODULES, build_report, paper_named, sample_sources
+from evaluations.papers.report import MODULES, build_report, paper_named, render_markdown, sample_sources
+from tests.repository import ROOT
 
 #: All tables and figures that the papers number.
 NUMBERED = {
@@ -35,7 +36,7 @@ def table(path):
 @pytest.fixture(scope="module")
 def sample_reports():
     """The report of each paper's sample, made once."""
-    settings = PaperSettings(replicates=50, draws=99, samples=2, version="test")
+    settings = PaperSettings(version="test")
     return {
         number: build_report(paper, PaperData(sample_sources(paper), sample=True), settings)
         for number in MODULES
@@ -60,6 +61,12 @@ def test_each_item_is_the_same_or_differs_because_or_cannot_be_made_because(numb
             )
         else:
             assert item.reason.startswith("cannot be made from this data because ")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/papers").glob("*.md")), ids=lambda page: page.stem)
+def test_the_reports_of_the_documentation_are_what_the_samples_give(page, sample_reports):
+    """Write them again with `make papers`."""
+    assert page.read_text(encoding="utf-8") == render_markdown(sample_reports[page.stem])
 
 
 def test_the_printed_example_gives_the_papers_own_pa_bleu(sample_reports):

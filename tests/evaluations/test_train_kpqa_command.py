@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluations.papers.items import PaperData, PaperModels, PaperSettings, PaperSource
+from evaluations.papers.report import build_report, paper_named
 from evaluations.training import progress
 from evaluations.training.kpqa.epochs import Step
 from evaluations.training.progress import stopping
@@ -233,3 +235,31 @@ def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
 @pytest.mark.parametrize(("seconds", "said"), [(4.4, "4 s"), (90, "1.5 min"), (5400, "1.5 h")])
 def test_durations(seconds, said) -> None:
     assert progress.duration(seconds) == said
+
+
+def test_several_seeds_make_several_models_whose_spread_stands_in_paper_002(folder, tmp_path):
+    said, _ = train(folder, tmp_path / "kpqa", seeds=2, seed=3, epochs=1)
+    models = [tmp_path / "kpqa-3", tmp_path / "kpqa-4"]
+    assert len({opened(each).digest for each in models}) == 2
+    assert "F1 over 2 trainings: mean " in said
+    again, _ = train(folder, tmp_path / "kpqa", seeds=2, seed=3, epochs=1, resume=True)
+    assert again.count("There already") == 2
+    with pytest.raises(CommandError, match="is there already"):
+        train(folder, tmp_path / "kpqa", seeds=2, seed=3, epochs=1)
+
+    data = PaperData(
+        (PaperSource("MS-MARCO", str(ROOT / "examples/scores.csv")),),
+        models=PaperModels(models=tuple(map(str, models)), without_marco=(str(models[0]),)),
+        sample=True,
+    )
+    report = build_report(paper_named("002"), data, PaperSettings(version="test"))
+    items = {item.name: item for item in report.items}
+    row = next(row for row in items["Table 3"].rows if row["metric"] == "BLEU-1-KPQA")
+    assert row["trainings"] == 2
+    assert isinstance(row["r sd"], float)
+    assert items["Appendix C.1, five trainings"].status == "made"
+    assert {row["variant"] for row in items["Table 4"].rows} == {"KPQA", "KPQA without MS-MARCO"}
+    assert "no model trained without questions is given" in items["Table 4"].differs
+    words = [row["word"] for row in items["Table 5"].rows if row["text"] == "reference"]
+    assert words[:3] == ["Three", "to", "four"]
+    assert {row["data"] for row in items["Table 10"].rows} >= {"all"}

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings as project
@@ -120,6 +121,13 @@ class Command(BaseCommand):
             metavar="N",
             help="of the split and of chance (default: %(default)s)",
         )
+        how.add_argument(
+            "--seeds",
+            type=natural,
+            default=1,
+            metavar="N",
+            help="train N times, with --seed and the next ones, into MODEL-SEED each (the paper: 5)",
+        )
 
         where = parser.add_argument_group("machine")
         where.add_argument(
@@ -144,7 +152,7 @@ class Command(BaseCommand):
         from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
 
         try:
-            self._train(options)
+            self._train_all(options)
         except MetricError as error:
             stopped = type(error).__name__ == "StoppedError"
             raise CommandError(str(error), returncode=_STOPPED if stopped else 1) from error
@@ -154,7 +162,40 @@ class Command(BaseCommand):
                 returncode=_STOPPED,
             ) from error
 
-    def _train(self, options: dict[str, Any]) -> None:
+    def _train_all(self, options: dict[str, Any]) -> None:
+        """One training, or one for each seed and the spread of their figures."""
+        if options["seeds"] < 1:
+            raise CommandError("--seeds is at least 1.")
+        if options["seeds"] == 1:
+            self._train(options)
+            return
+        if options["json"]:
+            raise CommandError(
+                "--json writes the facts of one training. Leave it out with --seeds; cards hold them."
+            )
+        seeds = range(options["seed"], options["seed"] + options["seeds"])
+        outs = {seed: options["out"].with_name(f"{options['out'].name}-{seed}") for seed in seeds}
+        found = []
+        for out in outs.values():
+            if not options["resume"] and out.exists():
+                raise CommandError(f"{out} is there already. Give another name, or go on with --resume.")
+        for seed, out in outs.items():
+            if out.exists():
+                from metrics.learned.folders import opened  # noqa: PLC0415 - with the extra alone
+
+                model = opened(out)
+                self.stdout.write(f"There already: {out} ({model.signature})")
+            else:
+                model = self._train({**options, "seed": seed, "out": out})
+            f1 = (model.card["best"].get("dev") or {}).get("f1")
+            found += [f1] if f1 is not None else []
+        if len(found) > 1:
+            self.stdout.write(
+                f"F1 over {len(found)} trainings: mean {fmean(found):.4f}, standard deviation "
+                f"{stdev(found):.4f}."
+            )
+
+    def _train(self, options: dict[str, Any]) -> "ModelFolder":
         from evaluations.training.packages import require_packages  # noqa: PLC0415 - with the extra alone
 
         require_packages("train-kpqa")
@@ -185,6 +226,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         for path in files.values():
             self.stdout.write(f"Written: {path}")
+        return model
 
     def _model(self, out: Path, options: dict[str, Any], telling: TrainingProgress) -> "ModelFolder":
         from evaluations.training.kpqa.epochs import Watch  # noqa: PLC0415 - with the extra alone
