@@ -95,8 +95,7 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
             [{"system": "crown-2020", "result": "above the median of TREC CAsT 2019"}],
             keys=("system",),
             because=(
-                "the paper prints a place among systems that only TREC has, MS MARCO and TREC CAR lack "
-                f"and {data.why_other}"
+                f"the paper prints a place among the systems of TREC 2019 and no figure, and {data.why_other}"
             ),
         ),
         compared(

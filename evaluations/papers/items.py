@@ -186,7 +186,7 @@ class PaperData:
     def why_other(self) -> str:
         """Why figures differ from the paper's, as far as it lies in the data."""
         if self.sample:
-            return "the sample is small, made up and not the paper's data"
+            return "the sample is small and not the paper's data"
         return "the data are not the paper's"
 
 
