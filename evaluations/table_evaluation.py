@@ -242,7 +242,7 @@ def files_of(table: AnswerTable, done: EvaluationResult) -> dict[str, Write]:
     def scores(file: IO[bytes]) -> None:
         write_csv(file, _parts(table, done))
 
-    found = {
+    found: dict[str, Write] = {
         "report.json": json_of(done.report),
         "scores.csv": scores,
         "table.tex": text_of(table_of(done.report)),
