@@ -105,7 +105,7 @@ def search_conversation(
     many passages come back (None: as `parameters` say). Passages come in one query of the database whatever
     the number of corpora. EmptyQueryError: the last turn has no word. NotIndexedError: nothing to search yet.
     """
-    from retrieval.ranking.crown import Crown  # noqa: PLC0415  # heavy
+    from retrieval.ranking.crown import ranker_of  # noqa: PLC0415  # heavy
 
     corpora = searchable(where) if isinstance(where, Project) else list(where)
     if not corpora:
@@ -113,7 +113,7 @@ def search_conversation(
     parameters = parameters or defaults()
     collections = _collections(corpora)
     if isinstance(ranker, str):
-        ranker = ranker_named(ranker) if ranker else Crown(parameters)
+        ranker = ranker_named(ranker) if ranker else ranker_of(parameters)
     ranking = ranker.rank(collections, turns, parameters.results if results is None else results)
     passages = PASSAGES.get([each.pk for each in ranking.results])
     # A passage may have been deleted since the index was asked.

@@ -161,6 +161,6 @@ def _pieces(found: FoundPassage) -> Sequence[Piece]:
 
 _LABELS = {
     option.name.removeprefix("weight_"): option.label
-    for profile in ("balanced", "crown-2020")
+    for profile in ("balanced", "balanced-1", "crown-2020")
     for option in describe(profile)
 }

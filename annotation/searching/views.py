@@ -167,6 +167,7 @@ class AskForm(Form):
         return [
             Weights(profile, label, [self[f"{profile}-{option.name}"] for option in weight_options(profile)])
             for profile, label in PROFILES.items()
+            if weight_options(profile)
         ]
 
 

@@ -10,10 +10,26 @@ from retrieval.crown.conversation import DEFAULT as USUAL_MODEL
 from retrieval.crown.conversation import MODELS
 
 CROWN_2020, BALANCED = "crown-2020", "balanced"
+#: `balanced` as it was before its second version: six weights, whatever the length of the question.
+BALANCED_1 = "balanced-1"
+#: The engine's own order: a profile of the search page and its endpoint, without weights.
+BM25_ONLY = "bm25"
 #: Weights of each profile by name, in the order of h1, h2, …, with their defaults.
 WEIGHTS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
         BALANCED: MappingProxyType(
+            {
+                "bm25": 0.3846,
+                "node": 0.0192,
+                "edge": 0.0192,
+                "pos": 0.0192,
+                "coverage": 0.2308,
+                "early": 0.1731,
+                "feedback": 0.1539,
+            }
+        ),
+        BM25_ONLY: MappingProxyType({}),
+        BALANCED_1: MappingProxyType(
             {
                 "bm25": 0.4878,
                 "node": 0.0244,
@@ -29,7 +45,9 @@ WEIGHTS: Mapping[str, Mapping[str, float]] = MappingProxyType(
 PROFILES: Mapping[str, str] = MappingProxyType(
     {
         BALANCED: "balanced: BM25 scores, coverage of the question's rare words, CROWN",
+        BM25_ONLY: "BM25: the search engine's own order",
         CROWN_2020: "CROWN as published in 2020",
+        BALANCED_1: "balanced, version 1: to repeat earlier searches",
     }
 )
 
@@ -62,7 +80,8 @@ class Option:
 PROFILE = Option(
     "profile",
     "Profile",
-    "How passages are scored. Balanced is the better one on all our tests; CROWN 2020 is the published one.",
+    "How passages are scored. Balanced is the best of them on most of our tests; BM25 is the search engine "
+    "alone; CROWN 2020 is the published one.",
     "choice",
     BALANCED,
     choices=PROFILES,
@@ -119,6 +138,10 @@ _WEIGHT_WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "How much of the question the passage has a similar word for; rare words count for more.",
         ),
         "early": ("Early coverage", "The same within one sentence; later sentences count for less."),
+        "feedback": (
+            "Likeness to the best",
+            "How much the passage is like the search engine's first five; counts for long questions.",
+        ),
     }
 )
 #: What stands before the name of a weight in forms, JSON and commands: weight_node.

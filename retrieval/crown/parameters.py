@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from retrieval.crown import options
 from retrieval.crown.conversation import model_named
-from retrieval.crown.options import BALANCED, CROWN_2020, PREFIX, WEIGHTS, Option
+from retrieval.crown.options import BALANCED, BALANCED_1, CROWN_2020, PREFIX, WEIGHTS, Option
 from retrieval.errors import ParametersError
 
 #: How far from 1 the sum of the weights may be.
@@ -61,6 +61,8 @@ class Parameters:
         """
         faults: dict[str, str] = {}
         profile = _choice(options.PROFILE, raw, faults)
+        if profile == BALANCED and _has_weights_of_version_1(raw):
+            profile = BALANCED_1
         checked = cls(
             profile=profile,
             query_model=_choice(options.QUERY_MODEL, raw, faults),
@@ -113,6 +115,17 @@ class Parameters:
 def defaults(profile: str = BALANCED) -> Parameters:
     """The options of a profile where nobody has chosen any."""
     return Parameters.of({"profile": profile})
+
+
+def _has_weights_of_version_1(raw: Mapping[str, object]) -> bool:
+    """Whether somebody gives the six weights that `balanced` had once, by name and no others.
+
+    Searches that were kept, addresses and programs have them: they go on to mean what they meant.
+    """
+    several = raw.get("weights", {})
+    names = {str(name).removeprefix(PREFIX) for name in raw if str(name).startswith(PREFIX)}
+    names |= {str(name) for name in several} if isinstance(several, Mapping) else set()
+    return names == set(WEIGHTS[BALANCED_1])
 
 
 def _weights(profile: str, raw: Mapping[str, object], faults: dict[str, str]) -> dict[str, float]:

@@ -2,8 +2,10 @@
 
 crown-2020   h1·prior + h2·node + h3·edge + h4·pos, where each part is one over the candidate's rank by it
              (paper 001, section 2.3; the ranks are in the published code only).
-balanced     Σ h·f over bm25, node, edge, pos, coverage and early coverage, where each f is a share of the
-             best candidate's value. See docs/crown.md for what is measured.
+balanced     Σ h·f over bm25, node, edge, pos, coverage, early coverage and feedback, where each f is a share
+             of the best candidate's value; coverage fades with the length of the question, feedback comes in
+             its place. See docs/crown.md for what is measured.
+balanced-1   The same without feedback, and whatever the length of the question.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ import numpy as np
 
 from retrieval.crown.evidence import Evidence
 from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches
-from retrieval.crown.options import CROWN_2020
+from retrieval.crown.options import BALANCED, CROWN_2020
 from retrieval.crown.parameters import Parameters
 from retrieval.crown.passages import FloatArray, IntArray, Passages
 
@@ -23,6 +25,11 @@ _RANK_DECIMALS = 4
 _FINAL_DECIMALS = 10
 #: How similar a form of a word is to the word, for coverage. Measured: see docs/crown.md.
 SAME_STEM = 0.5
+#: Content words of a question at which coverage counts for half, and how fast it fades. See docs/crown.md.
+FADE_HALF, FADE_POWER = 6.0, 4.0
+#: The engine's first passages, to which feedback compares the others.
+FEEDBACK_PASSAGES = 5
+_FADING = frozenset({"coverage", "early"})
 
 
 @dataclass(frozen=True)
@@ -46,8 +53,13 @@ def score(
     evidence: Evidence,
     parameters: Parameters,
     engine_scores: Sequence[float] | FloatArray,
+    *,
+    length: int | None = None,
 ) -> Scores:
-    """Score candidates. passages: in the order of the engine, best first; terms: see `conversation`."""
+    """Score candidates. passages: in the order of the engine, best first; terms: see `conversation`.
+
+    length: different content words of the question alone; unless given, those of the terms.
+    """
     found = matches(passages, terms, evidence, parameters.alpha)
     raw = _network_parts(passages, found, edges(passages, found, evidence, parameters.beta))
     bm25 = np.asarray(engine_scores, np.float64)
@@ -55,10 +67,12 @@ def score(
         raw = {**raw, "bm25": bm25}
     else:
         raw = {"bm25": bm25, **raw, **_coverages(passages, found, terms, evidence, parameters.alpha)}
-    return combined(raw, parameters)
+        if parameters.profile == BALANCED:
+            raw["feedback"] = _feedback(passages, evidence, bm25)
+    return combined(raw, parameters, length=len(terms) if length is None else length)
 
 
-def combined(raw: Mapping[str, FloatArray], parameters: Parameters) -> Scores:
+def combined(raw: Mapping[str, FloatArray], parameters: Parameters, *, length: int) -> Scores:
     """Final scores of raw values of n candidates, best of the engine first; also of several networks'."""
     count = len(raw["bm25"])
     if parameters.profile == CROWN_2020:
@@ -69,11 +83,50 @@ def combined(raw: Mapping[str, FloatArray], parameters: Parameters) -> Scores:
         }
     else:
         parts = {name: _shares(raw[name]) for name in parameters.weights}
+    if parameters.profile == BALANCED:
+        share = fade(length)
+        for name in parts:
+            if name in _FADING:
+                parts[name] = parts[name] * share
+        parts["feedback"] = parts["feedback"] * (1 - share)
     final = np.zeros(count)
     for name, weight in parameters.weights.items():
         final += weight * parts[name]
     order = np.argsort(-np.round(final, _FINAL_DECIMALS), kind="stable")
     return Scores(final, parts, raw, order)
+
+
+def fade(length: int) -> float:
+    """How much coverage counts for a question of so many content words: 1 for none, a half at `FADE_HALF`."""
+    return float(1 / (1 + (length / FADE_HALF) ** FADE_POWER))
+
+
+def _feedback(passages: Passages, evidence: Evidence, bm25: FloatArray) -> FloatArray:
+    """How like each passage is to the engine's first ones, itself left out.
+
+    feedback = Σ_k s_k cos(passage, k) / Σ_k s_k over the first `FEEDBACK_PASSAGES` but itself, with s_k
+    their scores by the engine, and vectors of log(1 + tf) · idf over all content words.
+    """
+    count = passages.count
+    first = min(FEEDBACK_PASSAGES, count)
+    if first < 2 or not len(passages.tokens) or not bm25[0] > 0:
+        return np.zeros(count)
+    n_words = len(passages.words)
+    keys, tf = np.unique(passages.passage * n_words + passages.tokens, return_counts=True)
+    passage, word = np.divmod(keys, n_words)
+    weight = np.log1p(tf) * evidence.idf(passages.words)[word]
+    norm = np.sqrt(_sums(passage, weight**2, count))
+    unit = weight / np.where(norm > 0, norm, 1)[passage]
+    strength = np.zeros(count)
+    strength[:first] = np.maximum(bm25[:first], 0) / bm25[0]
+    centre = np.bincount(word, unit * strength[passage], n_words)
+    likeness = _sums(passage, unit * centre[word], count)
+    # A passage is not compared to itself: its cosine would be 1 where it has any word.
+    likeness -= strength * (norm > 0)
+    others = strength.sum() - strength
+    found = np.where(others > 0, likeness / np.where(others > 0, others, 1), 0.0)
+    # What is left of the order of adding is no likeness, and must not become a share of one.
+    return np.maximum(np.round(found, _FINAL_DECIMALS), 0.0)
 
 
 def _network_parts(passages: Passages, found: Matches, pairs: Edges) -> dict[str, FloatArray]:

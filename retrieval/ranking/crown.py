@@ -10,11 +10,12 @@ from itertools import islice
 import numpy as np
 
 from retrieval.crown.conversation import query_terms
+from retrieval.crown.options import BM25_ONLY
 from retrieval.crown.parameters import Parameters, defaults
 from retrieval.crown.passages import FloatArray, IntArray
 from retrieval.crown.scoring import Scores, combined, score
 from retrieval.errors import NetworkBrokenError
-from retrieval.ranking.base import Collection, RankedPassage, Ranking
+from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
 from retrieval.ranking.bm25 import BM25, generations, notes_on
 from retrieval.ranking.candidates import MOST_TERMS, CandidateList, find
 from retrieval.text.tokens import tokens
@@ -58,7 +59,8 @@ class Crown:
         why_not = _without_network(collections) or ([] if any(terms) else [NO_CONTENT])
         if why_not or not found.candidates:
             return BM25(model).ranking(collections, found, k, notes=why_not)
-        scores = self._scored(collections, found, terms)
+        length = max(question_length(each.language, turns, self.parameters) for each in collections)
+        scores = self._scored(collections, found, terms, length)
         return Ranking(
             ranker=self.name,
             parameters=self.parameters.as_dict(),
@@ -69,7 +71,11 @@ class Crown:
         )
 
     def _scored(
-        self, collections: Sequence[Collection], found: CandidateList, terms: Sequence[Mapping[str, float]]
+        self,
+        collections: Sequence[Collection],
+        found: CandidateList,
+        terms: Sequence[Mapping[str, float]],
+        length: int,
     ) -> Scores:
         """Scores of the candidates in the engines' order. Each collection is judged by its own network.
 
@@ -82,30 +88,49 @@ class Crown:
         ]
         if sum(map(bool, own)) == 1:
             [place] = [place for place, numbers in enumerate(own) if numbers]
-            return self._scored_one(collections[place], found, range(len(found.candidates)), terms[place])
+            everything = range(len(found.candidates))
+            return self._scored_one(collections[place], found, everything, terms[place], length)
         raw: dict[str, FloatArray] = {}
         for place, numbers in enumerate(own):
             if not numbers:
                 continue
-            theirs = self._scored_one(collections[place], found, numbers, terms[place])
+            theirs = self._scored_one(collections[place], found, numbers, terms[place], length)
             for name, values in theirs.raw.items():
                 raw.setdefault(name, np.zeros(len(found.candidates)))[numbers] = values
-        return combined(raw, self.parameters)
+        return combined(raw, self.parameters, length=length)
 
     def _scored_one(
-        self, collection: Collection, found: CandidateList, numbers: Sequence[int], terms: Mapping[str, float]
+        self,
+        collection: Collection,
+        found: CandidateList,
+        numbers: Sequence[int],
+        terms: Mapping[str, float],
+        length: int,
     ) -> Scores:
         evidence = collection.evidence
         assert evidence is not None  # asked before
         mine = [found.candidates[number] for number in numbers]
         passages = collection.columns([each.pk for each in mine], numbers=self.parameters.numbers)
-        return score(passages, terms, evidence, self.parameters, [each.score for each in mine])
+        scores = [each.score for each in mine]
+        return score(passages, terms, evidence, self.parameters, scores, length=length)
 
 
 def content_terms(language: str, turns: Sequence[str], parameters: Parameters) -> dict[str, float]:
     """The conversational query: content words of turns with their weights, the question's first."""
     cut = [tokens(turn, language, numbers=parameters.numbers) for turn in turns]
     return dict(islice(query_terms(cut, parameters.query_model).items(), MOST_TERMS))
+
+
+def question_length(language: str, turns: Sequence[str], parameters: Parameters) -> int:
+    """Different content words of the question alone: what `balanced` calls its length."""
+    return len(set(tokens(turns[-1], language, numbers=parameters.numbers)))
+
+
+def ranker_of(parameters: Parameters) -> Ranker:
+    """The ranker of a profile, of which one is the engine alone."""
+    if parameters.profile == BM25_ONLY:
+        return BM25(parameters.query_model)
+    return Crown(parameters)
 
 
 def _without_network(collections: Sequence[Collection]) -> list[str]:

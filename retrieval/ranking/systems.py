@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from retrieval.crown.conversation import DEFAULT, model_named
-from retrieval.crown.options import BALANCED, CROWN_2020, PREFIX, WEIGHTS
+from retrieval.crown.options import BALANCED, BALANCED_1, CROWN_2020, PREFIX, WEIGHTS
 from retrieval.crown.parameters import Parameters
 from retrieval.errors import ModelError, ParametersError
 from retrieval.ranking import crossencoder
@@ -211,6 +211,7 @@ _MAKERS: dict[str, Callable[[_ParsedName, Path | None], Ranker]] = {
     "bm25": _bm25,
     "crown": _crown(BALANCED),
     BALANCED: _crown(BALANCED),
+    BALANCED_1: _crown(BALANCED_1),
     CROWN_2020: _crown(CROWN_2020),
     "rrf": _fusion,
     "cross-encoder": _cross_encoder,

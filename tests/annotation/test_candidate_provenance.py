@@ -220,7 +220,7 @@ def test_balanced_keeps_the_parts_that_its_weights_multiply(textbooks):
     query = Query.objects.get(project=textbooks, key="own/money/5")
     best = kept(query)[0]
     assert best["ranker"] == "balanced"
-    assert set(best["parts"]) >= {"bm25", "node", "edge", "pos", "coverage", "early"}
+    assert set(best["parts"]) >= {"bm25", "node", "edge", "pos", "coverage", "early", "feedback"}
     assert best["parameters"]["query_model"] == "cq2"
     assert best["generation"]["index"] == 1
     assert "network" in best["generation"]

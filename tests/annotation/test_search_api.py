@@ -76,6 +76,16 @@ def test_a_published_call_is_answered_in_the_published_shape(viewer, corpus):
         assert list(body[name]) == body["ids"]
 
 
+def test_the_engines_own_order_can_be_asked_for(viewer, corpus):
+    build_network(corpus=corpus)
+    body = call(
+        viewer, {"questions": PUBLISHED["questions"], "profile": "bm25", "convquery": "conv_uw"}
+    ).json()
+    assert (body["ranker"], body["parameters"]) == ("bm25:cq1", {"query_model": "cq1"})
+    assert [list(result["parts"]) for result in body["results"]] == [["bm25"]] * len(body["results"])
+    assert all(result["nodes"] for result in body["results"])
+
+
 def test_sentences_joined_are_the_passage_untouched(viewer, corpus):
     body = call(viewer, PUBLISHED).json()
     texts = dict(zip(("p1", "p2"), TEXTS, strict=False))

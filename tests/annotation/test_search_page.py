@@ -208,9 +208,25 @@ def test_weights_of_the_chosen_profile_must_add_up_to_one(viewer, corpus):
     answer = ask(viewer, "monopoly", follow=False, profile="crown-2020", **weights)
     assert answer.status_code == 422
     assert "The weights must add up to 1; these add up to 2." in text_of(answer)
-    names = ("bm25", "node", "edge", "pos", "coverage", "early")
+    names = ("bm25", "node", "edge", "pos", "coverage", "early", "feedback")
     weights = {f"balanced-weight_{name}": ".9" for name in names}
     assert ask(viewer, "monopoly", profile="crown-2020", **weights).status_code == 200
+
+
+def test_the_engines_own_order_can_be_chosen(viewer, corpus):
+    answer = ask(viewer, "monopoly", profile="bm25", query_model="cq1")
+    [turn] = answer.context["turns"]
+    assert turn.how.startswith("bm25:cq1")
+    assert [part.label for part in turn.results[0].parts] == ["BM25 score"]
+    scores = [result.score for result in turn.results]
+    assert scores == sorted(scores, reverse=True)
+    assert "Weights of bm25" not in text_of(answer)
+
+
+def test_an_address_with_the_weights_of_the_first_version_means_that(viewer, corpus):
+    weights = "weight_bm25:1,weight_node:0,weight_edge:0,weight_pos:0,weight_coverage:0,weight_early:0"
+    form = viewer.get(PAGE, {"q": "monopoly", "o": weights}).context["form"]
+    assert form["profile"].value() == "balanced-1"
 
 
 def test_the_form_shows_the_options_of_the_address(viewer, corpus):
@@ -219,7 +235,7 @@ def test_the_form_shows_the_options_of_the_address(viewer, corpus):
     assert form["profile"].value() == "crown-2020"
     assert form["alpha"].value() == "0.8"
     assert form["crown-2020-weight_pos"].value() == "0.4"
-    assert form["balanced-weight_coverage"].value() == "0.2927"
+    assert form["balanced-weight_coverage"].value() == "0.2308"
 
 
 def test_restore_defaults_changes_values_only(viewer, corpus):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.crown.parameters import Parameters, defaults
-from retrieval.crown.scoring import score
+from retrieval.crown.scoring import combined, fade, score
 from tests.retrieval.crown.literal import literal_final, literal_parts
 from tests.retrieval.crown.world import Known, columns
 
@@ -153,10 +153,70 @@ def test_the_best_passage_in_everything_has_the_score_one():
         [["a b"], ["x"]],
         {"a": 1, "b": 1},
         Known(near={("a", "b"): 0.5}),
-        profile="balanced",
+        profile="balanced-1",
         engine=[2, 1],
     )
     assert values(found.final) == [1, round(0.4878 / 2, 6)]
+
+
+@pytest.mark.parametrize(("length", "share"), [(0, 1), (3, 16 / 17), (6, 1 / 2), (12, 1 / 17), (18, 1 / 82)])
+def test_coverage_fades_with_the_length_of_the_question(length, share):
+    """1 / (1 + (n / 6)⁴), worked out by hand; feedback has what is left of 1."""
+    assert fade(length) == pytest.approx(share)
+    parts = {name: np.array([1.0, 0.5]) for name in defaults().weights}
+    found = combined(parts, defaults(), length=length).parts
+    assert found["coverage"].tolist() == pytest.approx([share, share / 2])
+    assert found["early"].tolist() == pytest.approx([share, share / 2])
+    assert found["feedback"].tolist() == pytest.approx([1 - share, (1 - share) / 2])
+    assert found["bm25"].tolist() == [1, 0.5]
+
+
+def test_the_length_is_that_of_the_question_where_it_is_given():
+    both = [scored([["a"], ["x"]], {"a": 1}, profile="balanced", engine=[2, 1])]
+    parameters = Parameters.of({})
+    both.append(score(columns([["a"], ["x"]]), {"a": 1}, Known(), parameters, [2, 1], length=6))
+    assert values(both[0].parts["coverage"]) == [round(1 / (1 + 1 / 1296), 6), 0]
+    assert values(both[1].parts["coverage"]) == [0.5, 0]
+
+
+def test_feedback_is_the_likeness_to_the_engines_first_passages_but_oneself():
+    """Unit vectors (1, 1, 0)/√2, (1, 0, 0), (0, 1, 1)/√2; the engine's scores as shares 1, ½, ½.
+
+    First: (½ · 1/√2 + ½ · ½) / 1. Second: (1 · 1/√2 + ½ · 0) / 1½. Third: (1 · ½ + ½ · 0) / 1½.
+    """
+    found = scored([["a b"], ["a"], ["b", "c"]], {"a": 1}, profile="balanced", engine=[4, 2, 2])
+    assert values(found.raw["feedback"]) == [
+        round(0.5 / 2**0.5 + 0.25, 6),
+        round(1 / 2**0.5 / 1.5, 6),
+        round(0.5 / 1.5, 6),
+    ]
+
+
+def test_a_sixth_passage_is_compared_to_the_first_five_only():
+    """The first five have nothing in common; the sixth and the seventh are the same, and like the first."""
+    passages = [["a"], ["b"], ["c"], ["d"], ["e"], ["a a a"], ["a a a"]]
+    found = scored(passages, {"z": 1}, profile="balanced", engine=[2] * 7)
+    assert values(found.raw["feedback"]) == [0, 0, 0, 0, 0, 0.2, 0.2]
+
+
+def test_rare_words_and_repeated_ones_count_for_more_in_feedback():
+    """Vectors (3 ln 2, ln 2) and (3 ln 3, 0): cosine 3 / √10, whatever the length of the second."""
+    rare = Known(idf={"a": 3, "b": 1})
+    found = scored([["a b"], ["a a"]], {"z": 1}, rare, profile="balanced", engine=[2, 1])
+    assert values(found.raw["feedback"]) == [round(3 / 10**0.5, 6)] * 2
+
+
+def test_the_score_of_balanced_by_hand():
+    """Two words: 81/82 of coverage. The passages have nothing in common, so there is no feedback."""
+    found = scored(
+        [["a b"], ["x"]],
+        {"a": 1, "b": 1},
+        Known(near={("a", "b"): 0.5}),
+        profile="balanced",
+        engine=[2, 1],
+    )
+    first = 0.3846 + 3 * 0.0192 + (0.2308 + 0.1731) * 81 / 82
+    assert values(found.final) == [round(first, 6), round(0.3846 / 2, 6)]
 
 
 # Faults of the published code that are not ours

@@ -115,7 +115,7 @@ def test_what_a_candidate_keeps_is_json_and_says_how_it_was_found(project, batma
     assert kept["parameters"]["query_model"] == "cq2"
     assert kept["generation"]["network"] == 1
     assert kept["rank"] == 1
-    assert set(kept["parts"]) == {"bm25", "node", "edge", "pos", "coverage", "early"}
+    assert set(kept["parts"]) == {"bm25", "node", "edge", "pos", "coverage", "early", "feedback"}
     assert kept["found_at"] >= 1
 
 
