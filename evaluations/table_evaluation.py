@@ -253,8 +253,12 @@ def files_of(table: AnswerTable, done: EvaluationResult) -> dict[str, Write]:
         },
     }
     if points := list(_sweep_points(done.report)):
-        found[SWEEP] = lambda file: write_csv(file, points)
+        found[SWEEP] = partial(_write_points, points)
     return found
+
+
+def _write_points(points: list[Part], file: IO[bytes]) -> None:
+    write_csv(file, points)
 
 
 def _sweep_points(report: Mapping[str, Any]) -> Iterator[Part]:

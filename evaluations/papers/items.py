@@ -225,11 +225,15 @@ def score_source(
     metrics: Sequence[str] = (),
     models: Models = NO_MODELS,
     keep_rows: bool = False,
+    tokeniser: str = "",
 ) -> SourceScores:
-    """Score a source by metrics of a profile (all of the profile's that can be scored, if none are named)."""
+    """Score a source by metrics of a profile (all of the profile's that can be scored, if none are named).
+
+    A `tokeniser` takes the place of the profile's.
+    """
     with data.opened(source) as table:
         gathered = gather(table)
-        chosen = choose(table, metrics=metrics, profile=profile, models=models)
+        chosen = choose(table, metrics=metrics, profile=profile, models=models, tokeniser=tokeniser)
         found = scored(
             table,
             gathered,

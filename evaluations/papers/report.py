@@ -22,6 +22,8 @@ MODULES = {
     "000": "evaluations.papers.distillation",
     "001": "evaluations.papers.crown",
     "002": "evaluations.papers.kpqa",
+    "003": "evaluations.papers.dureader",
+    "004": "evaluations.papers.adem",
 }
 FILES = ("report.json", "report.html", "report.md")
 

@@ -3,11 +3,16 @@
 import csv
 import io
 import json
+from collections import defaultdict
+from itertools import permutations
 from pathlib import Path
+from statistics import median
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+import examples
 from evaluations.papers.items import PaperData, PaperItem, PaperSettings, compared, not_made
 from evaluations.papers.report import MODULES, build_report, paper_named, render_markdown, sample_sources
 from tests.repository import ROOT
@@ -80,6 +85,77 @@ def test_a_curve_of_references_rises_to_all_of_them(sample_reports):
     curve = {row["references"]: row["pearson"] for row in item.rows if row["metric"] == "pa-BLEU"}
     assert list(curve) == [1, 2, 3, 4, 5, 6, 8]
     assert curve[8] > curve[1]
+
+
+def rows_of(number):
+    """The rows of a paper's sample, read without our own readers."""
+    text = (Path(examples.__file__).parent / "papers" / f"{number}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def item_of(sample_reports, number, name):
+    return next(item for item in sample_reports[number].items if item.name == name)
+
+
+def test_two_annotators_agree_as_numpy_says(sample_reports):
+    found = {row["of"]: row["PCC"] for row in item_of(sample_reports, "003", "Table 1").rows}
+    for of, kind in (("Yes-No", "yes-no"), ("Entity", "entity"), ("Overall", "")):
+        rows = [row for row in rows_of("003") if row["type"] == kind or not kind]
+        first, second = ([float(row[name]) for row in rows] for name in ("rating1", "rating2"))
+        assert found[of] == pytest.approx(np.corrcoef(first, second)[0, 1])
+
+
+def test_all_but_two_printed_figures_of_the_examples_of_003_come_out(sample_reports):
+    item = item_of(sample_reports, "003", "Examples 1 to 4")
+    apart = {
+        (row["example"], row["figure"]): printed["value"]
+        for row in item.rows
+        for printed in item.printed
+        if all(row[key] == printed[key] for key in ("example", "figure"))
+        and abs(row["value"] - printed["value"]) > 0.005
+    }
+    assert apart == {("3", "vanilla ROUGE-L"): 0.59, ("3", "adapted ROUGE-L"): 0.78}
+
+
+def test_curves_begin_at_weight_0_and_pass_the_figures_of_table_2(sample_reports):
+    table = {row["metric"]: row for row in item_of(sample_reports, "003", "Table 2").rows}
+    for name, weight, own, kind in (("Figure 1", "alpha", 2, "Yes-No"), ("Figure 2", "beta", 1, "Entity")):
+        rows = item_of(sample_reports, "003", name).rows
+        points = {(row["metric"], row[weight]): row["PCC"] for row in rows}
+        for metric in ("ROUGE-L", "BLEU-4"):
+            assert points[f"Adapted {metric}", 0] == pytest.approx(table[metric][kind])
+            assert points[f"Adapted {metric}", own] == pytest.approx(table[f"Adapted {metric}"][kind])
+
+
+def quadratic_kappa(pairs):
+    """Cohen's kappa with quadratic weights, written out."""
+    observed = sum((a - b) ** 2 for a, b in pairs) / len(pairs)
+    expected = sum((a - b) ** 2 for a, _ in pairs for _, b in pairs) / len(pairs) ** 2
+    return 1 - observed / expected
+
+
+def test_the_median_kappa_of_004_is_that_of_its_definition(sample_reports):
+    kappas = defaultdict(list)
+    for one, other in permutations([f"rating{k}" for k in range(1, 5)], 2):
+        rows = [row for row in rows_of("004") if row[one] and row[other]]
+        kappas[one].append(quadratic_kappa([(int(row[one]), int(row[other])) for row in rows]))
+    row = item_of(sample_reports, "004", "Table 2").rows[0]
+    assert row["kappa"] == pytest.approx(median(median(each) for each in kappas.values()))
+
+
+def test_systems_of_004_lie_where_the_means_of_their_ratings_are(sample_reports):
+    ratings = defaultdict(list)
+    for row in rows_of("004"):
+        ratings[row["system"]].append(
+            np.mean([int(row[f"rating{k}"]) for k in range(1, 5) if row[f"rating{k}"]])
+        )
+    points = item_of(sample_reports, "004", "Figure 4").rows
+    assert {point["system"]: point["human"] for point in points} == {
+        system: pytest.approx(np.mean(each)) for system, each in ratings.items()
+    }
+    left_out = item_of(sample_reports, "004", "Table 5").rows
+    removed = {row["removed"] for row in left_out if row["metric"] == "ROUGE"}
+    assert removed == {*ratings, "Average", "at random"}
 
 
 def test_the_command_writes_one_report_with_the_keys_of_its_contract(tmp_path):

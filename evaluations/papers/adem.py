@@ -1,0 +1,336 @@
+"""Lowe et al. 2017, Towards an Automatic Turing Test: Learning to Evaluate Dialogue Responses (004, ADEM).
+
+Contexts are questions, responses are answers, dialogue models are systems. ADEM's own rows need a trained
+model (`--model`); what the training itself shows is in the report of `manage.py train-adem`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evaluations.errors import EvaluationError
+from evaluations.learned_models import NO_MODELS, ModelOptions, models_for
+from evaluations.papers.items import (
+    Paper,
+    PaperData,
+    PaperItem,
+    PaperRow,
+    PaperSettings,
+    SourceScores,
+    compared,
+    not_made,
+    number,
+    score_source,
+)
+from evaluations.training import paper_figures
+from metrics.agreement.data import Ratings
+from metrics.agreement.kappa import pairwise_median
+from metrics.agreement.scale import Scale
+from metrics.metaeval.papers import (
+    TABLE8,
+    adem_table3,
+    adem_table4,
+    adem_table5,
+    adem_table6,
+    adem_table14,
+    protocol,
+)
+from metrics.metaeval.plan import Plan, ReportHeader
+
+PROFILE = "default"
+OVERLAP = {
+    "BLEU-1": "bleu-1", "BLEU-2": "bleu-2", "BLEU-3": "bleu-3", "BLEU-4": "bleu-4", "ROUGE": "rouge-l",
+    "METEOR": "meteor",
+}  # fmt: skip
+ADEM = {"ADEM": "adem"}
+#: Whose rows stand in long tables, as in the paper's pictures.
+SHOWN = ("bleu-2", "rouge-l", "adem")
+#: The printed kappas of Table 2.
+KAPPAS = (("Overall", 0.63), ("Topicality", 0.57), ("Informativeness", 0.31), ("Background", 0.05))
+TABLE1: list[PaperRow] = [
+    {"of": of, "value": value}
+    for of, value in (
+        ("# Examples", 4104), ("# Contexts", 1026), ("# Training examples", 2872),
+        ("# Validation examples", 616), ("# Test examples", 616), ("kappa, median", 0.63),
+    )
+]  # fmt: skip
+#: Table 5: Spearman and Pearson over the whole test set, and over the removed model's responses.
+TABLE5: list[PaperRow] = [
+    {"metric": "ADEM", "removed": name, "Spearman, all": row[0], "Pearson, all": row[1],
+     "Spearman, removed": row[2], "Pearson, removed": row[3]}
+    for name, row in {
+        "TF-IDF": (0.4097, 0.3975, 0.3931, 0.3645), "Dual Encoder": (0.4000, 0.3907, 0.4256, 0.4098),
+        "HRED": (0.4128, 0.3961, 0.3998, 0.3956), "Human": (0.4052, 0.3910, 0.4472, 0.4230),
+        "Average": (0.4069, 0.3938, 0.4164, 0.3982), "at random": (0.4077, 0.3932, None, None),
+    }.items()
+]  # fmt: skip
+ITEMS = {
+    "Figure 1": "A response that word overlap fails on",
+    "Table 1": "The data set",
+    "Table 2": "Median kappa of each question that judges were asked",
+    "Figure 2": "The model",
+    "Table 3": "Correlation with people over responses, p in brackets",
+    "Figure 3": "Scores of metrics against those of people",
+    "Figure 4": "Means of dialogue models by metrics and people",
+    "Table 4": "Correlation over dialogue models",
+    "Table 5": "One dialogue model left out",
+    "Table 7": "Scores of ADEM for three contexts",
+    "Table 6": "Good responses that overlap metrics miss",
+    "Table 9": "Responses that ADEM finds and overlap metrics miss",
+    "Table 8": "Scores by the difference in length",
+    "Figure 5": "Scores of each response in the four questions of the preliminary study",
+    "Figure 6": "The model of the pre-training",
+    "Table 10": "Correlation on the data of Liu et al. (2016)",
+    "Table 11": "Time of the evaluation",
+    "Figure 7": "Correlation as ADEM trains",
+    "Table 12": "Good responses that ADEM misses",
+    "Table 13": "Bad responses that ADEM takes for good",
+    "Table 14": "Correlation by the share of the training data",
+}
+_DRAWING = "it is a drawing or an example, and has no figure that could be calculated"
+_TRAINED = (
+    "it is about the training itself: manage.py train-adem trains with one system left out and on shares of "
+    "the data, and its report has it"
+)
+_EXAMPLES = "it shows single responses of the authors' Twitter data, whose ADEM scores are not published"
+
+
+def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
+    """All tables and figures from one table of judged responses, with ADEM's rows where there is a model."""
+    if len(data.sources) != 1:
+        raise EvaluationError("Paper 004 takes one --data: a table of judged responses.")
+    names = dict(OVERLAP)
+    models = NO_MODELS
+    if data.models.models:
+        names |= ADEM
+        models = models_for(list(names.values()), ModelOptions(list(data.models.models)), named=True)
+    scores = score_source(
+        data, data.sources[0], settings, profile=PROFILE, metrics=list(names.values()), models=models
+    )
+    called = {name: words for words, name in names.items()}
+    adem = "ADEM stands on other training data" if data.models.models else "no ADEM model was given (--model)"
+    because = f"{data.why_other} (4,104 responses of Twitter with unpublished ratings), and {adem}"
+    made = {
+        "Table 1": _facts(scores, because),
+        "Table 2": _kappas(scores, because),
+        "Table 3": _answers(scores, called, because),
+        "Figure 3": _scatter(scores, called, because),
+        **_systems(scores, called, because),
+        "Table 5": _left_out(scores, called, settings, because),
+        "Table 6": _cascade(scores, called, because),
+        "Table 8": _lengths(scores, called, settings, because),
+        "Table 14": _curve(scores, called, settings, because),
+    }
+    why = {
+        **dict.fromkeys(("Figure 1", "Figure 2", "Figure 6"), _DRAWING),
+        **dict.fromkeys(("Table 7", "Table 9", "Table 12", "Table 13"), _EXAMPLES),
+        "Figure 5": "a table of answers has overall scores alone, and the figure needs four questions",
+        "Table 10": "it is about another data set, whose responses and ratings do not come with it",
+        "Table 11": "a time is that of a machine and differs with every run; docs/metrics.md has speeds",
+        "Figure 7": _TRAINED,
+    }
+    return [made[name] if name in made else not_made(name, why[name]) for name in ITEMS]
+
+
+def median_kappa(scores: SourceScores) -> float | None:
+    """The median over workers of their median weighted kappa with every other one (five shared answers)."""
+    raters = scores.judged.raters
+    if raters is None or not (raters.scores == np.round(raters.scores)).all():
+        return None
+    low, high = (int(end) for end in (raters.scores.min(), raters.scores.max()))
+    size = int(raters.workers.max()) + 1
+    ratings = Ratings(
+        raters.answers.astype(np.int32),
+        raters.workers.astype(np.int32),
+        raters.scores.astype(np.int16),
+        [str(at) for at in range(len(scores.judged))],
+        [str(at) for at in range(size)],
+        Scale.of(low, max(high, low + 1)),
+    )
+    kappas = pairwise_median(ratings).kappa
+    known = kappas[~np.isnan(kappas)]
+    return float(np.median(known)) if len(known) else None
+
+
+def _facts(scores: SourceScores, because: str) -> PaperItem:
+    rows: list[PaperRow] = [
+        {"of": "# Examples", "value": len(scores.judged)},
+        {"of": "# Contexts", "value": len(np.unique(scores.judged.questions))},
+        {"of": "kappa, median", "value": median_kappa(scores)},
+    ]
+    why = f"{because}; nothing is trained here, so the data are not divided"
+    return compared("Table 1", rows, TABLE1, keys=("of",), because=why)
+
+
+def _kappas(scores: SourceScores, because: str) -> PaperItem:
+    printed: list[PaperRow] = [{"measurement": name, "kappa": kappa} for name, kappa in KAPPAS]
+    kappa = median_kappa(scores)
+    if kappa is None:
+        why = "no two people have rated the same five answers in whole numbers, or single ratings are missing"
+        return not_made("Table 2", why, printed)
+    rows: list[PaperRow] = [{"measurement": "Overall", "kappa": kappa}]
+    why = f"{because}; a table of answers has the overall score alone"
+    return compared("Table 2", rows, printed, keys=("measurement",), because=why)
+
+
+def _answers(scores: SourceScores, called: Mapping[str, str], because: str) -> PaperItem:
+    rows: list[PaperRow] = []
+    for name, found in adem_table3(scores.judged)["metrics"].items():
+        row: PaperRow = {"metric": called[name]}
+        for which in ("spearman", "pearson"):
+            row[which.capitalize()] = number(found[which]["value"])
+            row[f"p, {which.capitalize()}"] = number(found[which]["p"])
+        rows.append(row)
+    printed: list[PaperRow] = []
+    for name, words in called.items():
+        parts = paper_figures.TABLE3.get(name, {})
+        if part := parts.get("full") or parts.get("test"):
+            printed.append({"metric": words, "Spearman": part[0], "Pearson": part[1]})
+    return compared("Table 3", rows, printed, keys=("metric",), because=because)
+
+
+def _scatter(scores: SourceScores, called: Mapping[str, str], because: str) -> PaperItem:
+    """Mean and spread of each drawn metric at each score of people, to the nearest whole one."""
+    judged = scores.judged
+    rows: list[PaperRow] = []
+    for name in SHOWN:
+        values = judged.metrics.get(name)
+        if values is None:
+            continue
+        there = ~(np.isnan(values) | np.isnan(judged.human))
+        nearest = np.round(judged.human)
+        for score in np.unique(nearest[there]):
+            mine = values[there & (nearest == score)]
+            rows.append(
+                {"metric": called[name], "human": float(score), "mean": float(mine.mean()),
+                 "sd": float(mine.std()), "n": len(mine)}
+            )  # fmt: skip
+    if not rows:
+        return not_made("Figure 3", "no answer has both a human score and one of a metric")
+    return compared("Figure 3", rows, [], keys=("metric",), because="the paper prints a picture of points")
+
+
+def _systems(scores: SourceScores, called: Mapping[str, str], because: str) -> dict[str, PaperItem]:
+    found = adem_table4(scores.judged, scores.gathered.scale)["metrics"]
+    printed: list[PaperRow] = [
+        {"metric": words, "Pearson": paper_figures.TABLE4[name]}
+        for name, words in called.items()
+        if name in paper_figures.TABLE4
+    ]
+    rows: list[PaperRow] = [
+        {
+            "metric": called[name],
+            "Pearson": number(each["pearson"]["value"]),
+            "p": number(each["pearson"]["p"]),
+        }
+        for name, each in found.items()
+    ]
+    points: list[PaperRow] = [
+        {
+            "metric": called[name],
+            "system": point["system"],
+            "human": point["human"],
+            "normalised": point["metric"],
+        }
+        for name, each in found.items()
+        for point in each["points"]
+    ]
+    if all(row["Pearson"] is None for row in rows):
+        table = not_made("Table 4", "it has fewer than three systems with scores", printed)
+    else:
+        table = compared("Table 4", rows, printed, keys=("metric",), because=because)
+    picture = "the paper prints a picture of points"
+    return {"Figure 4": compared("Figure 4", points, [], keys=("metric",), because=picture), "Table 4": table}
+
+
+def _left_out(
+    scores: SourceScores, called: Mapping[str, str], settings: PaperSettings, because: str
+) -> PaperItem:
+    if len(scores.judged.system_names) < 2:
+        return not_made("Table 5", "it has one system, so there is none to leave out", TABLE5)
+    found = adem_table5(scores.judged, seed=settings.seed, replicates=settings.replicates)["metrics"]
+    rows: list[PaperRow] = []
+    for name, of in ((name, found[name]) for name in SHOWN if name in found):
+        for system in of["systems"]:
+            rows.append({"metric": called[name], "removed": system["system"], **_halves(system)})
+        rows.append({"metric": called[name], "removed": "Average", **_halves(of["average"])})
+        random = of["at_random"]
+        rows.append(
+            {"metric": called[name], "removed": "at random", "Spearman, all": random["spearman"]["value"],
+             "Pearson, all": random["pearson"]["value"]}
+        )  # fmt: skip
+    why = (
+        f"{because}; a metric that is given is not trained without a system, so all means the other systems' "
+        "answers (manage.py train-adem trains anew)"
+    )
+    return compared("Table 5", rows, TABLE5, keys=("metric", "removed"), because=why)
+
+
+def _halves(of: Mapping[str, Any]) -> PaperRow:
+    row: PaperRow = {}
+    for part, words in (("rest", "all"), ("removed", "removed")):
+        for which in ("spearman", "pearson"):
+            figure = of[part][which]
+            row[f"{which.capitalize()}, {words}"] = number(figure["value"])
+            if ci := figure.get("ci"):
+                row[f"{which.capitalize()}, {words}, 95 %"] = f"{ci[0]:.3f} to {ci[1]:.3f}"
+    return row
+
+
+def _cascade(scores: SourceScores, called: Mapping[str, str], because: str) -> PaperItem:
+    printed: list[PaperRow] = [{"metric": "ADEM", **paper_figures.TABLE6}]
+    found = adem_table6(scores.judged, scores.gathered.scale)["metrics"] or {}
+    rows: list[PaperRow] = [{"metric": called[name], **counts} for name, counts in found.items()]
+    return compared("Table 6", rows, printed, keys=("metric",), because=because)
+
+
+def _lengths(
+    scores: SourceScores, called: Mapping[str, str], settings: PaperSettings, because: str
+) -> PaperItem:
+    plan = Plan(seed=settings.seed, draws=max(1, settings.draws), scale=scores.gathered.scale)
+    found = protocol(TABLE8, scores.judged, plan, ReportHeader())
+    printed: list[PaperRow] = [
+        {"of": words, "near": paper_figures.TABLE8[name][0], "far": paper_figures.TABLE8[name][1]}
+        for words, name in (("Human", "human"), *((words, name) for name, words in called.items()))
+        if name in paper_figures.TABLE8
+    ]
+    entries = {"Human": found.get("human", {}), **{called[name]: of for name, of in found["metrics"].items()}}
+    rows: list[PaperRow] = [
+        {
+            "of": words,
+            **{part: number((of.get(part) or {}).get("mean")) for part in ("near", "far")},
+            "p (Welch)": number(of.get("welch_p")), "p (permutation)": number(of.get("permutation_p")),
+        }
+        for words, of in entries.items()
+    ]  # fmt: skip
+    return compared("Table 8", rows, printed, keys=("of",), because=because)
+
+
+def _curve(
+    scores: SourceScores, called: Mapping[str, str], settings: PaperSettings, because: str
+) -> PaperItem:
+    found = adem_table14(scores.judged, seed=settings.seed)["questions"]
+    rows: list[PaperRow] = [
+        {"metric": called[name], "share": point["share"], "Spearman": point["spearman"]["value"],
+         "Pearson": point["pearson"]["value"], "questions": point["questions"]}
+        for name in SHOWN
+        for point in found.get(name, ())
+    ]  # fmt: skip
+    printed: list[PaperRow] = [
+        {"metric": "ADEM", "share": share, "Spearman": two[0], "Pearson": two[1]}
+        for share, two in paper_figures.TABLE14.items()
+    ]
+    why = f"{because}; here fewer questions are looked at, and the paper trains on fewer ({_TRAINED})"
+    return compared("Table 14", rows, printed, keys=("metric", "share"), because=why)
+
+
+PAPER = Paper(
+    "004",
+    "Lowe et al. (2017), Towards an Automatic Turing Test: Learning to Evaluate Dialogue Responses",
+    needs="A table or release of judged responses: question (the context), answer, reference1, system, and "
+    "single ratings; an ADEM model (--model) for its rows.",
+    items=ITEMS,
+    sample=("papers/004.csv",),
+    build=build_items,
+)
