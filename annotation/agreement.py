@@ -17,7 +17,7 @@ NO_VARIATION = "not defined: all answers are the same"
 def nominal_alpha(units: Iterable[Sequence[Hashable]]) -> Figure:
     """Krippendorff's alpha with nominal distance; each unit is the answers that it got."""
     import krippendorff
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
     counts = [Counter(unit) for unit in units if len(unit) > 1]
     values = sorted({value for unit in counts for value in unit}, key=repr)

@@ -14,6 +14,7 @@ from releases import storage
 from releases.errors import ReleaseError
 from releases.models import Release
 from releases.privacy.check import check
+from releases.services import build
 from releases.services.job_requests import BUILD, CHECK
 from releases.services.transitions import give_up
 
@@ -64,8 +65,6 @@ def build_release(context: JobContext) -> None:
 
 
 def _build(context: JobContext, release: Release) -> None:
-    from releases.services import build  # noqa: PLC0415 - formats, only where something is built
-
     if check(project=release.project, progress=context.progress).open:
         raise ReleaseError(
             "The privacy check found something that nobody has decided about. Decide, then build again."

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from core.files.cells import cell
 from web.charts.looks import Look
 from web.charts.plot import Plot
+from web.charts.renderer import specification, svg
 
 #: What can be asked for, and how it is called.
 FORMS = {"svg": "image/svg+xml", "json": "application/json", "csv": "text/csv; charset=utf-8"}
@@ -41,8 +42,6 @@ def answer(request: HttpRequest, plot: Plot | None, name: str, form: str) -> Htt
 
 
 def _text(request: HttpRequest, plot: Plot, form: str) -> str:
-    from web.charts.renderer import specification, svg  # noqa: PLC0415 - only where something is drawn
-
     if form == "svg":
         asked = request.GET.get("look")
         look = Look(asked) if asked in set(Look) else Look.PAPER

@@ -94,9 +94,8 @@ class MarcoReader(ObjectReader):
                 if name in seen:
                     raise FileRefusedError(f"{self.source.name} has the member {name!r} twice.")
                 seen.add(name)
-                # The column names are those of COLUMNS.
                 put = (
-                    f'INSERT INTO record (key, "{name}") VALUES (?, ?) '  # noqa: S608
+                    f'INSERT INTO record (key, "{name}") VALUES (?, ?) '  # noqa: S608  # a name of COLUMNS
                     f'ON CONFLICT (key) DO UPDATE SET "{name}" = excluded."{name}"'
                 )
                 database.executemany(put, self._column(stream, name))

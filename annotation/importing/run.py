@@ -96,9 +96,9 @@ class Survey:
 
 def survey(reader: Reader, *, screen: Screen, design: Design, room: Path, strict: bool = False) -> Survey:
     """The first pass, and the draw. FileRefusedError if the file is refused; with `strict`, if a line is."""
-    from annotation.importing.first_pass import FirstPass  # noqa: PLC0415 - brings numpy, which no first page needs
-    from annotation.importing.sampling import draw  # noqa: PLC0415 - numpy
-    from annotation.importing.tally import Tally  # noqa: PLC0415 - numpy
+    from annotation.importing.first_pass import FirstPass
+    from annotation.importing.sampling import draw
+    from annotation.importing.tally import Tally
 
     before = reader.source.path.stat()
     refusals = Refusals(reader.source.name, strict=strict, unit=reader.unit)
@@ -149,7 +149,7 @@ def fetch(found: Survey) -> Iterator[tuple[Record, SampledQuery]]:
 
 def _gathered(found: Survey) -> Iterator[Record]:
     """The drawn queries, those of several rows put together."""
-    from numpy import fromiter, int64  # noqa: PLC0415 - as in `survey`
+    from numpy import fromiter, int64
 
     drawn = sorted(found.drawn)
     if not found.merged:

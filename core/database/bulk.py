@@ -124,7 +124,7 @@ def integer_columns(rows: "models.QuerySet[Any, tuple[Any, ...]]", *types: str) 
 
     `types` are numpy's, one for each column. Read by one statement, in constant memory beside the columns.
     """
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
     postgresql = connections[rows.db].vendor == "postgresql"
     parts: list[list[Column]] = [[np.zeros(0, dtype=each)] for each in types]
@@ -252,7 +252,7 @@ def _plain(value: Any) -> str:
 
 def _fetched(rows: "models.QuerySet[Any, tuple[Any, ...]]", types: Sequence[str]) -> "Iterator[list[Column]]":
     """Rows as Django gives them, in blocks of columns."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     source = rows.iterator(chunk_size=BATCH)
     while some := list(islice(source, BATCH)):
@@ -305,7 +305,7 @@ class _Records:
             raise _no_whole_numbers()
 
     def _take(self) -> None:
-        import numpy as np  # noqa: PLC0415 - start-up does without numpy
+        import numpy as np
 
         held = self._waiting
         if self._record is None:
@@ -326,7 +326,7 @@ class _Records:
 
     def _record_of(self, held: bytearray) -> "np.dtype[np.void]":
         """The record that begins here: how many fields, then each with its length before it."""
-        import numpy as np  # noqa: PLC0415 - start-up does without numpy
+        import numpy as np
 
         parts, at = [("fields", ">i2")], 2
         for place in range(len(self._types)):

@@ -15,9 +15,9 @@ from decimal import Decimal
 
 #: How a text begins that is guarded, and what is guarded inside of it; RE2, which Arrow has, knows them too.
 BEGINNING = "^'*(?:[\t\r]|[\\s\ufeff\u200b]*[=+\\-@＝＋－＠])"  # noqa: RUF001 - wide forms of the signs are meant
-INSIDE = "([;\t\r\n][\\s\ufeff\u200b]*)('*(?:[=@＝＠]|[+\\-＋－][0-9A-Za-z(]))"  # noqa: RUF001
+INSIDE = "([;\t\r\n][\\s\ufeff\u200b]*)('*(?:[=@＝＠]|[+\\-＋－][0-9A-Za-z(]))"  # noqa: RUF001 - as above
 _BEGINNING, _INSIDE = re.compile(BEGINNING), re.compile(INSIDE)
-_GUARDED = re.compile("([;\t\r\n][\\s\ufeff\u200b]*)'(?='*(?:[=@＝＠]|[+\\-＋－][0-9A-Za-z(]))")  # noqa: RUF001
+_GUARDED = re.compile("([;\t\r\n][\\s\ufeff\u200b]*)'(?='*(?:[=@＝＠]|[+\\-＋－][0-9A-Za-z(]))")  # noqa: RUF001 - as above
 Cell = str | int | float | Decimal | None
 
 

@@ -30,7 +30,7 @@ def read_rows(
     `progress` is told how many of how many rows are read. To be run under a limit of memory.
     """
     import pyarrow  # heavy
-    import pyarrow.parquet as parquet  # noqa: PLR0402
+    from pyarrow import parquet
 
     number = 0
     try:
@@ -63,7 +63,7 @@ def _rows_at_once(metadata: Any) -> int:
 
 def _dictionaries(table: Any, theirs: list[str]) -> list[str]:
     """Columns of texts that are dictionaries and references to them, at least in a part of the file."""
-    import pyarrow.types as types  # noqa: PLR0402  # heavy
+    from pyarrow import types  # heavy
 
     metadata, schema = table.metadata, table.schema_arrow
     found = set()
@@ -77,7 +77,7 @@ def _dictionaries(table: Any, theirs: list[str]) -> list[str]:
 
 def _slices(batch: Any) -> Iterator[Any]:
     """A batch in parts whose texts, written out, have some megabytes, or one row."""
-    import pyarrow.compute as compute  # noqa: PLR0402  # heavy
+    from pyarrow import compute  # heavy
 
     sizes = [0] * batch.num_rows
     for column in batch.columns:
@@ -94,7 +94,7 @@ def _slices(batch: Any) -> Iterator[Any]:
 
 
 def _lengths(compute: Any, column: Any) -> Any:
-    import pyarrow.types as types  # noqa: PLR0402  # heavy
+    from pyarrow import types  # heavy
 
     if types.is_dictionary(column.type):
         if _is_text(types, column.type.value_type):
@@ -115,7 +115,7 @@ def _is_text(types: Any, kind: Any) -> bool:
 
 def _values(column: Any) -> list[Any]:
     """Python values of a part; those of a dictionary that the part refers to, and no others."""
-    import pyarrow.types as types  # noqa: PLR0402  # heavy
+    from pyarrow import types  # heavy
 
     values: list[Any] = (
         column.dictionary_decode() if types.is_dictionary(column.type) else column

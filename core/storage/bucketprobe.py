@@ -23,7 +23,8 @@ def find_bucket_fault(setting: str, place: str, *, names: str) -> str:
     steps: tuple[tuple[str, str, Callable[[], Any]], ...] = (
         ("written", "s3:PutObject", lambda: client.put_object(Bucket=bucket, Key=key, Body=_CONTENT)),
         ("listed", "s3:ListBucket", lambda: client.list_objects_v2(Bucket=bucket, Prefix=key)),
-        ("read", "s3:GetObject", lambda: client.get_object(Bucket=bucket, Key=key)["Body"].read()),  # noqa: PLW0108
+        # A lambda, since the object is there only after the first step.
+        ("read", "s3:GetObject", lambda: client.get_object(Bucket=bucket, Key=key)["Body"].read()),  # noqa: PLW0108 - see above
         ("deleted", "s3:DeleteObject", lambda: client.delete_object(Bucket=bucket, Key=key)),
     )
     faults = [fault for what, permission, step in steps if (fault := _try(what, permission, step))]

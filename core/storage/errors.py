@@ -31,7 +31,7 @@ def name_folder_outages(root: Path) -> Iterator[None]:
 
 def refuse_absent_folder(root: Path) -> None:
     """StorageUnavailableError unless the folder is there: it is never made where its disk may be away."""
-    if not os.path.isdir(root):  # noqa: PTH112
+    if not os.path.isdir(root):  # noqa: PTH112 - as above
         raise StorageUnavailableError(_absent(root))
 
 

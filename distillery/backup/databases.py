@@ -198,8 +198,9 @@ def _program(name: str, *, at_least: int) -> str:
 
 
 def _version(program: str) -> str:
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
-    found = re.search(r"\d+(\.\d+)*", said)
+    command = [program, "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - PostgreSQL's own tool
+    found = re.search(r"\d+(\.\d+)*", result.stdout)
     return found[0] if found else "0"
 
 

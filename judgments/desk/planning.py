@@ -135,7 +135,7 @@ def _agreement(
 
 
 def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale) -> dict[str, Any]:
-    from metrics.agreement.planning import ScoreSpread  # noqa: PLC0415 - numpy
+    from metrics.agreement.planning import ScoreSpread
 
     stage = access.stage
     own = stage_figures(
@@ -160,7 +160,7 @@ def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale)
 
 
 def _metrics(request: HttpRequest) -> dict[str, Any]:
-    from metrics.agreement.planning import Three, items_for_metrics  # noqa: PLC0415 - scipy
+    from metrics.agreement.planning import Three, items_for_metrics
 
     usual = {"human_a": 0.6, "human_b": 0.55, "between": 0.7, "metric_power": 0.8}
     form, values = _form(MetricsForm, request, usual)

@@ -257,7 +257,7 @@ def _guessed(path: Path, head: bytes) -> str:
 def _opened_bytes(path: Path, check_fields: Callable[[], None] = check_nothing) -> IO[bytes]:
     with path.open("rb") as file:
         packed = packing_of(file.read(_MAGIC)) == "gzip"
-    source = cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")  # noqa: SIM115
+    source = cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")  # noqa: SIM115  # the caller closes it
 
     def too_long() -> RatingsFileError:
         return RatingsFileError(

@@ -98,10 +98,10 @@ def _as_now(row: Judge, excluded: bool) -> Judge:
 
 
 def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
-    from metrics.agreement.filters import duplicates  # noqa: PLC0415 - numpy
-    from metrics.agreement.kappa import pooled  # noqa: PLC0415 - numpy
+    from metrics.agreement.filters import duplicates
+    from metrics.agreement.kappa import pooled
 
     columns = ratings_of_stage(stage)
     ratings = columns.ratings
@@ -154,7 +154,7 @@ def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
 
 def _most_common_share(ratings: "Ratings") -> "npt.NDArray[np.float64]":
     """Share of the score that each worker gave most often."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     size = ratings.scale.size
     cells = ratings.workers.astype(np.int64) * size + (ratings.scores - ratings.scale.low)

@@ -81,9 +81,9 @@ def live(stage: Stage) -> Live:
 
 
 def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
-    from metrics.agreement.alpha import LEVELS, alpha, percent_agreement  # noqa: PLC0415 - numpy
-    from metrics.agreement.data import Sums  # noqa: PLC0415 - numpy
-    from metrics.agreement.icc import one_way  # noqa: PLC0415 - numpy
+    from metrics.agreement.alpha import LEVELS, alpha, percent_agreement
+    from metrics.agreement.data import Sums
+    from metrics.agreement.icc import one_way
 
     scale = scale_of(stage)
     counts, steps, unit = given.counts, scale.steps, float(scale.unit)
@@ -110,14 +110,14 @@ def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
 
 
 def _sizes(n: "Keys") -> list[tuple[int, int]]:
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
     return [(size, int(count)) for size, count in enumerate(np.bincount(n)) if count]
 
 
 def _spreads(variance: "Floats", scale: Scale) -> list[tuple[str, int]]:
     """How many items have a standard deviation in each class; items with one judgment are in none."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     low, high = scale.ends
     times = (high - low) / _POINTS if high - low > _LONG else 1.0
@@ -145,7 +145,7 @@ def systems_of(stage: Stage, candidates: "Keys") -> list[str]:
 
 def _by_system(systems: list[str], means: "Floats") -> list[SystemScore]:
     """Best first. Items without a mean are left out."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
     from scipy.special import stdtrit
 
     each: dict[str, list[float]] = defaultdict(list)
@@ -169,7 +169,7 @@ def _by_system(systems: list[str], means: "Floats") -> list[SystemScore]:
 def _kept(stamp: Stamp, systems: list[str], candidates: "Keys") -> dict[str, SystemScore]:
     if not stamp.run:
         return {}
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     rows = Score.objects.filter(run=stamp.run).order_by().values_list("candidate_id", "mean")
     means = {pk: np.nan if mean is None else mean for pk, mean in rows.iterator(chunk_size=_CHUNK)}

@@ -51,7 +51,7 @@ def cost(stage: Stage, answers: int, judges: int) -> int:
 
 def designs(stage: Stage, spread: "ScoreSpread", difference: float, power: float) -> list[Design]:
     """Designs that find a true difference of two systems' means with this power."""
-    from metrics.agreement.planning import items_for_systems  # noqa: PLC0415 - scipy
+    from metrics.agreement.planning import items_for_systems
 
     found = []
     for judges in JUDGES:
@@ -66,7 +66,7 @@ def designs(stage: Stage, spread: "ScoreSpread", difference: float, power: float
 
 def steps(stage: Stage, one: float | None, answers: int) -> list[Step]:
     """Reliability at 1 to 20 judges from the agreement of single judgments (Spearman-Brown)."""
-    from metrics.agreement.planning import reliability_table  # noqa: PLC0415 - numpy
+    from metrics.agreement.planning import reliability_table
 
     return [
         Step(
@@ -83,10 +83,10 @@ def steps(stage: Stage, one: float | None, answers: int) -> list[Step]:
 
 def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
     """What the stage's own judgments show, of its two systems with most answers; None for fewer."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
-    from metrics.agreement.data import Sums  # noqa: PLC0415 - numpy
-    from metrics.agreement.planning import ScoreSpread, spread_of  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import Sums
+    from metrics.agreement.planning import ScoreSpread, spread_of
 
     names = [row.system for row in sorted(now.systems, key=lambda row: (-row.items, row.system))[:2]]
     if len(names) < 2:

@@ -85,9 +85,9 @@ def scale_of(stage: Stage) -> Scale:
 
 def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
     """All good judgments of a stage as columns, in two questions to the database; up to the key `last`."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
-    from metrics.agreement.data import Ratings  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import Ratings
 
     some = Judgment.objects.filter(stage=stage)
     rows = (
@@ -143,7 +143,7 @@ def _codes_of(keys: "npt.NDArray[np.integer]") -> "tuple[Keys, npt.NDArray[np.in
     Keys of one project lie close together, so that a table of all between them is mostly smaller than what
     sorting them takes.
     """
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     low = int(keys.min()) if len(keys) else 0
     span = int(keys.max()) - low + 1 if len(keys) else 0
@@ -176,7 +176,7 @@ def seconds_of_assignments(stage: Stage, assignments: "Keys") -> "npt.NDArray[np
 
     `assignments` are keys in their order; nan where nothing is known of one.
     """
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     seconds = np.full(len(assignments), np.nan)
     known = np.fromiter(((key, took) for key, _, took in _times(stage)), dtype="i8,f8")

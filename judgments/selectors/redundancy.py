@@ -75,11 +75,11 @@ def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
 
     Sums, variances and widths are in units of the scale.
     """
-    import numpy as np  # noqa: PLC0415 - not on the way to a first page
+    import numpy as np  # not on the way to a first page
 
-    from metrics.agreement.data import Sums as ItemSums  # noqa: PLC0415 - the same
-    from metrics.agreement.data import pooled_variance  # noqa: PLC0415 - the same
-    from metrics.agreement.planning import Rule, decision, precision  # noqa: PLC0415 - the same
+    from metrics.agreement.data import Sums as ItemSums
+    from metrics.agreement.data import pooled_variance
+    from metrics.agreement.planning import Rule, decision, precision
 
     table = np.array([(each.n, each.total, each.squares) for each in known], dtype=np.int64).reshape(-1, 3)
     found = ItemSums(table[:, 0], table[:, 1], table[:, 2])

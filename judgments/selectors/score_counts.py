@@ -47,7 +47,7 @@ def score_counts(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts
 
 
 def _counted(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts:
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
     rows = _rows(stage, stamp, 0)
     candidates, at = np.unique(rows[:, 0], return_inverse=True)
@@ -58,7 +58,7 @@ def _counted(stage: Stage, stamp: Stamp, low: int, size: int) -> ScoreCounts:
 
 def _grown(stage: Stage, before: ScoreCounts, stamp: Stamp, low: int) -> ScoreCounts | None:
     """The counts before with what came since; None where more has changed than newer judgments."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     if (before.stamp.spoilt, before.stamp.spoilt_sum) != (stamp.spoilt, stamp.spoilt_sum):
         return None
@@ -78,7 +78,7 @@ def _grown(stage: Stage, before: ScoreCounts, stamp: Stamp, low: int) -> ScoreCo
 
 def _rows(stage: Stage, stamp: Stamp, after: int) -> "Counts":
     """(candidate, score, count) of the stamp's good judgments with keys above `after`."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     some = Judgment.objects.filter(stage=stage, pk__lte=stamp.last)
     if after:

@@ -52,10 +52,10 @@ def kept_scores(run: FilterRun, order: str, system: str, *, down: bool) -> Query
 
 def raw_scores(stage: Stage, stamp: Stamp, order: str, system: str, *, down: bool) -> list[tuple[Any, ...]]:
     """The same columns from all good judgments; nothing is adjusted without the model of the filters."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
-    from metrics.agreement.data import Ratings  # noqa: PLC0415 - numpy
-    from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import Ratings
+    from metrics.agreement.scores import item_scores
 
     scale = scale_of(stage)
     given = score_counts(stage, stamp, scale.low, scale.size)

@@ -15,13 +15,13 @@ from judgments.selectors.ratings import (
     scale_of,
     seconds_of_assignments,
 )
+from metrics.agreement.recipes import MOST_FOR_Z, Recipe, RecipeError, Z, recipe_of
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from metrics.agreement.filters import Checks, Run
-    from metrics.agreement.recipes import Recipe
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,13 +34,11 @@ class FilterDecision:
     seconds: "npt.NDArray[np.float64] | None"
 
 
-def recipe_named(name: str, parameters: Mapping[str, Any]) -> "Recipe":
+def recipe_named(name: str, parameters: Mapping[str, Any]) -> Recipe:
     """The recipe with these parameters; raises FilteringError with the reason why there is no such recipe.
 
     Rules in another order than the fixed one are such a reason.
     """
-    from metrics.agreement.recipes import RecipeError, recipe_of  # noqa: PLC0415 - numpy
-
     try:
         return recipe_of(name, parameters)
     except RecipeError as error:
@@ -49,7 +47,7 @@ def recipe_named(name: str, parameters: Mapping[str, Any]) -> "Recipe":
         raise FilteringError("The parameters of these filters cannot be read.") from error
 
 
-def stored_parameters(recipe: "Recipe") -> dict[str, Any]:
+def stored_parameters(recipe: Recipe) -> dict[str, Any]:
     """All parameters with the rules, as a run keeps them: enough to make the recipe again."""
     plain = {
         name: list(value) if isinstance(value, tuple) else value for name, value in recipe.parameters.items()
@@ -58,11 +56,10 @@ def stored_parameters(recipe: "Recipe") -> dict[str, Any]:
 
 
 def decide(
-    stage: Stage, recipe: "Recipe", *, last: int | None = None, until: datetime | None = None
+    stage: Stage, recipe: Recipe, *, last: int | None = None, until: datetime | None = None
 ) -> FilterDecision:
     """Run the recipe over all good judgments; over those up to the key `last` and checks until a moment."""
-    from metrics.agreement.filters import run  # noqa: PLC0415 - numpy
-    from metrics.agreement.recipes import MOST_FOR_Z, Z  # noqa: PLC0415 - numpy
+    from metrics.agreement.filters import run
 
     scale = scale_of(stage)
     if recipe.has(Z) and scale.size > MOST_FOR_Z:
@@ -80,9 +77,9 @@ def decide(
 
 def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None = None) -> "Checks":
     """How many attention checks each worker answered and failed, by the worker's code."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np  # start-up does without numpy
 
-    from metrics.agreement.filters import Checks  # noqa: PLC0415 - numpy
+    from metrics.agreement.filters import Checks
 
     presented: Counter[int] = Counter()
     failed: Counter[int] = Counter()
@@ -98,7 +95,7 @@ def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None =
 
 def seconds_of(stage: Stage, columns: StageRatings) -> "npt.NDArray[np.float64]":
     """Seconds per rating: those of its assignment, shared by the judgments in it; nan where unknown."""
-    import numpy as np  # noqa: PLC0415 - start-up does without numpy
+    import numpy as np
 
     each = seconds_of_assignments(stage, columns.assignments) / np.bincount(columns.of_assignment)
     seconds: npt.NDArray[np.float64] = each[columns.of_assignment]

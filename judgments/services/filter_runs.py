@@ -129,7 +129,7 @@ def _reasons(decided: FilterDecision) -> tuple[Reason, ...]:
 
 def _sums(decided: FilterDecision, *, kept_only: bool) -> dict[int, Sums]:
     """Judgments of each candidate with their sums, as the stage's rules about redundancy take them."""
-    from metrics.agreement.data import sums_of  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import sums_of
 
     ratings = decided.columns.ratings
     sums = sums_of(ratings.only(decided.run.kept) if kept_only else ratings)

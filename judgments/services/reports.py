@@ -70,7 +70,7 @@ def prefix(stage: Stage) -> str:
 
 def make(stage: Stage, progress: Progress) -> AgreementReport:
     """The report as a row that is not stored yet."""
-    from judgments.services.figures import whole_report  # noqa: PLC0415 - numpy
+    from judgments.services.figures import whole_report
 
     begun = time.monotonic()
     stamp = stamp_of(stage)

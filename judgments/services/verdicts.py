@@ -31,7 +31,7 @@ def scores_of(decided: FilterDecision) -> Scores:
 
     The model of the adjusted score weighs each worker itself and must see what they really said.
     """
-    from metrics.agreement.scores import adjusted, item_scores  # noqa: PLC0415 - numpy
+    from metrics.agreement.scores import adjusted, item_scores
 
     ratings, run = decided.columns.ratings, decided.run
     return Scores(item_scores(ratings, run.kept), adjusted(ratings.only(run.standing)))

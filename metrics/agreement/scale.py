@@ -60,7 +60,7 @@ class Scale:
     @property
     def steps(self) -> "npt.NDArray[np.int64]":
         """All units, from the lowest."""
-        import numpy as np  # noqa: PLC0415 - not on the way to a first page
+        import numpy as np  # not on the way to a first page
 
         return np.arange(self.low, self.high + 1)
 
@@ -69,7 +69,7 @@ class Scale:
         """All scores as people give them, from the lowest; whole numbers where these are."""
         if self.unit == 1:
             return self.steps
-        import numpy as np  # noqa: PLC0415 - the same
+        import numpy as np
 
         return np.array([float(step * self.unit) for step in self.steps.tolist()])
 

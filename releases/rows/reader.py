@@ -319,10 +319,10 @@ def _given(scope: Scope, judged: JudgedStage, first: int, last: int) -> dict[int
 
 def _figures(judged: JudgedStage, given: Sequence[list[dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
     """What a filter run would have stored; nothing is adjusted without the model of the filters."""
-    import numpy as np  # noqa: PLC0415 - only where something is scored
+    import numpy as np  # only where something is scored
 
-    from metrics.agreement.data import Ratings  # noqa: PLC0415 - numpy
-    from metrics.agreement.scores import item_scores  # noqa: PLC0415 - numpy
+    from metrics.agreement.data import Ratings
+    from metrics.agreement.scores import item_scores
 
     sizes = [len(each) for each in given]
     items = np.repeat(np.arange(len(given), dtype=np.int32), sizes)

@@ -10,6 +10,7 @@ from core.jobs.services import enqueue
 from core.projects.models import Project
 from releases.models import Release
 from releases.options import Options, options_of
+from releases.services import build
 
 BUILD, CHECK = "releases.build", "releases.check"
 
@@ -17,8 +18,6 @@ BUILD, CHECK = "releases.build", "releases.check"
 @transaction.atomic
 def begin(*, project: Project, version: str = "", notes: str = "", options: Options, actor: Any) -> Release:
     """Plan a release and queue the job that builds it; ReleaseError where it cannot be built."""
-    from releases.services import build  # noqa: PLC0415 - what builds is not on the way to a first page
-
     release = build.plan(project=project, version=version, notes=notes, options=options, actor=actor)
     given = {"release": release.pk, "project": project.pk, "version": release.version}
     job = enqueue(kind=BUILD, payload=given, effect=f"release:{release.pk}:{uuid.uuid4().hex}")

@@ -9,6 +9,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from core.projects.models import Project
 from judgments.models import Judgment
+from releases.describing.card import card as describe_release
 from releases.describing.facts import Facts
 from releases.options import Options
 from releases.rows.acceptance import released
@@ -115,9 +116,7 @@ def _words(value: Any, kind: Kind) -> str:
 
 def card(project: Project, options: Options, *, version: str, notes: str) -> str:
     """The data card as it would read, without what only the build can know."""
-    from releases.describing.card import card as written  # noqa: PLC0415 - only where it is shown
-
-    return written(
+    return describe_release(
         Facts(
             slug=project.slug,
             title=project.title,

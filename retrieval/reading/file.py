@@ -13,6 +13,7 @@ from core.files.faults import Fault
 from core.files.parquet import ParquetError, read_rows
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from retrieval.errors import FileRefusedError
+from retrieval.reading import car, jsonlines, tables
 from retrieval.reading.fields import mapped, row_of
 from retrieval.reading.passage_source import FOUND_OUT, Layout, PassageSource
 from retrieval.reading.row import Row
@@ -130,16 +131,9 @@ def _format_of(path: Path, start: bytes) -> str:
 
 
 def _reader(format: str) -> Callable[[PassageSource, IO[bytes]], Records]:
-    """The reader of a format; pyarrow and cbor2 come with theirs."""
-    if format == "jsonl":
-        from retrieval.reading.jsonlines import records  # noqa: PLC0415
-    elif format == "parquet":
-        records = _read_parquet
-    elif format == "car":
-        from retrieval.reading.car import records  # noqa: PLC0415
-    else:
-        from retrieval.reading.tables import records  # noqa: PLC0415
-    return records
+    """The reader of a format; pyarrow and cbor2 are loaded with the first record of theirs."""
+    readers = {"jsonl": jsonlines.records, "parquet": _read_parquet, "car": car.records}
+    return readers.get(format, tables.records)
 
 
 def _read_parquet(file: PassageSource, raw: IO[bytes]) -> Records:

@@ -159,7 +159,7 @@ def bound(address: str, port: int) -> socket.socket:
 
 def probe(address: str, port: int) -> Probe:
     """How to ask the web server itself, under a name that it answers to."""
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104 - not bound to
     names = [host for host in settings.ALLOWED_HOSTS if not host.startswith("*")]
     return Probe(reachable, port, names[0].removeprefix(".") if names else "localhost")
 

@@ -84,7 +84,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Train and test; what cannot be done ends it with status 1 and writes nothing."""
-        from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
+        from metrics.errors import MetricError  # not needed to parse arguments
 
         _checked(options)
         try:
@@ -94,15 +94,15 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _train(self, options: dict[str, Any]) -> None:
-        from evaluations.training.packages import require_packages  # noqa: PLC0415  # not needed to parse arguments
+        from evaluations.training.packages import require_packages
 
         require_packages("train-adem")
-        from evaluations.tables.sources import opened  # noqa: PLC0415 - with the extra alone
-        from evaluations.training.encoding import encoding  # noqa: PLC0415  # numpy and more
-        from evaluations.training.sources import measured, read  # noqa: PLC0415 - with the extra alone
-        from evaluations.training.study import Work, study  # noqa: PLC0415 - with the extra alone
-        from evaluations.training.summary import summary  # noqa: PLC0415 - with the extra alone
-        from releases.management.terminal import bar  # noqa: PLC0415 - with the extra alone
+        from evaluations.tables.sources import opened
+        from evaluations.training.encoding import encoding
+        from evaluations.training.sources import measured, read
+        from evaluations.training.study import Work, study
+        from evaluations.training.summary import summary
+        from releases.management.terminal import bar
 
         began = time.monotonic()
         material = read(
@@ -148,9 +148,9 @@ class Command(BaseCommand):
 
     def _keep(self, work: "Work", done: "TrainingStudy", out: Path, began: float) -> None:
         """The model of the split, or of everything where folds have said what it is worth."""
-        from evaluations.training.model_card import card_of, readme_of  # noqa: PLC0415 - with the extra alone
-        from evaluations.training.study import whole  # noqa: PLC0415 - with the extra alone
-        from metrics.learned.adem.model import save  # noqa: PLC0415 - with the extra alone
+        from evaluations.training.model_card import card_of, readme_of
+        from evaluations.training.study import whole
+        from metrics.learned.adem.model import save
 
         model, parts = whole(work) if done.crossed else (done.split.model, done.split.parts)
         trained = model.trained
@@ -159,11 +159,11 @@ class Command(BaseCommand):
         done.report["model"] = {"name": kept.name, "signature": kept.signature, "digest": kept.digest}
 
     def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
-        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415 - with the extra alone
-        from evaluations.scores import write_csv  # noqa: PLC0415 - with the extra alone
-        from evaluations.training.page import page_of, points_of  # noqa: PLC0415  # only for a report
-        from evaluations.training.score_columns import parts_of  # noqa: PLC0415 - with the extra alone
-        from judgments.reporting.writer import json_of, text_of  # noqa: PLC0415 - with the extra alone
+        from core.files.atomic import FileWriteError, write_together
+        from evaluations.scores import write_csv
+        from evaluations.training.page import page_of, points_of  # only for a report
+        from evaluations.training.score_columns import parts_of
+        from judgments.reporting.writer import json_of, text_of
 
         files: dict[Path, Any] = {}
         if options["report"] is not None:
@@ -261,7 +261,7 @@ def _checked(options: dict[str, Any]) -> None:
 
 
 def _settings(options: dict[str, Any], scale: tuple[float, float]) -> "Settings":
-    from metrics.learned.adem.settings import Settings  # noqa: PLC0415  # not needed to parse arguments
+    from metrics.learned.adem.settings import Settings
 
     sizes, penalties, rates = options["n"], options["penalty"], options["rate"]
     return Settings(
@@ -283,7 +283,7 @@ def _settings(options: dict[str, Any], scale: tuple[float, float]) -> "Settings"
 
 
 def _options(options: dict[str, Any]) -> "Options":
-    from evaluations.training.study import Options  # noqa: PLC0415  # not needed to parse arguments
+    from evaluations.training.study import Options
 
     return Options(
         seed=options["seed"],

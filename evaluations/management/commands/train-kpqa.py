@@ -149,7 +149,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Train; what cannot be done ends it with status 1 and leaves no model."""
-        from metrics.errors import MetricError  # noqa: PLC0415  # not needed to parse arguments
+        from metrics.errors import MetricError  # not needed to parse arguments
 
         try:
             self._train_all(options)
@@ -181,7 +181,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{out} is there already. Give another name, or go on with --resume.")
         for seed, out in outs.items():
             if out.exists():
-                from metrics.learned.folders import opened  # noqa: PLC0415 - with the extra alone
+                from metrics.learned.folders import opened
 
                 model = opened(out)
                 self.stdout.write(f"There already: {out} ({model.signature})")
@@ -196,13 +196,13 @@ class Command(BaseCommand):
             )
 
     def _train(self, options: dict[str, Any]) -> "ModelFolder":
-        from evaluations.training.packages import require_packages  # noqa: PLC0415 - with the extra alone
+        from evaluations.training.packages import require_packages
 
         require_packages("train-kpqa")
-        from core.files.atomic import FileWriteError, write_together  # noqa: PLC0415 - with the extra alone
-        from evaluations.training.kpqa.checkpoints import refuse_existing  # noqa: PLC0415
-        from judgments.reporting.writer import json_of  # noqa: PLC0415 - with the extra alone
-        from releases.management.terminal import bar  # noqa: PLC0415 - with the extra alone
+        from core.files.atomic import FileWriteError, write_together
+        from evaluations.training.kpqa.checkpoints import refuse_existing
+        from judgments.reporting.writer import json_of
+        from releases.management.terminal import bar
 
         out = Path(options["out"])
         files = outputs(options, ("json",), source=out, what="the model")
@@ -229,12 +229,12 @@ class Command(BaseCommand):
         return model
 
     def _model(self, out: Path, options: dict[str, Any], telling: TrainingProgress) -> "ModelFolder":
-        from evaluations.training.kpqa.epochs import Watch  # noqa: PLC0415 - with the extra alone
-        from evaluations.training.kpqa.settings import Settings, precision_for  # noqa: PLC0415
-        from evaluations.training.kpqa.train import encoder_for, trained  # noqa: PLC0415
-        from evaluations.training.kpqa.training_files import prepared  # noqa: PLC0415 - with the extra alone
-        from metrics.learned import devices  # noqa: PLC0415 - with the extra alone
-        from metrics.learned.bert.encoder_folder import known  # noqa: PLC0415 - with the extra alone
+        from evaluations.training.kpqa.epochs import Watch
+        from evaluations.training.kpqa.settings import Settings, precision_for
+        from evaluations.training.kpqa.train import encoder_for, trained
+        from evaluations.training.kpqa.training_files import prepared
+        from metrics.learned import devices
+        from metrics.learned.bert.encoder_folder import known
 
         settings = Settings(
             epochs=options["epochs"],

@@ -10,7 +10,7 @@ def text_encoder(name: str | Path, *, download: bool = False, device: str = "aut
 
     A GRU that is still to be trained comes from `gru.train_gru`.
     """
-    from metrics.learned.adem import gru, sentences  # noqa: PLC0415  # which take seconds
+    from metrics.learned.adem import gru, sentences  # which take seconds
 
     if gru.is_one(Path(name)):
         return gru.load(Path(name), device=device)

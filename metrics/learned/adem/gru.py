@@ -138,7 +138,7 @@ def train_gru(
     needed("The GRU encoder")
     import torch
 
-    from metrics.learned.adem.gru_network import Dialogue, Reader  # noqa: PLC0415 - with the extra alone
+    from metrics.learned.adem.gru_network import Dialogue, Reader
 
     known, held = _held(dialogues, settings)
     pieces = _learned_pieces(known, settings.pieces)
@@ -167,7 +167,7 @@ def load(folder: Path, *, device: str = "auto") -> GruEncoder:
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    from metrics.learned.adem.gru_network import Reader  # noqa: PLC0415 - with the extra alone
+    from metrics.learned.adem.gru_network import Reader
 
     threads()
     try:

@@ -70,7 +70,7 @@ def _describe_form(form: str, choice: Choice | None) -> tuple[dict[str, object],
 
 
 def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> ChunkValues:
-    from metrics.learned.adem.model import load  # noqa: PLC0415  # which takes seconds
+    from metrics.learned.adem.model import load  # which takes seconds
 
     if choice is None:
         raise MetricError(f"{form} needs a model.")
@@ -84,8 +84,8 @@ def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> ChunkVal
 
 
 def _encoded(chunk: Chunk, scorer: "Scorer") -> "EncodedExamples":
-    from metrics.learned.adem.encoded_examples import encode  # noqa: PLC0415 - with the extra alone
-    from metrics.learned.adem.examples import RatedResponse, turns  # noqa: PLC0415 - with the extra alone
+    from metrics.learned.adem.encoded_examples import encode
+    from metrics.learned.adem.examples import RatedResponse, turns
 
     answers = chunk.answers
     questions = answers.questions or [""] * len(answers)

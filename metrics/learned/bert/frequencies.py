@@ -27,8 +27,9 @@ class References:
         """Of some references as numbers of pieces, out of so many pieces."""
         having = np.zeros(pieces, np.int64)
         number = 0
-        for number, ids in enumerate(references, 1):  # noqa: B007
+        for ids in references:
             having[np.unique(np.asarray(ids, np.intp))] += 1
+            number += 1
         return cls(number, having)
 
     def idf(self) -> Floats:

@@ -86,7 +86,7 @@ class Layer:
 
     def vectors(self, chunk: Chunk) -> Any:
         """The vectors of a chunk's texts, which all metrics of an encoder and layer share."""
-        from metrics.learned.bert.vectors import Vectors, layers  # noqa: PLC0415  # with PyTorch
+        from metrics.learned.bert.vectors import Vectors, layers
 
         def made() -> Vectors:
             loaded = layers(self.encoder, self.number, self.device)
@@ -138,7 +138,7 @@ def _lacking(_chunk: Chunk, _found: Any) -> NoReturn:
 
 
 def _survey(chunk: Chunk, layer: Layer) -> Any:
-    from metrics.learned.bert.frequencies import References  # noqa: PLC0415 - with the extra alone
+    from metrics.learned.bert.frequencies import References
 
     vectors = layer.vectors(chunk)
     ids = [vectors.pieces[text].ids for text in chunk.references.tolist()]
@@ -157,8 +157,8 @@ def _measure(chunk: Chunk, found: Any, layer: Layer) -> ChunkValues:
 
 
 def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: WordWeighting) -> ChunkValues:
-    from metrics.learned.bert.keyphrase import pieces_weighed  # noqa: PLC0415  # with PyTorch
-    from metrics.learned.kpqa.word_weights import on_places, weigher  # noqa: PLC0415 - with the extra alone
+    from metrics.learned.bert.keyphrase import pieces_weighed
+    from metrics.learned.kpqa.word_weights import on_places, weigher
 
     vectors = layer.vectors(chunk)
     by = weigher(weighing.model, weighing.cache, weighing.device)
@@ -182,7 +182,7 @@ def _best(
     chunk: Chunk, vectors: Any, questions: Sequence[int], weights: Callable[[int, int], Any]
 ) -> ChunkValues:
     """The best F1 of each candidate; equal pairs of texts under one question are matched once."""
-    from metrics.learned.bert.greedy import f1  # noqa: PLC0415  # with PyTorch
+    from metrics.learned.bert.greedy import f1
 
     of = owners(chunk.starts)
     every = np.stack([np.asarray(questions, np.intp)[of], chunk.candidates[of], chunk.references])

@@ -96,7 +96,7 @@ class Layers:
 @lru_cache(maxsize=_LOADED)
 def layers(known: EncoderFolder, layer: int, device: str) -> Layers:
     """An encoder without what lies above a layer, loaded once."""
-    from metrics.learned.linears import pack  # noqa: PLC0415  # with PyTorch
+    from metrics.learned.linears import pack
 
     loaded = encoder(known.folder)
     _cut(loaded.model, layer)

@@ -46,7 +46,7 @@ class KeyphraseNetwork(nn.Module):  # type: ignore[misc]  # torch's types are no
 
 def save(network: KeyphraseNetwork, tokenizer: Any, folder: Path) -> None:
     """The files of a predictor: the encoder with its tokeniser as others can load them, and the head."""
-    from safetensors.torch import save_file  # noqa: PLC0415 - with the extra alone
+    from safetensors.torch import save_file
 
     network.base.config._name_or_path = ""  # where the encoder lay does not make it another model
     with quiet():
@@ -58,7 +58,7 @@ def save(network: KeyphraseNetwork, tokenizer: Any, folder: Path) -> None:
 
 def load(folder: Path, units: int = UNITS) -> tuple[KeyphraseNetwork, Encoder]:
     """What `save` wrote, ready to score; MetricError where the head is not one of `units` for the encoder."""
-    from safetensors.torch import load_file  # noqa: PLC0415 - with the extra alone
+    from safetensors.torch import load_file
 
     base = encoder(folder / _ENCODER)
     network = KeyphraseNetwork(base.model, units)

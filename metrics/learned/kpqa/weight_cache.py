@@ -83,7 +83,8 @@ def _read(file: Path, sizes: Mapping[bytes, int]) -> dict[bytes, Weights]:
         for at in range(0, len(names), _ASKED):
             some = names[at : at + _ASKED]
             marks = ",".join("?" * len(some))
-            rows = database.execute(f"SELECT key, weights FROM kept WHERE key IN ({marks})", some)  # noqa: S608
+            query = f"SELECT key, weights FROM kept WHERE key IN ({marks})"  # noqa: S608  # question marks alone
+            rows = database.execute(query, some)
             for name, blob in rows:
                 weights = _unpacked(name, blob, sizes[name])
                 if weights is not None:

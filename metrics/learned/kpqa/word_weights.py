@@ -120,8 +120,8 @@ class LoadedModel:
 
     @cached_property
     def _loading(self) -> tuple[Any, Any, Any]:
-        from metrics.learned.kpqa.network import load  # noqa: PLC0415  # PyTorch takes seconds
-        from metrics.learned.linears import pack  # noqa: PLC0415 - with the extra alone
+        from metrics.learned.kpqa.network import load  # PyTorch takes seconds
+        from metrics.learned.linears import pack
 
         where = devices.device(self._asked)
         network, encoder = load(self.folder.path, int(self.folder.settings["units"]))
