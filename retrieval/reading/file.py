@@ -132,7 +132,11 @@ def _format_of(path: Path, start: bytes) -> str:
 
 def _reader(format: str) -> Callable[[PassageSource, IO[bytes]], Records]:
     """The reader of a format; pyarrow and cbor2 are loaded with the first record of theirs."""
-    readers = {"jsonl": jsonlines.records, "parquet": _read_parquet, "car": car.records}
+    readers: dict[str, Callable[[PassageSource, IO[bytes]], Records]] = {
+        "jsonl": jsonlines.records,
+        "parquet": _read_parquet,
+        "car": car.records,
+    }
     return readers.get(format, tables.records)
 
 
