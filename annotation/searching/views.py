@@ -134,7 +134,9 @@ class AskForm(Form):
         sent = {name: value for name, value in cleaned.items() if name in self.data}
         given = {option.name: sent[option.name] for option in _SHARED if option.name in sent}
         prefix = f"{given.get(PROFILE.name, defaults().profile)}-"
-        own = {name.removeprefix(prefix): sent[name] for name in sent if name.startswith(prefix)}
+        # With the name of a weight behind it: one profile's name may begin with another's.
+        mine = f"{prefix}{PREFIX}"
+        own = {name.removeprefix(prefix): sent[name] for name in sent if name.startswith(mine)}
         try:
             self.parameters = Parameters.of({**given, **own})
         except ParametersError as error:

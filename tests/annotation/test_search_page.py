@@ -13,6 +13,7 @@ from annotation.searching import answers
 from annotation.searching.views import ABOUT_TEXTBOOKS
 from core.projects.models import Event
 from retrieval.answer_bytes import dump_answer, load_answer
+from retrieval.crown.options import PROFILES
 from retrieval.search import search_conversation
 from retrieval.services.corpora import delete_passages
 from retrieval.services.indexing import build_index
@@ -211,6 +212,17 @@ def test_weights_of_the_chosen_profile_must_add_up_to_one(viewer, corpus):
     names = ("bm25", "node", "edge", "pos", "coverage", "early", "feedback")
     weights = {f"balanced-weight_{name}": ".9" for name in names}
     assert ask(viewer, "monopoly", profile="crown-2020", **weights).status_code == 200
+
+
+def test_the_whole_form_can_be_sent_as_it_stands(viewer, corpus):
+    """With the weights of every profile, as a browser sends them; each profile takes its own only."""
+    form = viewer.get(PAGE).context["form"]
+    sent = {name: form[name].value() for name in form.fields if name != "question"}
+    for profile in PROFILES:
+        answer = ask(viewer, "monopoly", **{**sent, "profile": profile})
+        assert answer.status_code == 200
+        [turn] = answer.context["turns"]
+        assert turn.how.startswith(("bm25", profile))
 
 
 def test_the_engines_own_order_can_be_chosen(viewer, corpus):
