@@ -72,7 +72,7 @@ class RevisedForm(_Form):
         return ShownColumns(self._shown_columns, str(self.data.get(FIELD, "")))
 
     def compare(self, theirs: "RevisedForm", back: str) -> None:
-        """Somebody else was first: put what is typed beside what is stored, in `theirs`.
+        """Another person was first: put what is typed beside what is stored, in `theirs`.
 
         The form can then be sent again, and saves over what this comparison shows, over nothing newer.
         """

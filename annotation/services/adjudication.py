@@ -71,7 +71,7 @@ def _decide(
     if not move(
         query=query, to=after, reason=reason, stage=stage, actor=actor, details=details, by_hand=by_hand
     ):
-        raise AdjudicationError("Somebody else decided about this query a moment ago.")
+        raise AdjudicationError("Another person decided about this query a moment ago.")
     record(
         project=query.project,
         action="query.adjudicated",

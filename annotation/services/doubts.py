@@ -121,7 +121,7 @@ def _settled(doubt: Doubt, outcome: Doubt.Outcome, actor: Any, reason: str) -> Q
 
 def _moved(done: bool) -> None:
     if not done:
-        raise CrowdError("Somebody else has just moved this query. Look at it again.")
+        raise CrowdError("Another person has just moved this query. Look at it again.")
 
 
 def _exclude_answers(query: Query, actor: Any, reason: str) -> None:

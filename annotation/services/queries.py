@@ -177,7 +177,7 @@ def _move(query: Query, to: Status, reason: str, actor: Any, action: str, **fiel
     if not reason:
         raise CrowdError("Say why; the reason stays in the query's history.")
     if not move(query=query, to=to, reason=reason, actor=actor, **fields):
-        raise CrowdError("Somebody else has just moved this query. Look at it again.")
+        raise CrowdError("Another person has just moved this query. Look at it again.")
     record(
         project=query.project, action=action, subject=query.key, actor=actor, details={"why": reason[:300]}
     )

@@ -24,7 +24,7 @@ from crowd.services.unproven import confirmed, make_room, make_way
 
 State = Assignment.State
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-RETURN_IT = "Please return this HIT, so that somebody else can do it; returning costs you nothing."
+RETURN_IT = "Please return this HIT, so that another worker can do it; returning costs you nothing."
 _OVER = f"This HIT is over: its requester needs no more answers. Thank you for looking. {RETURN_IT}"
 _FROM_QUEUE = "Open the HIT again from your queue at the marketplace."
 
@@ -142,7 +142,7 @@ def _claim(
         refuse_apart(hit.stage, worker)
         _refuse_too_many(hit.stage, worker)
     elif hit.compensates_id != worker.pk:
-        raise WorkRefusedError(f"This HIT was made for somebody else. {RETURN_IT}")
+        raise WorkRefusedError(f"This HIT was made for another worker. {RETURN_IT}")
     held = set(
         Claim.objects.filter(stage=hit.stage, worker=worker, unit__in=units).values_list("unit", flat=True)
     )

@@ -72,5 +72,5 @@ def refuse_apart(stage: Stage, worker: Worker) -> None:
     if earlier is not None:
         raise WorkRefusedError(
             f"You worked on “{earlier.stage.task_title}”, and one person may not do both. "
-            "Please return this HIT, so that somebody else can do it; returning costs you nothing."
+            "Please return this HIT, so that another worker can do it; returning costs you nothing."
         )

@@ -188,7 +188,7 @@ def _project_findings(study: Study, project: Project | None) -> Iterator[Finding
                 "refused",
                 ("project", "members"),
                 "this would leave the project without an owner",
-                "Make somebody else an owner.",
+                "Make another person an owner.",
             )
         else:
             yield Finding(

@@ -200,7 +200,7 @@ def apply(
         (commit or _in_one_transaction)(store)
     except IntegrityError as error:
         raise FiltersChangedError(
-            "Somebody else applied filters at the same moment; look at theirs."
+            "Another person applied filters at the same moment; look at theirs."
         ) from error
     return kept[-1]
 

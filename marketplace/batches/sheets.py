@@ -306,7 +306,7 @@ class Sheet:
 
 
 class _UnclosedFile(io.RawIOBase):
-    """Somebody else's file: reading it to its end does not close it."""
+    """Another person's file: reading it to its end does not close it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

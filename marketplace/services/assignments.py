@@ -164,7 +164,7 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
     now = clock.now()
     worker = lock_worker(worker.pk)
     if hit_status(hit, now) != "Assignable":
-        raise Refusal("HITUnavailable", "Somebody else took the last place of this HIT, or it has expired.")
+        raise Refusal("HITUnavailable", "Another person took the last place of this HIT, or it has expired.")
     if not (verdict := eligibility.verdict(worker=worker, hit_type=hit.hit_type)).accept:
         raise _unqualified(verdict)
     in_queue = len(_IN_QUEUE.all(worker.pk, now))

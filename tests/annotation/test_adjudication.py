@@ -178,7 +178,7 @@ def test_of_two_decisions_at_the_same_moment_one_counts(ada, screening):
     query = make_tied(screening)
     seen_by_both = Query.objects.get(pk=query.pk)
     adjudication.accept(query=query, actor=ada)
-    with pytest.raises(AdjudicationError, match="Somebody else decided"):
+    with pytest.raises(AdjudicationError, match="Another person decided"):
         adjudication.exclude(query=seen_by_both, actor=ada, reason="No.")
     assert QueryStep.objects.filter(query=query, before="tied").count() == 1
 

@@ -323,7 +323,7 @@ def test_neither_is_done_twice(people, source):
 def test_who_looked_at_an_older_state_changes_nothing(people, source):
     query = make_query(source)
     Query.objects.update(status="accepted")
-    with pytest.raises(CrowdError, match="Somebody else has just moved"):
+    with pytest.raises(CrowdError, match="Another person has just moved"):
         withdraw(query=query, reason="x", actor=people["manager"])
     assert Query.objects.get().status == "accepted"
     assert not QueryStep.objects.exists() and not Event.objects.filter(action="query.withdrawn").exists()

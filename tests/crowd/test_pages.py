@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def written_elsewhere(pk):
-    """Somebody else writes to the same database, on a connection of their own."""
+    """Another person writes to the same database, on a connection of their own."""
 
     def write():
         try:

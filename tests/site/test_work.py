@@ -60,7 +60,7 @@ def test_a_refusal_is_told_in_words_on_the_preview(lab, rosa, as_rosa, as_ben):
     world.take(rosa, hit)
     page = as_ben.post(f"/projects/{group.group_id}/tasks/accept", {"hit_id": hit.hit_id}, follow=True)
     assert page.redirect_chain[-1][0] == f"/projects/{group.group_id}/tasks"
-    assert "Somebody else took the last place of this HIT" in page.content.decode()
+    assert "Another person took the last place of this HIT" in page.content.decode()
 
 
 def test_when_nothing_is_left_the_worker_is_back_at_the_list(lab, rosa, as_rosa):
