@@ -19,6 +19,7 @@ from evaluations.learned_models import models_of
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
 from evaluations.report.page import pages
+from evaluations.report.parts import Report
 from evaluations.report.points import FILE as POINTS
 from evaluations.report.points import points_file, points_of
 from evaluations.table_evaluation import Options, files_of, run_evaluation
@@ -94,7 +95,7 @@ Progress = Callable[[int, int, str], None]
 
 def compute(
     evaluation: Evaluation, plan: EvaluationPlan, folder: Path, *, spread: PartRunner, progress: Progress
-) -> dict[str, Any]:
+) -> Report:
     """Write the files of the report into an empty folder; the report.
 
     EvaluationError or MetricError where the release cannot be evaluated so.
@@ -118,7 +119,8 @@ def compute(
             crews=PartExecutors(spread),
             titles=_titles(evaluation, plan),
         )
-        done.report["warnings"] = [without_options(each) for each in done.report["warnings"]]
+        warnings = tuple(without_options(each) for each in done.report.warnings)
+        done = replace(done, report=done.report.model_copy(update={"warnings": warnings}))
         progress(0, 0, "Writing the report")
         points = points_of(done, plan.seed)
         files = {

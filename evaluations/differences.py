@@ -1,12 +1,13 @@
 """The answers on which a metric and people differ most, with their texts (Lee et al. 2021, 5.4)."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from evaluations.errors import EvaluationError
+from evaluations.report.parts import Differences
 from evaluations.scores import Part
 from evaluations.tables.first_pass import AnswerColumns
 from evaluations.tables.rows import AnswerTable
@@ -15,7 +16,6 @@ from metrics.metaeval.data import ScoredAnswers
 from metrics.metaeval.disagreement import MOST, Disagreement, largest_differences
 
 FILE = "differences.csv"
-_NUMBERS = ("human", "metric", "human_rank", "metric_rank", "difference")
 _NO_TYPE = "(no type)"
 
 
@@ -67,15 +67,25 @@ def list_differences(
     return {"most": most, "metrics": metrics}
 
 
-def difference_parts(differences: Mapping[str, Any]) -> Iterator[Part]:
+def difference_parts(differences: Differences) -> Iterator[Part]:
     """The list as rows of `differences.csv`."""
-    for name, entry in differences["metrics"].items():
-        answers = entry["answers"]
-        texts: dict[str, Sequence[str | int | None]] = {"name": [name] * len(answers)}
-        for field in ("row", "id", "question", "system", "type", "answer"):
-            texts[field] = [each[field] for each in answers]
-        texts["references"] = [" | ".join(each["references"]) for each in answers]
+    for name, entry in differences.metrics.items():
+        answers = entry.answers
+        texts: dict[str, Sequence[str | int | None]] = {
+            "name": [name] * len(answers),
+            "row": [each.row for each in answers],
+            "id": [each.id for each in answers],
+            "question": [each.question for each in answers],
+            "system": [each.system for each in answers],
+            "type": [each.type for each in answers],
+            "answer": [each.answer for each in answers],
+            "references": [" | ".join(each.references) for each in answers],
+        }
         numbers: dict[str, Floats] = {
-            field: np.array([each[field] for each in answers], np.float64) for field in _NUMBERS
+            "human": np.array([each.human for each in answers], np.float64),
+            "metric": np.array([each.metric for each in answers], np.float64),
+            "human_rank": np.array([each.human_rank for each in answers], np.float64),
+            "metric_rank": np.array([each.metric_rank for each in answers], np.float64),
+            "difference": np.array([each.difference for each in answers], np.float64),
         }
         yield texts, numbers

@@ -18,7 +18,7 @@ from core.files.cells import cell
 from evaluations.models import Evaluation
 from evaluations.report import model
 from evaluations.report.answer import answer
-from evaluations.report.model import Report, Value, number, value
+from evaluations.report.parts import Figure, Report, SystemEntry, read_report
 from evaluations.report.tables import NOTHING, Cell, Line, Notes, labels, plain, short, whole
 from releases.models import Release
 
@@ -35,7 +35,7 @@ class Metric:
     name: str
     title: str
     signature: str
-    agreement: Value
+    agreement: Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Entry:
     system: str
     inferred: bool
     answers: int | None
-    human: Value
-    means: Mapping[str, Value]
-    corpus: Mapping[str, Value]
+    human: Figure
+    means: Mapping[str, Figure]
+    corpus: Mapping[str, Figure]
     rank: int | None
 
 
@@ -82,17 +82,12 @@ def chosen() -> QuerySet[Evaluation]:
 
 def board_of(report: Report) -> Board:
     """The leaderboard that a report holds."""
-    entries, called, by = model.metrics(report), labels(report), model.lead(report)
+    entries, called, by = report.metrics, labels(report), model.lead(report)
     order = model.best_first(entries, by)
-    humans = [value(each, "human") for each in model.rows(report.get("systems"))]
-    found = [
-        _entry(each, human, humans, order)
-        for each, human in zip(model.rows(report.get("systems")), humans, strict=True)
-    ]
+    humans = [each.human for each in report.systems]
+    found = [_entry(each, humans, order) for each in report.systems]
     metrics = [
-        Metric(
-            name, called[name], str(entries[name].get("signature") or ""), model.of_lead(entries[name], by)
-        )
+        Metric(name, called[name], entries[name].signature, model.of_lead(entries[name], by))
         for name in order
     ]
     return Board(found, metrics, by.words, model.scale(report))
@@ -173,20 +168,19 @@ def table(board: Board, *, simulated: bool) -> list[list[str | float | int | Non
     return rows
 
 
-def _entry(given: Mapping[str, Any], human: Value, humans: list[Value], names: list[str]) -> Entry:
-    answers = number(given.get("n"))
+def _entry(given: SystemEntry, humans: list[Figure], names: list[str]) -> Entry:
     return Entry(
-        plain(given.get("name")),
-        bool(given.get("inferred")),
-        int(answers) if answers is not None else None,
-        human,
+        plain(given.name),
+        given.inferred,
+        given.n,
+        given.human,
         {name: model.mean(given, name) for name in names},
-        {name: value(given, "metrics", name, "corpus") for name in names},
-        _rank(human, humans),
+        {name: model.corpus(given, name) for name in names},
+        _rank(given.human, humans),
     )
 
 
-def _rank(human: Value, humans: list[Value]) -> int | None:
+def _rank(human: Figure, humans: list[Figure]) -> int | None:
     """One more than the systems that are clearly better; a mean without an interval is its own interval."""
     if human.value is None:
         return None
@@ -205,7 +199,7 @@ def _figure(entry: Entry, column: str) -> float | None:
     return entry.means[column].value
 
 
-def _value_json(found: Value) -> dict[str, Any]:
+def _value_json(found: Figure) -> dict[str, Any]:
     interval = None if found.low is None else [found.low, found.high]
     given: dict[str, Any] = {"value": found.value, "ci": interval}
     return given if found.value is not None else given | {"reason": found.reason}
@@ -268,11 +262,12 @@ def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
     }
     if release.state == Release.State.WITHDRAWN:
         return render(request, "evaluations/leaderboard.html", context)
-    board = board_of(evaluation.report)
+    report = read_report(evaluation.report)
+    board = board_of(report)
     order = order_of(board, request.GET.get("by", ""))
     lines, notes = lines_of(ordered(board, order), board)
     context |= {
-        "sentence": answer(evaluation.report)[0],
+        "sentence": answer(report)[0],
         "board": board,
         "heads": _heads(board, order),
         "lines": lines,
@@ -290,7 +285,7 @@ def as_json(request: HttpRequest, *, project: str, version: str) -> HttpResponse
         "project": project,
         "version": version,
         "evaluation": evaluation.number,
-        **board_as_json(board_of(evaluation.report), simulated=evaluation.release.simulated),
+        **board_as_json(board_of(read_report(evaluation.report)), simulated=evaluation.release.simulated),
     }
     text = json.dumps(said, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     return _file(request, evaluation, text, "application/json")
@@ -301,7 +296,7 @@ def as_csv(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
     """The same for spreadsheets; no name in it can be run as a formula."""
     evaluation = _chosen(project, version)
     out = io.StringIO()
-    for row in table(board_of(evaluation.report), simulated=evaluation.release.simulated):
+    for row in table(board_of(read_report(evaluation.report)), simulated=evaluation.release.simulated):
         csv.writer(out).writerow([cell(each) if isinstance(each, str) else each for each in row])
     return _file(request, evaluation, out.getvalue(), "text/csv; charset=utf-8")
 

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from evaluations.choices import MetricChoice
+from evaluations.report.parts import ReferenceCurve
 from evaluations.scores import Part, scored
 from evaluations.tables.first_pass import AnswerColumns
 from evaluations.tables.rows import AnswerTable, Row
@@ -126,22 +127,26 @@ def _point(human: Floats, columns: list[Floats]) -> dict[str, Any]:
     return said
 
 
-def curve_parts(curve: dict[str, Any]) -> Iterator[Part]:
+def curve_parts(curve: ReferenceCurve) -> Iterator[Part]:
     """The curve as rows of `reference-curve.csv`."""
-    for name, entry in curve.get("metrics", {}).items():
-        points = entry["points"]
+    for name, entry in curve.metrics.items():
         numbers: dict[str, Floats] = {}
-        for statistic in STATISTICS:
-            figures = [point[statistic] for point in points]
-            ends = [each["middle"] or (None, None) for each in figures]
+        for statistic, figures in (
+            ("pearson", [point.pearson for point in entry.points]),
+            ("spearman", [point.spearman for point in entry.points]),
+        ):
+            ends = [each.middle or (None, None) for each in figures]
             for words, values in (
-                (statistic, [each["value"] for each in figures]),
+                (statistic, [each.value for each in figures]),
                 (f"{statistic} low", [each[0] for each in ends]),
                 (f"{statistic} high", [each[1] for each in ends]),
-                (f"{statistic} samples", [each["n"] for each in figures]),
+                (f"{statistic} samples", [each.n for each in figures]),
             ):
                 numbers[words] = np.array([np.nan if value is None else value for value in values])
         yield (
-            {"metric": [name] * len(points), "references": [point["references"] for point in points]},
+            {
+                "metric": [name] * len(entry.points),
+                "references": [point.references for point in entry.points],
+            },
             numbers,
         )

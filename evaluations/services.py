@@ -27,6 +27,7 @@ from evaluations.executor import PartRunner
 from evaluations.models import Call, Evaluation, ExternalScores, Part
 from evaluations.plans import EvaluationPlan, External, plan_of
 from evaluations.report.model import best_of
+from evaluations.report.parts import Report
 from evaluations.selectors import stages_of
 from releases.models import Release
 from releases.reader import formats_of
@@ -130,12 +131,12 @@ def start(*, evaluation: Evaluation) -> bool:
 
 
 @transaction.atomic
-def finish(*, evaluation: Evaluation, report: Mapping[str, Any], files: Sequence[Mapping[str, Any]]) -> None:
+def finish(*, evaluation: Evaluation, report: Report, files: Sequence[Mapping[str, Any]]) -> None:
     """Make it ready, with its report; from now on nothing of it changes. EvaluationError where it is over."""
     best, value = best_of(report)
     changed = Evaluation.objects.filter(pk=evaluation.pk, state__in=Evaluation.OPEN).update(
         state=State.READY,
-        report=report,
+        report=report.as_json(),
         files=list(files),
         best=best,
         best_value=value,

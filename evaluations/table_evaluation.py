@@ -18,7 +18,7 @@ from evaluations.errors import EvaluationError
 from evaluations.reference_curve import FILE as CURVE_FILE
 from evaluations.reference_curve import curve_parts, reference_curve
 from evaluations.report.latex import table_of
-from evaluations.report.parts import build_report
+from evaluations.report.parts import Report, build_report
 from evaluations.scores import MetricScores, Part, scored, write_csv
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable, batches
@@ -86,7 +86,7 @@ class Options:
 class EvaluationResult:
     """The report of an evaluation, and the scores behind it."""
 
-    report: dict[str, Any]
+    report: Report
     judged: ScoredAnswers
     gathered: AnswerColumns
 
@@ -148,8 +148,7 @@ def run_evaluation(
         result["differences"] = list_differences(table, gathered, judged, options.differences)
     for sweep in options.sweeps:
         result["protocols"][f"sweep-{sweep.weight}"] = _sweep(judged, found, chosen, sweep, plan)
-    report = build_report(result)
-    return EvaluationResult(report.as_json(), judged, gathered)
+    return EvaluationResult(build_report(result), judged, gathered)
 
 
 def swept_metrics(chosen: MetricChoice, sweeps: Sequence[Sweep]) -> dict[str, Metric]:
@@ -242,42 +241,31 @@ def files_of(table: AnswerTable, done: EvaluationResult) -> dict[str, Write]:
     def scores(file: IO[bytes]) -> None:
         write_csv(file, _parts(table, done))
 
-    found: dict[str, Write] = {
-        "report.json": json_of(done.report),
+    return {
+        "report.json": json_of(done.report.as_json()),
         "scores.csv": scores,
         "table.tex": text_of(table_of(done.report)),
-        **{
-            name: partial(_write_parts, parts, done.report[key])
-            for key, name, parts in _ON_REQUEST
-            if key in done.report
-        },
+        **{name: partial(_write_parts, parts) for name, parts in _parts_on_request(done.report).items()},
     }
-    if points := list(_sweep_points(done.report)):
-        found[SWEEP] = partial(_write_points, points)
-    return found
 
 
-def _write_points(points: list[Part], file: IO[bytes]) -> None:
-    write_csv(file, points)
-
-
-def _sweep_points(report: Mapping[str, Any]) -> Iterator[Part]:
+def _sweep_points(report: Report) -> Iterator[Part]:
     """Rows of sweep.csv: a point of a curve each."""
     rows = [
-        (said["weight"], each, metric_name, kind, point)
-        for name, said in report["protocols"].items()
-        if name.startswith("sweep-")
-        for metric_name, kinds in said["curves"].items()
-        for each in [" ".join(f"{key}={value:g}" for key, value in said["fixed"][metric_name].items())]
+        (swept.weight, fixed, name, kind, point)
+        for swept in (report.protocols.sweep_alpha, report.protocols.sweep_beta)
+        if swept is not None
+        for name, kinds in swept.curves.items()
+        for fixed in [" ".join(f"{key}={value:g}" for key, value in swept.fixed[name].items())]
         for kind, points in kinds.items()
         for point in points
     ]
     if not rows:
         return
-    ends = [row[4]["ci"] or (np.nan, np.nan) for row in rows]
+    ends = [row[4].ci or (np.nan, np.nan) for row in rows]
     numbers = {
-        "value": [row[4]["x"] for row in rows],
-        "pearson": [np.nan if row[4]["value"] is None else row[4]["value"] for row in rows],
+        "value": [row[4].x for row in rows],
+        "pearson": [np.nan if row[4].value is None else row[4].value for row in rows],
         "low": [low for low, _ in ends],
         "high": [high for _, high in ends],
     }
@@ -286,20 +274,25 @@ def _sweep_points(report: Mapping[str, Any]) -> Iterator[Part]:
         "weight": [row[0] for row in rows],
         "fixed": [row[1] for row in rows],
         "questions": [row[3] for row in rows],
-        "n": [row[4]["n"] for row in rows],
+        "n": [row[4].n for row in rows],
     }
     yield texts, {name: np.array(column, dtype=np.float64) for name, column in numbers.items()}
 
 
-#: Parts of the report that are made on request: the key, the file of rows, and what makes them.
-_ON_REQUEST: tuple[tuple[str, str, Callable[[Any], Iterator[Part]]], ...] = (
-    ("reference_curve", CURVE_FILE, curve_parts),
-    ("differences", DIFFERENCES_FILE, difference_parts),
-)
+def _parts_on_request(report: Report) -> dict[str, Callable[[], Iterator[Part]]]:
+    """What makes the rows of files that only some reports have, by the file's name."""
+    found: dict[str, Callable[[], Iterator[Part]]] = {}
+    if report.reference_curve is not None:
+        found[CURVE_FILE] = partial(curve_parts, report.reference_curve)
+    if report.differences is not None:
+        found[DIFFERENCES_FILE] = partial(difference_parts, report.differences)
+    if points := list(_sweep_points(report)):
+        found[SWEEP] = partial(iter, points)
+    return found
 
 
-def _write_parts(parts: Callable[[Any], Iterator[Part]], of: Any, file: IO[bytes]) -> None:
-    write_csv(file, parts(of))
+def _write_parts(parts: Callable[[], Iterator[Part]], file: IO[bytes]) -> None:
+    write_csv(file, parts())
 
 
 def _parts(table: AnswerTable, done: EvaluationResult) -> Iterator[Part]:

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from core.projects.models import Project
 from evaluations.plans import EvaluationPlan
+from evaluations.report.parts import read_report
 from evaluations.services import evaluate_here, show
 from releases.models import Release
 
@@ -31,10 +32,11 @@ def evaluate(project: Project, version: str, *, owner: User, site: str) -> Evalu
     release = Release.objects.select_related("project").get(project=project, version=version)
     done = evaluate_here(release=release, plan=PLAN, title=TITLE, actor=owner)
     show(evaluation=done, actor=owner)
+    report = read_report(done.report)
     return EvaluationSummary(
         number=done.number,
-        metrics=sorted(done.report["metrics"]),
-        answers=done.report["n"]["scored"],
+        metrics=sorted(report.metrics),
+        answers=report.n.scored,
         best=done.best,
         pearson=done.best_value,
         url=f"{site}{reverse('leaderboards:page', args=[project.slug, release.version])}",

@@ -1,8 +1,6 @@
 """Two evaluations side by side: the same metric in both, the difference, whether the intervals overlap."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -11,7 +9,8 @@ from crowd.desk import tables
 from evaluations import selectors
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
-from evaluations.report.model import FIGURES, FigureView, figure, metrics_of
+from evaluations.report.model import FIGURES, figure
+from evaluations.report.parts import Figure, Report, read_report
 from web.access import ProjectAccess, on_project
 from web.pages import show
 
@@ -23,8 +22,8 @@ class MetricPair:
     """A metric in both evaluations. `overlap` is None where one of the intervals is missing."""
 
     name: str
-    first: FigureView
-    second: FigureView
+    first: Figure
+    second: Figure
     same_signature: bool
 
     @property
@@ -44,23 +43,19 @@ class MetricPair:
         return low <= other_high and other_low <= high
 
 
-def beside(first: Mapping[str, Any], second: Mapping[str, Any], key: str) -> list[MetricPair]:
+def beside(first: Report, second: Report, key: str) -> list[MetricPair]:
     """Metrics of two reports in the order of the first, then those that only the second has."""
-    a, b = metrics_of(first), metrics_of(second)
+    a, b = first.metrics, second.metrics
     names = [*a, *(name for name in b if name not in a)]
     return [
         MetricPair(
             name,
             figure(a.get(name), key),
             figure(b.get(name), key),
-            name not in a or name not in b or _signature(a[name]) == _signature(b[name]),
+            name not in a or name not in b or a[name].signature == b[name].signature,
         )
         for name in names
     ]
-
-
-def _signature(metric: Any) -> Any:
-    return metric.get("signature") if isinstance(metric, Mapping) else None
 
 
 @require_safe
@@ -70,11 +65,8 @@ def compare(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     ready = list(selectors.evaluations_of(access.project).filter(state=Evaluation.State.READY)[:_MOST])
     first, second = _pair(ready, request)
     key = tables.choice(request, "figure", FIGURES)
-    reports = dict(
-        Evaluation.objects.filter(pk__in={each.pk for each in (first, second) if each}).values_list(
-            "pk", "report"
-        )
-    )
+    stored = Evaluation.objects.filter(pk__in={each.pk for each in (first, second) if each})
+    reports = {pk: read_report(report) for pk, report in stored.values_list("pk", "report")}
     rows = beside(reports[first.pk], reports[second.pk], key.chosen) if first and second else []
     return show(
         request,

@@ -1,16 +1,13 @@
 """The answer of an evaluation in sentences: which metric agrees with people, and how sure that is."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from evaluations.report import model
-from evaluations.report.model import Lead, Report, Value, mapping, name_statistic, number, rows
+from evaluations.report.model import Lead, name_statistic
+from evaluations.report.parts import Figure, MetricTest, Report
 from evaluations.report.tables import between, listed, p_is, percent, probability, short, whole
 
-#: What is less likely under chance than this counts as a difference, after Holm.
-LEVEL = 0.05
 METHODS = {
     "perm_inputs": "permutation of whole questions",
     "perm_both": "permutation of single answers",
@@ -22,39 +19,13 @@ METHODS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
-    """Is `a` better than `b`? `delta` is the difference of their figures; `mdd` could just have been seen."""
-
-    a: str
-    b: str
-    delta: float | None
-    p: float | None
-    p_holm: float | None
-    mdd: float | None
-    n: float | None
-    reason: str
-
-    @property
-    def counts(self) -> float | None:
-        """The probability that decides: after Holm where that was done."""
-        return self.p if self.p_holm is None else self.p_holm
-
-    @property
-    def better(self) -> str:
-        """The one that agrees significantly better, or nothing."""
-        if self.counts is None or self.counts >= LEVEL or not self.delta:
-            return ""
-        return self.a if self.delta > 0 else self.b
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """All tests of one figure by one method, and what they say together."""
 
     statistic: str
     grouping: str
     method: str
-    tests: tuple[Test, ...]
+    tests: tuple[MetricTest, ...]
     clusters: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -63,7 +34,7 @@ class Comparison:
         method = METHODS.get(self.method, self.method)
         return ", ".join(filter(None, (name_statistic(self.statistic, self.grouping), method)))
 
-    def of(self, one: str, other: str) -> Test | None:
+    def of(self, one: str, other: str) -> MetricTest | None:
         """The test of two metrics, whichever stands first in it."""
         wanted = {one, other}
         return next((each for each in self.tests if {each.a, each.b} == wanted), None)
@@ -71,55 +42,33 @@ class Comparison:
 
 def comparisons(report: Report) -> list[Comparison]:
     """The comparisons in the order of the report; permutation tests before quick looks."""
-    known = [each for each in rows(report.get("tests")) if each.get("a") and each.get("b")]
-    order = {key: at for at, key in reversed(list(enumerate(map(_statistic, known))))}
-    known.sort(
-        key=lambda each: (not _method(each).startswith("perm"), order[_statistic(each)], _method(each))
+    order = {key: at for at, key in reversed(list(enumerate(map(_statistic, report.tests))))}
+    known = sorted(
+        report.tests,
+        key=lambda each: (not each.method.startswith("perm"), order[_statistic(each)], each.method),
     )
-    groups = mapping(report.get("clusters"))
     found = []
-    for (statistic, grouping, method), tests in groupby(
-        known, lambda each: (*_statistic(each), _method(each))
-    ):
-        clusters = groups.get(f"{statistic}|{grouping}")
-        found.append(Comparison(statistic, grouping, method, tuple(map(_test, tests)), _clusters(clusters)))
+    for (statistic, grouping, method), tests in groupby(known, lambda each: (*_statistic(each), each.method)):
+        clusters = report.clusters.get(f"{statistic}|{grouping}", ())
+        found.append(Comparison(statistic, grouping, method, tuple(tests), clusters))
     return found
 
 
 def leading(report: Report, by: Lead) -> Comparison | None:
     """The comparison of the figure that metrics are ordered by."""
-    same = (each for each in comparisons(report) if (each.statistic, each.grouping) == _of(by))
+    same = (
+        each for each in comparisons(report) if (each.statistic, each.grouping) == (by.statistic, by.grouping)
+    )
     return next(same, None)
 
 
-def _of(by: Lead) -> tuple[str, str]:
-    return by.statistic, by.grouping
-
-
-def _statistic(row: Mapping[str, Any]) -> tuple[str, str]:
-    return str(row.get("statistic") or ""), str(row.get("grouping") or "")
-
-
-def _method(row: Mapping[str, Any]) -> str:
-    return str(row.get("method") or "")
-
-
-def _test(row: Mapping[str, Any]) -> Test:
-    figures = {name: number(row.get(name)) for name in ("delta", "p", "p_holm", "mdd", "n")}
-    reason = row.get("reason")
-    why = reason if isinstance(reason, str) else str(next(iter(mapping(reason).values()), ""))
-    return Test(str(row["a"]), str(row["b"]), **figures, reason=why)
-
-
-def _clusters(given: Any) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(given, list):
-        return ()
-    return tuple(tuple(map(str, each)) for each in given if isinstance(each, list))
+def _statistic(test: MetricTest) -> tuple[str, str]:
+    return test.statistic, test.grouping
 
 
 def answer(report: Report) -> list[str]:
     """One sentence after another, the answer first; there is always one."""
-    entries = model.metrics(report)
+    entries = report.metrics
     by = model.lead(report)
     order = model.best_first(entries, by)
     if not order:
@@ -133,8 +82,8 @@ def answer(report: Report) -> list[str]:
     return [each for each in said if each]
 
 
-def _best(report: Report, best: str, found: Value, by: Lead) -> str:
-    count = len(model.metrics(report))
+def _best(report: Report, best: str, found: Figure, by: Lead) -> str:
+    count = len(report.metrics)
     who = model.title(report, best)
     metric = f"Of {count} metrics {who} agrees best with people" if count > 1 else f"{who} agrees with people"
     figure = _figure(found)
@@ -193,8 +142,8 @@ def _least(comparison: Comparison, best: str, others: list[str]) -> str:
     return f"p{sign} {probability(p)}{corrected}" if sign else f"{p_is(p)}{corrected}"
 
 
-def _floor(report: Report, found: Value, by: Lead) -> str:
-    entries = model.floors(report)
+def _floor(report: Report, found: Figure, by: Lead) -> str:
+    entries = report.floors
     order = model.best_first(entries, by)
     if not order:
         return ""
@@ -216,7 +165,7 @@ def _ceiling(report: Report) -> str:
 
 
 def _pairs(report: Report, best: str) -> str:
-    found = model.value(model.metrics(report)[best], "pair_acc")
+    found = report.metrics[best].figure("pair_acc")
     if found.value is None:
         return f"Whether it orders two answers to the same question right cannot be said: {found.reason}."
     ends = (
@@ -229,7 +178,7 @@ def _pairs(report: Report, best: str) -> str:
     return f"{ask} {percent(found.value)}{pairs}{ends}; guessing is right in half of them."
 
 
-def _figure(found: Value) -> str:
+def _figure(found: Figure) -> str:
     """The number with its interval; only of figures that have a value."""
     ends = f" {between(found.low, found.high)}" if found.low is not None and found.high is not None else ""
     return f"{short(found.value or 0.0)}{ends}"

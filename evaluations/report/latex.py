@@ -1,7 +1,8 @@
 """The main figures of a report as a LaTeX table that needs no package."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from evaluations.report.parts import MetricEntry, Report
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -29,34 +30,34 @@ _COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def table_of(report: Mapping[str, Any]) -> str:
+def table_of(report: Report) -> str:
     """`tabular` inside of `table`: a row per metric, three decimals, a dash where a figure does not exist.
 
     Comments name signature and seed, so that the table can be made again.
     """
-    n = report["n"]
-    simulated = (report.get("simulated") or {}).get("what", "")
+    n = report.n
+    simulated = report.simulated.what if report.simulated else ""
     note = rf" \textbf{{{escaped(simulated)}}}" if simulated else ""
     lines = [
         *([f"% {_comment(simulated)}"] if simulated else []),
-        f"% {_comment(report.get('source') or report.get('title') or '')}",
-        f"% distillery {_comment(report.get('distillery') or '')}, seed {report['seed']}",
-        *(f"% {_comment(name)}: {_comment(each['signature'])}" for name, each in report["metrics"].items()),
+        f"% {_comment(report.source or report.title)}",
+        f"% distillery {_comment(report.distillery)}, seed {report.seed}",
+        *(f"% {_comment(name)}: {_comment(each.signature)}" for name, each in report.metrics.items()),
         r"\begin{table}",
         r"\centering",
         rf"\begin{{tabular}}{{l{'r' * len(_COLUMNS)}}}",
         r"\hline",
         _row(["metric", *(title for title, _path in _COLUMNS)]),
         r"\hline",
-        *_rows(report["metrics"]),
+        *_rows(report.metrics),
     ]
-    if report.get("floors"):
-        lines += [r"\hline", *_rows(report["floors"])]
+    if report.floors:
+        lines += [r"\hline", *_rows(report.floors)]
     lines += [
         r"\hline",
         r"\end{tabular}",
-        rf"\caption{{Agreement of metrics with people on {escaped(report.get('title') or 'the data')}: "
-        rf"{n['scored']:,} answers to {n['questions']:,} questions.{note}}}",
+        rf"\caption{{Agreement of metrics with people on {escaped(report.title or 'the data')}: "
+        rf"{n.scored:,} answers to {n.questions:,} questions.{note}}}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -67,7 +68,7 @@ def escaped(text: str) -> str:
     return "".join(_SIGNS.get(sign, sign) for sign in _line(text))
 
 
-def _rows(entries: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _rows(entries: Mapping[str, MetricEntry]) -> list[str]:
     return [
         _row([escaped(name), *(_figure(entry, path) for _title, path in _COLUMNS)])
         for name, entry in entries.items()
@@ -78,11 +79,8 @@ def _row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _figure(entry: Mapping[str, Any], path: Sequence[str]) -> str:
-    found: Any = entry
-    for part in path:
-        found = (found or {}).get(part)
-    value = (found or {}).get("value")
+def _figure(entry: MetricEntry, path: Sequence[str]) -> str:
+    value = entry.figure(*path).value
     return "--" if value is None else f"${value:.3f}$"
 
 

@@ -17,7 +17,7 @@ from evaluations import storage
 from evaluations.models import Evaluation
 from evaluations.report import model, points, tables
 from evaluations.report.answer import answer, comparisons
-from evaluations.report.model import Report, mapping, number
+from evaluations.report.parts import ModelReference, Report, read_report
 from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, protocol_tables, test_rows
 from evaluations.report.points import NONE, Points
 from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
@@ -89,10 +89,10 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
     `report` as it is, `sentence` (the answer) and `more` (the sentences after it), `figures` by kind with `-`
     as `_`, the tables, and `notes` on why figures are missing.
     """
-    report = model.cleaned(report)
+    report = model.clean_texts(report)
     points = replace(points, metrics={model.visible(name): each for name, each in points.metrics.items()})
     called = labels(report)
-    order = model.best_first(model.metrics(report), model.lead(report))
+    order = model.best_first(report.metrics, model.lead(report))
     first, *more = answer(report)
     notes = Notes()
     shown = {
@@ -113,8 +113,7 @@ def context_of(report: Report, points: Points = NONE) -> dict[str, Any]:
         "report": report,
         "sentence": first,
         "more": more,
-        "title": plain(report.get("title") or "Evaluation")
-        + (" (simulated data)" if report.get("simulated") else ""),
+        "title": plain(report.title or "Evaluation") + (" (simulated data)" if report.simulated else ""),
         "figures": by_kind(figures_of(report, points)),
         "most_plotted": MOST_PLOTTED if len(order) > MOST_PLOTTED else 0,
         "tables": shown,
@@ -146,26 +145,31 @@ def _clusters(report: Report, called: Mapping[str, str]) -> list[Cluster]:
 
 
 def _counts(report: Report) -> list[tuple[str, str]]:
-    n = mapping(report.get("n"))
-    names = ("answers", "scored", "questions", "systems", "ratings")
-    words = {"scored": "with a human score"}
-    return [(words.get(name, name), whole(found)) for name in names if (found := number(n.get(name)))]
+    n = report.n
+    counts = {
+        "answers": n.answers,
+        "with a human score": n.scored,
+        "questions": n.questions,
+        "systems": n.systems,
+        "ratings": n.ratings,
+    }
+    return [(words, whole(count)) for words, count in counts.items() if count]
 
 
 def _facts(report: Report) -> list[tuple[str, str]]:
     scale = model.scale(report)
     ends = f"{scale[0]:g} to {scale[1]:g}" if scale else ""
-    versions = ", ".join(f"{name} {each}" for name, each in mapping(report.get("versions")).items())
+    versions = ", ".join(f"{name} {each}" for name, each in report.versions.items())
     said = [
-        ("Data", report.get("source")),
-        ("Profile", report.get("profile")),
-        ("Models", "; ".join(map(_model, model.rows(report.get("models"))))),
+        ("Data", report.source),
+        ("Profile", report.profile),
+        ("Models", "; ".join(map(_model, report.models))),
         ("Scale of the human scores", ends),
-        ("Signature", report.get("signature")),
-        ("Seed", report.get("seed")),
-        ("Bootstrap replicates of each interval", report.get("replicates")),
-        ("Draws of each permutation test", report.get("draws")),
-        ("Distillery", report.get("distillery")),
+        ("Signature", report.signature),
+        ("Seed", report.seed),
+        ("Bootstrap replicates of each interval", report.replicates),
+        ("Draws of each permutation test", report.draws),
+        ("Distillery", report.distillery),
         ("Versions", versions),
     ]
     return [
@@ -173,9 +177,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     ]
 
 
-def _model(said: Mapping[str, Any]) -> str:
+def _model(said: ModelReference) -> str:
     """`marco (kpqa-1a2b3c4d5e6f)`, or the encoder of BERTScore."""
-    return f"{plain(said.get('name') or '')} ({plain(said.get('signature') or said.get('kind') or '')})"
+    return f"{plain(said.name)} ({plain(said.signature or said.kind)})"
 
 
 def _is(value: object) -> bool:
@@ -183,14 +187,12 @@ def _is(value: object) -> bool:
 
 
 def _alpha(report: Report) -> str:
-    said = mapping(report.get("alpha"))
-    before, after = number(said.get("before")), number(said.get("after"))
-    if before is None and after is None:
-        reason = said.get("reason")
-        return f"Krippendorff's alpha is not known: {reason}." if reason else ""
+    alpha = report.alpha
+    if alpha.before is None and alpha.after is None:
+        return f"Krippendorff's alpha is not known: {alpha.reason}." if alpha.reason else ""
     parts = [
         f"{short(each)} {words}"
-        for each, words in ((before, "before noisy workers were removed"), (after, "after"))
+        for each, words in ((alpha.before, "before noisy workers were removed"), (alpha.after, "after"))
         if each is not None
     ]
     return f"Krippendorff's alpha of the human scores: {', '.join(parts)}."
@@ -241,14 +243,12 @@ def shown(evaluation: Evaluation) -> SafeString:
             return SafeString(file.read().decode())
     except FileNotFoundError:
         key = f"evaluation-shown:{evaluation.pk}:{settings.DISTILLERY_VERSION}"
-        return SafeString(
-            cache.get_or_set(key, lambda: drawn(evaluation.report, _points(evaluation)), _SECONDS)
-        )
+        return SafeString(cache.get_or_set(key, lambda: _drawn(evaluation), _SECONDS))
 
 
-def drawn(report: Report, points: Points) -> str:
-    """Sentence, tables and plots as HTML."""
-    return render_to_string(_PART, context_of(report, points))
+def _drawn(evaluation: Evaluation) -> str:
+    context = context_of(read_report(evaluation.report), _points(evaluation))
+    return render_to_string(_PART, context)
 
 
 def _points(evaluation: Evaluation) -> Points:

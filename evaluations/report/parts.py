@@ -38,6 +38,8 @@ from evaluations.errors import EvaluationError
 
 #: The version of the report's form, under `report` in its JSON.
 VERSION: Final = 1
+#: What is less likely under chance than this counts as a difference, after Holm.
+LEVEL = 0.05
 NOT_CALCULATED = "it was not calculated"
 #: A whole number is written as one, as `6` and not as `6.0`.
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
@@ -82,7 +84,7 @@ NO_FIGURE = Figure()
 
 
 class TestedFigure(ReportPart):
-    """A correlation with the p-value of its t-test."""
+    """A correlation with the p-value of its t-test; its interval, where it has one, is written last."""
 
     value: Number | None = None
     n: int | None = None
@@ -173,8 +175,8 @@ class LengthBias(ReportPart):
     welch_p: Number | None = None
     permutation_p: Number | None = None
     draws: int | None = None
-    length: Figure | TestedFigure | None = None
-    distance: Figure | TestedFigure | None = None
+    length: TestedFigure | None = None
+    distance: TestedFigure | None = None
 
 
 class HumanScores(ReportPart):
@@ -337,6 +339,18 @@ class MetricTest(ReportPart):
     mdd: Number | None = None
     mdd_reason: str = ""
 
+    @property
+    def counts(self) -> Number | None:
+        """The probability that decides: after Holm where that was done."""
+        return self.p if self.p_holm is None else self.p_holm
+
+    @property
+    def better(self) -> str:
+        """The one that agrees significantly better, or nothing."""
+        if self.counts is None or self.counts >= LEVEL or not self.delta:
+            return ""
+        return self.a if self.delta > 0 else self.b
+
 
 # How well people agree with people.
 
@@ -353,7 +367,20 @@ class HalvesFigure(Figure):
     half: Number | None = None
 
 
-class LeaveOneOut(ReportPart):
+class CeilingFigures(ReportPart):
+    """One way to say how well people agree with people, by statistic."""
+
+    pearson: Figure | None = None
+    spearman: Figure | None = None
+    kendall: Figure | None = None
+
+    def figure(self, statistic: str) -> Figure:
+        """The figure of a statistic over all answers."""
+        found = {"pearson": self.pearson, "spearman": self.spearman, "kendall": self.kendall}
+        return found.get(statistic) or NO_FIGURE
+
+
+class LeaveOneOut(CeilingFigures):
     """Each rater against the mean of the others."""
 
     pearson: RaterFigure | None = None
@@ -361,7 +388,7 @@ class LeaveOneOut(ReportPart):
     kendall: RaterFigure | None = None
 
 
-class SplitHalf(ReportPart):
+class SplitHalf(CeilingFigures):
     """Random halves of the ratings against each other."""
 
     pearson: HalvesFigure | None = None
@@ -387,6 +414,11 @@ class BothStatistics(ReportPart):
 
     spearman: TestedFigure | None = None
     pearson: TestedFigure | None = None
+
+    def figure(self, statistic: Literal["spearman", "pearson"]) -> Figure:
+        """The figure of a statistic; one that the report lacks says so."""
+        found = self.spearman if statistic == "spearman" else self.pearson
+        return found.figure if found else NO_FIGURE
 
 
 class AnswerCorrelations(ReportPart):
@@ -613,6 +645,11 @@ class SweptPoint(ReportPart):
     ci: tuple[Number, Number] | None = None
     n: int | None = None
     reason: str = NOT_CALCULATED
+
+    @property
+    def figure(self) -> Figure:
+        """The same as a figure."""
+        return Figure(value=self.value, ci=self.ci, n=self.n, reason=self.reason)
 
 
 class SweptWeight(ReportPart):

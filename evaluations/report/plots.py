@@ -4,19 +4,36 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from evaluations.report import model
-from evaluations.report.answer import LEVEL, Comparison, Test, comparisons
-from evaluations.report.model import GROUPINGS, Report, Value, mapping, number, rows, scale, value
+from evaluations.report.answer import Comparison, comparisons
+from evaluations.report.model import GROUPINGS, scale
+from evaluations.report.parts import (
+    LEVEL,
+    NO_FIGURE,
+    CurvePoint,
+    Figure,
+    LearningCurve,
+    MetricTest,
+    MissingPart,
+    PairedBootstrap,
+    Report,
+    ResampledScores,
+    SampledFigure,
+    SystemRemovals,
+)
 from evaluations.report.points import NONE, Points
 from evaluations.report.tables import (
+    OF_TYPE,
     Cell,
     Line,
     Notes,
     Table,
+    TypeStatistic,
     labels,
     listed,
+    of_type,
     plain,
     probability,
     short,
@@ -31,9 +48,9 @@ MOST_PLOTTED = 12
 _FULL_SCALE = (1.0, 5.0)
 
 
-def signature(report: Report, method: str, **parts: object) -> str:
-    """How a plot was made: method, parameters, and the version of this program."""
-    said = {"plot": method, **parts, "distillery": report.get("distillery") or "unknown"}
+def signature(distillery: str, method: str, **parts: object) -> str:
+    """How a plot was made: method, parameters, and the version of the program that worked it out."""
+    said = {"plot": method, **parts, "distillery": distillery or "unknown"}
     return "|".join(f"{name}={each}" for name, each in said.items())
 
 
@@ -42,7 +59,7 @@ def scale_of(report: Report) -> tuple[float, float]:
     return scale(report) or _FULL_SCALE
 
 
-def ends(found: Value) -> dict[str, float | None]:
+def ends(found: Figure) -> dict[str, float | None]:
     """A figure as a row of a plot."""
     return {"value": found.value, "low": found.low, "high": found.high}
 
@@ -115,21 +132,20 @@ _ONE = 0.9995
 def correlations(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """Pearson and Spearman of every metric with its interval; ceiling and best floor are lines."""
     plots = []
-    entries = model.metrics(report)
-    sentinels = model.floors(report)
+    entries, sentinels = report.metrics, report.floors
     for statistic in ("pearson", "spearman"):
         groupings = [
             grouping
             for grouping in ("global", "item")
-            if any(value(each, statistic, grouping).value is not None for each in entries.values())
+            if any(each.figure(statistic, grouping).value is not None for each in entries.values())
         ]
         if not groupings:
             continue
         first = groupings[0]
-        floors = {name: value(each, statistic, first).value for name, each in sentinels.items()}
+        floors = {name: each.figure(statistic, first).value for name, each in sentinels.items()}
         known = {name: each for name, each in floors.items() if each is not None}
         marks: dict[str, float] = {}
-        ceiling = _ceiling(report, statistic, first)
+        ceiling = _ceiling(report, statistic)
         if ceiling is not None:
             marks["ceiling"] = ceiling
         if known:
@@ -137,23 +153,23 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
             marks[f"floor ({plain(best)})"] = known[best]
         rows = [
             {"metric": called[name], "grouping": GROUPINGS[grouping],
-             **ends(value(entries[name], statistic, grouping))}
+             **ends(entries[name].figure(statistic, grouping))}
             for name in order for grouping in groupings
         ]  # fmt: skip
         beside = [
             {"metric": f"{called[name]} (floor)", "grouping": GROUPINGS[grouping],
-             **ends(value(sentinels[name], statistic, grouping))}
+             **ends(sentinels[name].figure(statistic, grouping))}
             for name in model.best_first(sentinels, model.Lead(statistic, first))
             for grouping in groupings
         ]  # fmt: skip
         title = model.STATISTICS[statistic]
-        top = max(order, key=lambda name: _or_lowest(value(entries[name], statistic, first)))
-        said = value(entries[top], statistic, first)
+        top = max(order, key=lambda name: _or_lowest(entries[name].figure(statistic, first)))
+        said = entries[top].figure(statistic, first)
         lines = [f"{name} {short(each)}" for name, each in marks.items()]
         says = f"{title} of each metric with people: {called[top]} has most, {short(said.value or 0)} "
         says += f"{GROUPINGS[first]}" + (f"; {', '.join(lines)}." if lines else ".")
         made = signature(
-            report, f"{statistic}-with-interval", level=0.95, replicates=_of(report, "replicates")
+            report.distillery, f"{statistic}-with-interval", level=0.95, replicates=_known(report.replicates)
         )
         plot = charts.correlations(
             rows,
@@ -167,21 +183,19 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
     return plots
 
 
-def _or_lowest(found: Value) -> float:
+def _or_lowest(found: Figure) -> float:
     return float("-inf") if found.value is None else found.value
 
 
-def _ceiling(report: Report, statistic: str, grouping: str) -> float | None:
-    for way in ("leave_one_out", "split_half"):
-        entry = mapping(mapping(mapping(report.get("ceiling")).get(way)).get(statistic))
-        found = value(entry, grouping) if grouping in entry else value({"it": entry}, "it")
-        if found.value is not None:
-            return found.value
+def _ceiling(report: Report, statistic: str) -> float | None:
+    for way in (report.ceiling.leave_one_out, report.ceiling.split_half):
+        if (found := way.figure(statistic).value) is not None:
+            return found
     return None
 
 
-def _of(report: Report, name: str) -> object:
-    return report.get(name, "unknown")
+def _known(given: int | None) -> object:
+    return "unknown" if given is None else given
 
 
 def significance(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
@@ -209,7 +223,10 @@ def significance(report: Report, order: list[str], called: Mapping[str, str]) ->
                 title=comparison.words[:1].upper() + comparison.words[1:],
                 says=says,
                 signature=signature(
-                    report, f"tests-{comparison.method}", draws=_of(report, "draws"), seed=_of(report, "seed")
+                    report.distillery,
+                    f"tests-{comparison.method}",
+                    draws=_known(report.draws),
+                    seed=_known(report.seed),
                 ),
                 table=test_rows(comparison, called),
             )
@@ -217,7 +234,7 @@ def significance(report: Report, order: list[str], called: Mapping[str, str]) ->
     return plots
 
 
-def _cell(one: str, other: str, test: Test | None, called: Mapping[str, str]) -> Row:
+def _cell(one: str, other: str, test: MetricTest | None, called: Mapping[str, str]) -> Row:
     p = test.counts if test else None
     better = test.better if test else ""
     verdict = charts.BETTER if better == one else charts.WORSE if better == other else charts.ALIKE
@@ -246,7 +263,7 @@ def scatters(report: Report, points: Points, order: list[str], called: Mapping[s
     low, high = scale_of(report)
     shown = [name for name in order if points.pairs(name)][:MOST_PLOTTED]
     most = drawn_of(len(shown))
-    seed = int(number(report.get("seed")) or 0)
+    seed = report.seed or 0
     plots = []
     for name in shown:
         rows = rows_of(points, name, scale=(low, high), most=most, seed=seed)
@@ -258,7 +275,7 @@ def scatters(report: Report, points: Points, order: list[str], called: Mapping[s
             f"{short(table[0]['human'], 2)} in the lowest fifth to "
             f"{short(table[-1]['human'], 2)} in the highest{sample}."
         )
-        made = signature(report, "scatter", jitter="uniform", seed=seed, drawn=drawn)
+        made = signature(report.distillery, "scatter", jitter="uniform", seed=seed, drawn=drawn)
         plots.append(
             charts.metric_and_human(
                 rows, title=called[name], low=low, high=high, says=says, signature=made, table=table
@@ -269,23 +286,23 @@ def scatters(report: Report, points: Points, order: list[str], called: Mapping[s
 
 def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """Correlation of every metric for each type of question."""
-    entries = model.metrics(report)
-    types = [str(each.get("name")) for each in model.rows(report.get("types"))]
-    types = types or sorted({kind for each in entries.values() for kind in mapping(each.get("by_type"))})
-    if len(types) < 2 and not any(mapping(each.get("by_type")) for each in entries.values()):
+    entries = report.metrics
+    types = [each.name for each in report.types]
+    types = types or sorted({kind for each in entries.values() for kind in each.by_type})
+    if len(types) < 2 and not any(each.by_type for each in entries.values()):
         return []
-    statistic = "pearson" if model.lead(report).statistic not in ("spearman",) else "spearman"
+    statistic: TypeStatistic = "spearman" if model.lead(report).statistic == "spearman" else "pearson"
     rows: list[Row] = []
     table: list[Row] = []
     for name in order:
-        of = mapping(entries[name].get("by_type"))
         for kind in types:
-            found = {each: value(of, kind, each) for each in ("pearson", "spearman", "pair_acc")}
+            of = entries[name].by_type.get(kind)
+            found = {each: of_type(entries[name], kind, each) for each in OF_TYPE}
             said = found[statistic].value
             words = "\u2013" if said is None else short(said, 2)
             rows.append({"metric": called[name], "type": plain(kind), "value": said, "words": words})
             table.append(
-                {"metric": called[name], "type": plain(kind), "n": number(mapping(of.get(kind)).get("n")),
+                {"metric": called[name], "type": plain(kind), "n": of.n if of else None,
                  "Pearson": found["pearson"].value, "Spearman": found["spearman"].value,
                  "pairs right": found["pair_acc"].value}
             )  # fmt: skip
@@ -295,7 +312,7 @@ def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[P
     best = max(known, key=lambda row: row["value"])
     says = f"{model.STATISTICS[statistic]} by type of question; the highest is {short(best['value'])}, "
     says += f"{best['metric']} on {best['type']}."
-    made = signature(report, f"{statistic}-by-type")
+    made = signature(report.distillery, f"{statistic}-by-type")
     title = model.STATISTICS[statistic]
     plot = charts.by_class(rows, title=title, what="type", says=says, signature=made, table=table)
     return [replace(plot, key="types")]
@@ -303,16 +320,14 @@ def types(report: Report, order: list[str], called: Mapping[str, str]) -> list[P
 
 def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """Means of systems by people and by the best metrics."""
-    systems = model.rows(report.get("systems"))
     plots = []
     for name in order[:MOST_PLOTTED]:
         rows: list[Row] = []
-        for each in systems:
-            human = value(each, "human")
-            mean = value(each, "metrics", name, "mean")
+        for each in report.systems:
+            human, mean = each.human, model.mean(each, name)
             if human.value is not None and mean.value is not None:
                 rows.append(
-                    {"system": plain(each.get("name")), "metric": mean.value, "human": human.value,
+                    {"system": plain(each.name), "metric": mean.value, "human": human.value,
                      "low": human.low, "high": human.high}
                 )  # fmt: skip
         if len(rows) < 2:
@@ -321,7 +336,7 @@ def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list
         highest = max(rows, key=lambda row: row["metric"])["system"]
         agree = "and so does" if highest == rows[0]["system"] else "but not"
         says = f"{len(rows)} systems: people put {listed([rows[0]['system']])} first, {agree} {called[name]}."
-        made = signature(report, "system-means")
+        made = signature(report.distillery, "system-means")
         plot = charts.systems(rows, title=called[name], says=says, signature=made)
         table = [
             {"system": row["system"], "metric": row["metric"], "people": row["human"],
@@ -334,16 +349,15 @@ def systems(report: Report, order: list[str], called: Mapping[str, str]) -> list
 
 def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """How the scores of metrics, and of people, go with the length of answers."""
-    entries = {called[name]: mapping(model.metrics(report)[name].get("length_bias")) for name in order}
-    people = mapping(mapping(report.get("human")).get("length_bias"))
-    if people:
-        entries = {"people": people, **entries}
+    given = {"people": report.human.length_bias}
+    given |= {called[name]: report.metrics[name].length_bias for name in order}
+    entries = {name: each for name, each in given.items() if each is not None}
     rows: list[Row] = []
     table: list[Row] = []
     for name, entry in entries.items():
         found = {
-            "length of the answer": value(entry, "length"),
-            "distance to the references": value(entry, "distance"),
+            "length of the answer": entry.length.figure if entry.length else NO_FIGURE,
+            "distance to the references": entry.distance.figure if entry.distance else NO_FIGURE,
         }
         if all(each.value is None for each in found.values()):
             continue
@@ -351,20 +365,20 @@ def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> 
         table.append(
             {"metric": name, "Pearson with length": found["length of the answer"].value,
              "with distance": found["distance to the references"].value,
-             "mean near": number(mapping(entry.get("near")).get("mean")),
-             "mean far": number(mapping(entry.get("far")).get("mean")),
-             "Welch p": number(entry.get("welch_p")), "permutation p": number(entry.get("permutation_p"))}
+             "mean near": entry.near.mean,
+             "mean far": entry.far.mean,
+             "Welch p": entry.welch_p, "permutation p": entry.permutation_p}
         )  # fmt: skip
     known = [row for row in rows if row["value"] is not None and row["metric"] != "people"]
     if not known:
         return []
     most = max(known, key=lambda row: abs(row["value"]))
-    cut = next((number(each.get("cut")) for each in entries.values() if "cut" in each), None)
+    cut = next((float(each.cut) for each in entries.values() if each.cut is not None), None)
     says = f"How scores go with length: {most['metric']} most, "
     says += f"r = {short(most['value'])} with the {most['with']}."
     if cut is not None:
         says += f" Near is a distance of at most {cut:g} words."
-    made = signature(report, "length-bias", cut=cut)
+    made = signature(report.distillery, "length-bias", cut=cut)
     plot = charts.two_groups(
         rows, title="Do scores go with length?", what="metric", group="with", axis="Pearson with length",
         says=says, signature=made, table=table,
@@ -387,9 +401,7 @@ TITLES = {
 }
 _CURVES = 6
 _IN_THE_FIGURE = ("value", "ci", "reason", "n")
-_RESAMPLED, _LEARNING, _LEFT_OUT = "resample_overall", "adem-table14", "adem-table5"
-_PAIRED = "yang-bootstrap"
-_SWEEPS = {"sweep-alpha": "alpha", "sweep-beta": "beta"}
+_RESAMPLED, _LEFT_OUT, _PAIRED = "resample_overall", "adem-table5", "yang-bootstrap"
 
 
 def protocol_plots(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
@@ -404,20 +416,22 @@ def protocol_plots(report: Report, order: list[str], called: Mapping[str, str]) 
 def _swept(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
     """Pearson against the weight of a bonus: a plot for each metric, a curve for each type of question."""
     plots: list[Plot] = []
-    for name, sign in _SWEEPS.items():
-        given = mapping(mapping(report.get("protocols")).get(name))
+    for swept in (report.protocols.sweep_alpha, report.protocols.sweep_beta):
+        if swept is None:
+            continue
+        sign = swept.weight
         for metric in order:
-            shown: list[Row] = []
-            for kind, points in mapping(mapping(given.get("curves")).get(metric)).items():
-                for point in rows(points):
-                    found = value({"it": point}, "it")
-                    shown.append({"questions": plain(kind), "x": number(point.get("x")), **ends(found)})
+            shown: list[Row] = [
+                {"questions": plain(kind), "x": point.x, **ends(point.figure)}
+                for kind, points in swept.curves.get(metric, {}).items()
+                for point in points
+            ]
             known = [each for each in shown if each["value"] is not None]
             if len(known) < 2:
                 continue
             overall = [each for each in known if each["questions"] == "overall"] or known
             first, last = overall[0], overall[-1]
-            fixed = mapping(mapping(given.get("fixed")).get(metric))
+            made = signature(report.distillery, f"sweep-{sign}", **swept.fixed.get(metric, {}))
             says = (
                 f"{called[metric]}: Pearson with people over all answers is {short(first['value'])} with "
                 f"{sign} = {first['x']:g} and {short(last['value'])} with {sign} = {last['x']:g}; bands are "
@@ -425,7 +439,7 @@ def _swept(report: Report, order: list[str], called: Mapping[str, str]) -> list[
             )
             plot = charts.curves(
                 known, title=f"{called[metric]}, {sign}", across=f"weight {sign}", up="Pearson",
-                group="questions", says=says, signature=signature(report, name, **fixed),
+                group="questions", says=says, signature=made,
                 table=[
                     {"questions": each["questions"], sign: each["x"], "Pearson": each["value"],
                      "95 % from": each["low"], "to": each["high"]}
@@ -437,12 +451,13 @@ def _swept(report: Report, order: list[str], called: Mapping[str, str]) -> list[
 
 
 def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
-    learned = mapping(mapping(report.get("protocols")).get(_LEARNING))
+    learned = report.protocols.adem_table14 or LearningCurve()
+    by_ratings = {} if isinstance(learned.ratings, MissingPart) else learned.ratings
+    curves = {("questions", "questions"): learned.questions, ("ratings", "ratings per answer"): by_ratings}
     plots: list[Plot] = []
-    for part, across in (("questions", "questions"), ("ratings", "ratings per answer")):
+    for (part, across), by_metric in curves.items():
         for name in order[:_CURVES]:
-            points = rows(mapping(learned.get(part)).get(name))
-            shown = [_point(called[name], number(each.get(part)), value(each, "pearson")) for each in points]
+            shown = [_point(called[name], each) for each in by_metric.get(name, ())]
             known = [each for each in shown if each["value"] is not None and each["x"] is not None]
             if len(known) < 2:
                 continue
@@ -451,7 +466,7 @@ def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list
                 f"{called[name]}: Pearson with people is {short(first['value'])} with {first['x']:g} "
                 f"{across} and {short(last['value'])} with {last['x']:g}; the band holds 95 % of the samples."
             )
-            made = signature(report, f"learning-curve-{part}", times=learned.get("times"))
+            made = signature(report.distillery, f"learning-curve-{part}", times=learned.times)
             plot = charts.curve(
                 known, title=called[name], across=across, up="Pearson", says=says, signature=made
             )
@@ -464,36 +479,36 @@ def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list
     return plots
 
 
-def _point(metric: str, x: float | None, found: Value) -> dict[str, Any]:
-    middle = found.more.get("middle")
-    low, high = middle if isinstance(middle, list) and len(middle) == 2 else (None, None)
-    return {"metric": metric, "x": x, "value": found.value, "low": number(low), "high": number(high)}
+def _point(metric: str, point: CurvePoint) -> dict[str, Any]:
+    found = point.pearson or SampledFigure()
+    low, high = found.middle or (None, None)
+    x = point.questions if point.ratings is None else point.ratings
+    return {"metric": metric, "x": x, "value": found.value, "low": low, "high": high}
 
 
 def _resampled(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
-    given = mapping(mapping(report.get("protocols")).get(_RESAMPLED))
-    of = mapping(given.get("metrics"))
+    given = report.protocols.resample_overall or ResampledScores()
     shown: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
     for name in order:
-        for kind, entry in mapping(of.get(name)).items():
-            if not isinstance(entry, Mapping):
+        of = given.metrics.get(name, {})
+        for kind, found in of.items():
+            if not isinstance(found, Figure):
                 continue
-            found = value({"it": entry}, "it")
             words = "\u2013" if found.value is None else short(found.value, 2)
             row = {"metric": called[name], "questions": plain(kind)}
             shown.append({**row, "value": found.value, "words": words})
-            table.append({**row, "Pearson": found.value, "rule": str(mapping(of.get(name)).get("rule", ""))})
+            table.append({**row, "Pearson": found.value, "rule": str(of.get("rule", ""))})
     known = [each for each in shown if each["value"] is not None]
     if not known:
         return []
     best = max(known, key=lambda row: row["value"])
     says = (
-        f"Pearson over {given.get('times')} samples of {given.get('questions')} questions for every system: "
+        f"Pearson over {given.times} samples of {given.questions} questions for every system: "
         f"highest is {best['metric']} with {short(best['value'])} ({best['questions']}). The samples share "
         "systems and questions, so they are not independent."
     )
-    made = signature(report, _RESAMPLED, times=given.get("times"), questions=given.get("questions"))
+    made = signature(report.distillery, _RESAMPLED, times=given.times, questions=given.questions)
     plot = charts.by_class(
         shown,
         title=TITLES[_RESAMPLED],
@@ -517,23 +532,25 @@ class Protocol:
 def protocol_tables(report: Report, called: Mapping[str, str], notes: Notes) -> list[Protocol]:
     """Every protocol that was asked for."""
     found = []
-    for name, given in mapping(report.get("protocols")).items():
-        said = mapping(given)
+    for name, said in report.protocols.model_dump(mode="json", exclude_unset=True).items():
         words = "; ".join(str(said[key]) for key in ("reason", "note") if isinstance(said.get(key), str))
         tables = _tables(said, called, notes)
         if name == _LEFT_OUT:
-            tables = [*_left_out(said, called, notes), *tables]
+            tables = [*_left_out(report, called, notes), *tables]
         elif name == _PAIRED:
-            tables = [_paired(said, called, notes)]
+            tables = [_paired(report, called, notes)]
         found.append(Protocol(TITLES.get(name, plain(name)), words, tables))
     return found
 
 
-def _left_out(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> list[Table]:
+def _left_out(report: Report, called: Mapping[str, str], notes: Notes) -> list[Table]:
     """For each metric a row per system that is left out: what the others say, and what it says alone."""
-    parts = (("rest", "without it"), ("removed", "its answers alone"))
+    removals = report.protocols.adem_table5 or SystemRemovals()
+    statistics: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
     headings = [
-        f"{words}, {model.STATISTICS[which]}" for _, words in parts for which in ("spearman", "pearson")
+        f"{words}, {model.STATISTICS[which]}"
+        for words in ("without it", "its answers alone")
+        for which in statistics
     ]
     return [
         Table(
@@ -541,21 +558,21 @@ def _left_out(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes)
             ["System", *headings],
             [
                 Line(
-                    plain(each.get("system")),
+                    plain(each.system),
                     [
-                        notes.figure(value(each, part, which))
-                        for part, _ in parts
-                        for which in ("spearman", "pearson")
+                        notes.figure(part.figure(which))
+                        for part in (each.rest, each.removed)
+                        for which in statistics
                     ],
                 )
-                for each in rows(mapping(of).get("systems"))
+                for each in of.systems
             ],
         )
-        for name, of in mapping(given.get("metrics")).items()
+        for name, of in removals.metrics.items()
     ]
 
 
-def _paired(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -> Table:
+def _paired(report: Report, called: Mapping[str, str], notes: Notes) -> Table:
     """A row for each adapted metric and type of question: both correlations, and who wins how often."""
     headings = [
         "Metric",
@@ -568,12 +585,13 @@ def _paired(given: Mapping[str, Any], called: Mapping[str, str], notes: Notes) -
         "p, by questions",
     ]
     lines = []
-    for name, of in mapping(given.get("metrics")).items():
-        for kind, test in mapping(mapping(of).get("tests")).items():
-            why = str(test.get("reason") or "")
-            shares = [mapping(test.get(unit)) for unit in ("answers", "questions")]
-            cells = [notes.plain(test.get(part), why) for part in ("n", "adapted", "plain")]
-            cells += [notes.plain(share.get(part), why) for share in shares for part in ("better", "p")]
+    bootstrap = report.protocols.yang_bootstrap or PairedBootstrap()
+    for name, of in (bootstrap.metrics or {}).items():
+        for kind, test in of.tests.items():
+            cells = [notes.plain(each, test.reason) for each in (test.n, test.adapted, test.plain)]
+            for share in (test.answers, test.questions):
+                better, p = (share.better, share.p) if share else (None, None)
+                cells += [notes.plain(better, test.reason), notes.plain(p, test.reason)]
             lines.append(Line(f"{called.get(name, plain(name))}, {plain(kind)}", cells))
     return Table("Adapted against plain metrics", headings, lines)
 
@@ -619,7 +637,9 @@ def _flat(given: Any, before: str = "") -> dict[str, Any]:
 
 
 def _is_plain(given: Any) -> bool:
-    return given is None or isinstance(given, str | int | float) or "value" in mapping(given)
+    if isinstance(given, Mapping):
+        return "value" in given
+    return given is None or isinstance(given, str | int | float)
 
 
 def _words(name: str) -> str:
@@ -634,7 +654,7 @@ def figures_of(report: Report, points: Points = NONE) -> list[Plot]:
     protocols; the numbers count from 1 within a kind.
     """
     called = labels(report)
-    order = model.best_first(model.metrics(report), model.lead(report))
+    order = model.best_first(report.metrics, model.lead(report))
     found = [
         *_numbered("correlation", correlations(report, order, called)),
         *_numbered("significance", significance(report, order, called)),

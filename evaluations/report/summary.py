@@ -1,8 +1,8 @@
 """An evaluation on the terminal: the figures that people look for first."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
+from evaluations.report.parts import NO_FIGURE, Figure, MetricEntry, Report
 from judgments.reporting.summary import plain
 from metrics.agreement.quotes import NONE, counted
 
@@ -18,22 +18,22 @@ _FIGURES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def summary(report: Mapping[str, Any], out: TextIO) -> None:
+def summary(report: Report, out: TextIO) -> None:
     """Prints the report for people; the same figures as in its JSON."""
     from rich.console import Console  # not needed to parse arguments
     from rich.markup import escape
     from rich.table import Table
 
     console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDTH)
-    n, scale = report["n"], report["scale"]
-    scored = "" if n["scored"] == n["answers"] else f", {n['scored']:,} of them with a human score"
+    n, scale = report.n, report.scale or (0, 0)
+    scored = "" if n.scored == n.answers else f", {n.scored:,} of them with a human score"
     console.print(
-        f"[bold]{escape(plain(report['title']))}[/bold]: {counted(n['answers'], 'answer')} to "
-        f"{counted(n['questions'], 'question')} by {counted(n['systems'], 'system')}{scored}; scores from "
-        f"{scale[0]:g} to {scale[1]:g}; profile {escape(report['profile'])}.\n"
+        f"[bold]{escape(plain(report.title))}[/bold]: {counted(n.answers, 'answer')} to "
+        f"{counted(n.questions, 'question')} by {counted(n.systems, 'system')}{scored}; scores from "
+        f"{scale[0]:g} to {scale[1]:g}; profile {escape(report.profile)}.\n"
     )
-    if simulated := report.get("simulated"):
-        console.print(f"[bold yellow]{escape(plain(simulated['what']))}[/bold yellow]\n")
+    if simulated := report.simulated:
+        console.print(f"[bold yellow]{escape(plain(simulated.what))}[/bold yellow]\n")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("metric", no_wrap=True)
     for title in ("Pearson", "95 % interval", "Spearman", "95 % interval"):
@@ -43,8 +43,8 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
     clusters = cluster_of(report)
     if clusters:
         table.add_column("cluster", justify="right")
-    metrics = dict(sorted(report["metrics"].items(), key=_first))
-    for kind, entries in (("metrics", metrics), ("floors", report["floors"])):
+    metrics = dict(sorted(report.metrics.items(), key=_first))
+    for kind, entries in (("metrics", metrics), ("floors", report.floors)):
         for name, entry in entries.items():
             table.add_row(
                 escape(plain(name)),
@@ -53,7 +53,7 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
                 style="dim" if kind == "floors" else None,
             )
     console.print(table)
-    if report["floors"]:
+    if report.floors:
         console.print("[dim]The lower rows are floors: what needs no metric at all.[/dim]")
     if clusters:
         several = len(set(clusters.values())) > 1
@@ -66,90 +66,78 @@ def summary(report: Mapping[str, Any], out: TextIO) -> None:
     for sentence in _beside(report):
         console.print(escape(plain(sentence)))
     _left_out(report, console)
-    said = (simulated or {}).get("what")
-    for warning in (each for each in report["warnings"] if each != said):
+    said = simulated.what if simulated else ""
+    for warning in (each for each in report.warnings if each != said):
         console.print(f"[yellow]![/yellow] {escape(plain(warning))}")
 
 
-def _left_out(report: Mapping[str, Any], console: "Console") -> None:
+def _left_out(report: Report, console: "Console") -> None:
     """The table of --leave-one-system-out, where it was asked for."""
     from rich.markup import escape
     from rich.table import Table
 
-    metrics = _at(report, ("protocols", "adem-table5", "metrics"))
-    if not metrics:
+    removals = report.protocols.adem_table5
+    if removals is None or not removals.metrics:
         return
     console.print("\n[bold]One system left out[/bold]: Pearson over the others, and over its answers alone")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for title in ("metric", "system", "others", "95 % interval", "alone", "95 % interval"):
         table.add_column(title, justify="left" if title in ("metric", "system") else "right")
-    for name, entry in metrics.items():
-        for row in entry["systems"]:
-            figures = [row[part]["pearson"] for part in ("rest", "removed")]
+    for name, entry in removals.metrics.items():
+        for row in entry.systems:
+            figures = [part.figure("pearson") for part in (row.rest, row.removed)]
             cells = [cell for each in figures for cell in (_number(each), _interval(each))]
-            table.add_row(escape(plain(name)), escape(plain(row["system"])), *cells)
+            table.add_row(escape(plain(name)), escape(plain(row.system)), *cells)
     console.print(table)
 
 
-def cluster_of(report: Mapping[str, Any]) -> dict[str, int]:
+def cluster_of(report: Report) -> dict[str, int]:
     """The number of each metric's significance cluster, 1 the best; empty where there are none."""
-    every = report.get("clusters") or {}
-    found = every.get("pearson|global") or next(iter(every.values()), None)
-    if not isinstance(found, list):
-        return {}
+    found = report.clusters.get("pearson|global") or next(iter(report.clusters.values()), ())
     return {name: number for number, names in enumerate(found, 1) for name in names}
 
 
-def _first(item: tuple[str, Mapping[str, Any]]) -> tuple[float, str]:
+def _first(item: tuple[str, MetricEntry]) -> tuple[float, str]:
     """Metrics that agree most with people first."""
     name, entry = item
-    value = _at(entry, ("pearson", "global")).get("value")
+    value = entry.figure("pearson", "global").value
     return (2.0 if value is None else -value, name)
 
 
-def _cells(entry: Mapping[str, Any]) -> list[str]:
-    pearson, spearman = _at(entry, ("pearson", "global")), _at(entry, ("spearman", "global"))
+def _cells(entry: MetricEntry) -> list[str]:
+    pearson, spearman = entry.figure("pearson", "global"), entry.figure("spearman", "global")
     return [
         _number(pearson),
         _interval(pearson),
         _number(spearman),
         _interval(spearman),
-        *(_number(_at(entry, path)) for _title, path in _FIGURES[1:]),
+        *(_number(entry.figure(*path)) for _title, path in _FIGURES[1:]),
     ]
 
 
-def _beside(report: Mapping[str, Any]) -> list[str]:
+def _beside(report: Report) -> list[str]:
     """The ceiling, and why a column has no figure at all."""
     said = []
-    ceiling = _at(report.get("ceiling") or {}, ("leave_one_out", "pearson"))
-    if (value := ceiling.get("value")) is not None:
-        said.append(f"Ceiling: one person against the mean of the others has r = {value:.3f}.")
-    elif reason := ceiling.get("reason"):
-        said.append(f"No ceiling: {reason}.")
+    ceiling = report.ceiling.leave_one_out.pearson
+    if ceiling is not None and ceiling.value is not None:
+        said.append(f"Ceiling: one person against the mean of the others has r = {ceiling.value:.3f}.")
+    elif ceiling is not None:
+        said.append(f"No ceiling: {ceiling.reason}.")
     for title, path in (("Pearson", ("pearson", "global")), *_FIGURES):
         without: dict[str, list[str]] = {}
-        for name, entry in report["metrics"].items():
-            figure = _at(entry, path)
-            if figure.get("value") is None and (reason := figure.get("reason")):
-                without.setdefault(str(reason), []).append(name)
+        for name, entry in report.metrics.items():
+            figure = entry.figure(*path)
+            if figure is not NO_FIGURE and figure.value is None:
+                without.setdefault(figure.reason, []).append(name)
         for reason, names in without.items():
-            of = "any metric" if len(names) == len(report["metrics"]) else ", ".join(names)
+            of = "any metric" if len(names) == len(report.metrics) else ", ".join(names)
             said.append(f"No {title} of {of}: {reason}.")
     return said
 
 
-def _at(of: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
-    found: Any = of
-    for part in path:
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+def _number(figure: Figure) -> str:
+    return NONE if figure.value is None else f"{figure.value:.3f}"
 
 
-def _number(figure: Mapping[str, Any]) -> str:
-    value = figure.get("value")
-    return NONE if value is None else f"{value:.3f}"
-
-
-def _interval(figure: Mapping[str, Any]) -> str:
-    ends = figure.get("ci")
-    return f"{ends[0]:.3f} to {ends[1]:.3f}" if ends and None not in ends else NONE
+def _interval(figure: Figure) -> str:
+    return f"{figure.ci[0]:.3f} to {figure.ci[1]:.3f}" if figure.ci else NONE

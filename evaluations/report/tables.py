@@ -1,12 +1,23 @@
 """Tables of the report: numbers as papers print them, cells with notes, and the tables themselves."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_args
 
 from evaluations.report import model
-from evaluations.report.model import GROUPINGS, STATISTICS, Report, Value, mapping, number, rows, value
+from evaluations.report.model import GROUPINGS, STATISTICS
+from evaluations.report.parts import (
+    NO_FIGURE,
+    NOT_CALCULATED,
+    CeilingFigures,
+    Figure,
+    MetricEntry,
+    Report,
+    SampledFigure,
+    SystemEntry,
+)
 
 MINUS = "\u2212"
 _LEAST_P = 0.001
@@ -65,8 +76,12 @@ def plain(text: object) -> str:
 
 def labels(report: Report) -> dict[str, str]:
     """What each metric and sentinel is called; where two have the same title, both have their names."""
-    names = [*model.metrics(report), *model.floors(report)]
-    titles = {name: plain(model.title(report, name)) for name in names}
+    return distinguish({name: model.title(report, name) for name in (*report.metrics, *report.floors)})
+
+
+def distinguish(given: Mapping[str, str]) -> dict[str, str]:
+    """Titles by name; where two are the same, both have their names beside them."""
+    titles = {name: plain(title) for name, title in given.items()}
     often = list(titles.values())
     return {
         name: title if often.count(title) == 1 else plain(f"{title} ({name})")
@@ -75,6 +90,13 @@ def labels(report: Report) -> dict[str, str]:
 
 
 NOTHING = "\u2013"
+
+
+def number(given: Any) -> float | None:
+    """A finite number, or None."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    return float(given) if math.isfinite(given) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +144,7 @@ class Notes:
 
     reasons: dict[str, int] = field(default_factory=dict)
 
-    def figure(self, found: Value, places: int = 3) -> Cell:
+    def figure(self, found: Figure, places: int = 3) -> Cell:
         """The figure with its interval, or a dash and a note."""
         if found.value is None:
             return self.missing(found.reason)
@@ -143,10 +165,17 @@ class Notes:
         if found is not None:
             return Cell(whole(found) if found.is_integer() else short(found))
         if isinstance(given, Mapping):
-            return self.figure(value({"it": given}, "it"))
+            return self.figure(_figure_of(given))
         if given is None or given == "":
             return self.missing(reason) if reason else Cell(NOTHING)
         return Cell(str(given), words=True)
+
+
+def _figure_of(given: Mapping[str, Any]) -> Figure:
+    ends = [number(end) for end in given.get("ci") or ()]
+    ci = (ends[0], ends[1]) if len(ends) == 2 and None not in ends else None
+    value = number(given.get("value"))
+    return Figure.model_validate({"value": value, "ci": ci, "reason": given.get("reason") or NOT_CALCULATED})
 
 
 def records(caption: str, rows: Iterable[Mapping[str, Any]]) -> Table:
@@ -180,8 +209,6 @@ def _is_whole(given: Any) -> bool:
     return found is None or found.is_integer()
 
 
-Entry = Mapping[str, Any]
-
 _HEADINGS = (
     "Metric", "Pearson, global", "Spearman, global", "Kendall, global", "Pearson, by question",
     "Spearman, by question", "Pairs right",
@@ -195,42 +222,41 @@ _NO_CEILING = "the ceiling is calculated for Pearson and Spearman"
 
 def main(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
     """Metrics, best first, then the sentinels, then how people agree with each other."""
-    entries, sentinels = model.metrics(report), model.floors(report)
+    entries, sentinels = report.metrics, report.floors
     lines = [_metric(called[name], entries[name], notes) for name in order]
     for at, name in enumerate(model.best_first(sentinels, model.lead(report))):
         line = _metric(called[name], sentinels[name], notes)
         lines.append(Line(line.name, line.cells, "floor", "" if at else "apart"))
-    for at, (way, words) in enumerate(
-        {"leave_one_out": "people, leave one rater out", "split_half": "people, split half"}.items()
-    ):
-        found = _ceiling(report, way)
+    ways = (
+        ("people, leave one rater out", report.ceiling.leave_one_out),
+        ("people, split half", report.ceiling.split_half),
+    )
+    for at, (words, way) in enumerate(ways):
+        found = _ceiling(way)
         if any(each.value is not None for each in found) or at == 0:
             cells = [notes.figure(each) for each in found]
             lines.append(Line(words, [*cells, Cell(NOTHING)], "ceiling", "" if at else "apart"))
     return Table("How well each metric agrees with people", _HEADINGS, lines)
 
 
-def _metric(name: str, entry: Entry, notes: Notes) -> Line:
-    cells = [notes.figure(value(entry, *path)) for path in _MAIN]
-    return Line(name, [*cells, _share(value(entry, "pair_acc"), notes)])
+def _metric(name: str, entry: MetricEntry, notes: Notes) -> Line:
+    cells = [notes.figure(entry.figure(*path)) for path in _MAIN]
+    return Line(name, [*cells, _share(entry.figure("pair_acc"), notes)])
 
 
-def _ceiling(report: Report, way: str) -> list[Value]:
+def _ceiling(figures: CeilingFigures) -> list[Figure]:
     found = []
     for statistic, grouping in _MAIN:
-        entry = mapping(mapping(mapping(report.get("ceiling")).get(way)).get(statistic))
-        if grouping in entry:
-            found.append(value(entry, grouping))
-        elif statistic == "kendall" and not entry:
-            found.append(Value(None, _NO_CEILING))
-        elif grouping == "global":
-            found.append(value(report, "ceiling", way, statistic))
-        else:
-            found.append(Value(None, "the ceiling is calculated over all answers at once"))
+        figure = figures.figure(statistic)
+        if grouping != "global":
+            figure = Figure(reason="the ceiling is calculated over all answers at once")
+        elif statistic == "kendall" and figure is NO_FIGURE:
+            figure = Figure(reason=_NO_CEILING)
+        found.append(figure)
     return found
 
 
-def _share(found: Value, notes: Notes) -> Cell:
+def _share(found: Figure, notes: Notes) -> Cell:
     if found.value is None:
         return notes.missing(found.reason)
     ends = found.low is not None and found.high is not None
@@ -240,8 +266,8 @@ def _share(found: Value, notes: Notes) -> Cell:
 
 def correlations(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> list[Table]:
     """Every statistic under every grouping."""
-    entries = {**model.metrics(report), **model.floors(report)}
-    names = [*order, *(name for name in model.floors(report) if name not in order)]
+    entries = {**report.metrics, **report.floors}
+    names = [*order, *(name for name in report.floors if name not in order)]
     return [
         Table(
             words,
@@ -250,37 +276,38 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str], no
                 Line(
                     called[name],
                     [
-                        *(notes.figure(value(entries[name], statistic, each)) for each in GROUPINGS),
-                        notes.plain(number(entries[name].get("n")) and int(entries[name]["n"])),
+                        *(notes.figure(entries[name].figure(statistic, each)) for each in GROUPINGS),
+                        notes.plain(entries[name].n),
                     ],
                 )
                 for name in names
             ],
         )
         for statistic, words in STATISTICS.items()
-        if any(statistic in each for each in entries.values())
+        if any(each.correlations(statistic) for each in entries.values())
     ]
 
 
 def pairs(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
     """All figures that look at pairs of answers or of systems."""
-    entries = model.metrics(report)
     lines = []
     for name in order:
-        found = {each: value(entries[name], each) for each in _PAIRS}
-        calibrated, gap = found["acc_eq_cal"].more, found["rank_match"].more
+        entry = report.metrics[name]
+        found = {each: entry.figure(each) for each in _PAIRS}
+        ties = entry.pair_acc.metric_ties if entry.pair_acc else None
+        calibrated, far_apart = entry.acc_eq_cal, entry.rank_match
         lines.append(
             Line(
                 called[name],
                 [
                     _share(found["pair_acc"], notes),
-                    notes.plain(found["pair_acc"].more.get("metric_ties")),
+                    notes.plain(ties),
                     notes.figure(found["acc_eq"]),
                     notes.figure(found["acc_eq_cal"]),
-                    notes.plain(calibrated.get("epsilon")),
-                    notes.plain(calibrated.get("held_out")),
+                    notes.plain(calibrated.epsilon if calibrated else None),
+                    notes.plain(calibrated.held_out if calibrated else None),
                     notes.figure(found["rank_match"]),
-                    notes.plain(gap.get("pairs")),
+                    notes.plain(far_apart.pairs if far_apart else None),
                     notes.figure(found["pa"]),
                     notes.figure(found["spa"]),
                 ],
@@ -299,26 +326,26 @@ _PAIRS = ("pair_acc", "acc_eq", "acc_eq_cal", "rank_match", "pa", "spa")
 def systems(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
     """Systems, the one that people like best first, with what each metric gives them."""
     found = sorted(
-        rows(report.get("systems")),
-        key=lambda each: (-(value(each, "human").value or float("-inf")), str(each.get("name"))),
+        report.systems,
+        key=lambda each: (-(each.human.value or float("-inf")), each.name),
     )
     lines = [
         Line(
-            plain(each.get("name")),
+            plain(each.name),
             [
-                notes.plain(number(each.get("n")) and int(each["n"])),
-                notes.figure(value(each, "human")),
+                notes.plain(each.n),
+                notes.figure(each.human),
                 *(_of_system(each, name, notes) for name in order),
             ],
-            "from the order of the rows" if each.get("inferred") else "",
+            "from the order of the rows" if each.inferred else "",
         )
         for each in found
     ]
     return Table("Systems", ["System", "Answers", "People", *(called[name] for name in order)], lines)
 
 
-def _of_system(system: Entry, name: str, notes: Notes) -> Cell:
-    corpus = value(system, "metrics", name, "corpus")
+def _of_system(system: SystemEntry, name: str, notes: Notes) -> Cell:
+    corpus = model.corpus(system, name)
     cell = notes.figure(model.mean(system, name))
     small = f"corpus {short(corpus.value)}" if corpus.value is not None else ""
     return Cell(cell.text, small, cell.note, cell.why)
@@ -326,15 +353,14 @@ def _of_system(system: Entry, name: str, notes: Notes) -> Cell:
 
 def types(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> Table:
     """Pearson of every metric for each type of question, with how many answers it rests on."""
-    entries = model.metrics(report)
-    named = {str(each.get("name")): number(each.get("n")) for each in rows(report.get("types"))}
-    every = named or dict.fromkeys(sorted(set(chain(*(mapping(e.get("by_type")) for e in entries.values())))))
+    named: dict[str, int | None] = {each.name: each.n for each in report.types}
+    every = named or dict.fromkeys(sorted(set(chain(*(each.by_type for each in report.metrics.values())))))
     lines = [
         Line(
             plain(kind),
             [
-                notes.plain(int(n) if n is not None else None),
-                *(notes.figure(value(entries[name], "by_type", kind, "pearson")) for name in order),
+                notes.plain(n),
+                *(notes.figure(of_type(report.metrics[name], kind, "pearson")) for name in order),
             ],
         )
         for kind, n in every.items()
@@ -342,72 +368,87 @@ def types(report: Report, order: list[str], called: Mapping[str, str], notes: No
     return Table("Pearson by type of question", ["Type", "Answers", *(called[each] for each in order)], lines)
 
 
+TypeStatistic = Literal["pearson", "spearman", "pair_acc"]
+OF_TYPE: tuple[TypeStatistic, ...] = get_args(TypeStatistic)
+
+
+def of_type(entry: MetricEntry, kind: str, statistic: TypeStatistic) -> Figure:
+    """A metric's figure within a type of question."""
+    found = entry.by_type.get(kind)
+    return (getattr(found, statistic) if found else None) or NO_FIGURE
+
+
 def tabulate_signatures(report: Report, order: list[str], called: Mapping[str, str]) -> Table:
     """The signature of every metric, and how many answers it has no value for, by reason."""
-    entries = {**model.metrics(report), **model.floors(report)}
+    entries = {**report.metrics, **report.floors}
     lines = []
-    for name in [*order, *(each for each in model.floors(report) if each not in order)]:
-        missing = mapping(entries[name].get("undefined"))
-        said = "; ".join(f"{whole(number(n) or 0)}: {why}" for why, n in missing.items()) or "none"
-        signature = str(entries[name].get("signature") or "unknown")
+    for name in [*order, *(each for each in report.floors if each not in order)]:
+        said = "; ".join(f"{whole(n)}: {why}" for why, n in entries[name].undefined.items()) or "none"
+        signature = entries[name].signature or "unknown"
         lines.append(Line(called[name], [Cell(signature, words=True), Cell(said, words=True)]))
     return Table("Signatures", ["Metric", "Signature", "Answers without a value"], lines)
 
 
 def references(report: Report, order: list[str], called: Mapping[str, str], notes: Notes) -> list[Table]:
     """Pearson and Spearman by the number of references, and what the curve means for the next data set."""
-    curve = mapping(report.get("reference_curve"))
-    entries = {name: mapping(each) for name, each in mapping(curve.get("metrics")).items()}
+    entries = report.reference_curve.metrics if report.reference_curve else {}
     names = [name for name in order if name in entries]
     if not names:
         return []
     found = []
     for statistic in ("pearson", "spearman"):
-        points = {
-            name: {str(at["references"]): at for at in rows(entries[name].get("points"))} for name in names
+        figures = {
+            name: {
+                point.references: point.pearson if statistic == "pearson" else point.spearman
+                for point in entries[name].points
+            }
+            for name in names
         }
         lines = [
-            Line(key, [notes.figure(_on_curve(points[name][key], statistic)) for name in names])
-            for key in points[names[0]]
+            Line(str(count), [notes.figure(_on_curve(figures[name][count])) for name in names])
+            for count in figures[names[0]]
         ]
         caption = f"{STATISTICS[statistic]} by the number of references"
         found.append(Table(caption, ["References", *(called[name] for name in names)], lines))
-    plans = {name: mapping(entries[name].get("plan")) for name in names}
+    plans = {name: entries[name].plan for name in names}
     lines = [
-        Line(called[name], [notes.plain(plan.get(key), str(plan.get("reason", ""))) for key in _PLAN])
+        Line(
+            called[name],
+            [
+                notes.plain(each, plan.reason)
+                for each in (plan.enough, plan.best, plan.limit, plan.reliability)
+            ],
+        )
         for name, plan in plans.items()
     ]
-    return [*found, Table("References for the next data set", ["Metric", *_PLAN.values()], lines)]
+    return [*found, Table("References for the next data set", _PLAN, lines)]
 
 
-_PLAN = {
-    "enough": "Enough",
-    "best": "Best for as much work",
-    "limit": "Limit",
-    "reliability": "Reliability of one",
-}
+_PLAN = ("Metric", "Enough", "Best for as much work", "Limit", "Reliability of one")
 
 
-def _on_curve(point: Mapping[str, Any], statistic: str) -> Value:
-    figure = mapping(point.get(statistic))
-    return value({"at": {**figure, "ci": figure.get("middle")}}, "at")
+def _on_curve(sampled: SampledFigure) -> Figure:
+    return Figure(value=sampled.value, ci=sampled.middle, reason=sampled.reason)
 
 
 def differences(report: Report, called: Mapping[str, str], notes: Notes) -> list[Table]:
     """For each metric that was asked for the answers whose rank differs most from that of people."""
     found = []
-    for name, entry in mapping(mapping(report.get("differences")).get("metrics")).items():
+    for name, entry in (report.differences.metrics if report.differences else {}).items():
         lines = [
             Line(
-                plain(each.get("answer")),
+                plain(each.answer),
                 [
-                    notes.plain(plain(each.get("question"))),
-                    notes.plain(plain(each.get("system"))),
-                    *(notes.plain(each.get(key)) for key in ("human", "metric", "human_rank", "metric_rank")),
-                    notes.plain(each.get("difference")),
+                    notes.plain(plain(each.question)),
+                    notes.plain(plain(each.system)),
+                    notes.plain(each.human),
+                    notes.plain(each.metric),
+                    notes.plain(each.human_rank),
+                    notes.plain(each.metric_rank),
+                    notes.plain(each.difference),
                 ],
             )
-            for each in rows(mapping(entry).get("answers"))
+            for each in entry.answers
         ]
         found.append(Table(called.get(name, plain(name)), _DIFFERENCES, lines))
     return found

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluations.report.model import mapping, value
 from evaluations.report.tables import between, short
 from evaluations.training.sources import Material
 from evaluations.training.splits import Parts
 from evaluations.training.study import split_of
+from evaluations.training.study_values import mapping, value
 from metrics.learned.adem.training import TrainedModel
 
 _FORMS = {"adem": "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM"}

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from django.template.loader import render_to_string
 
-from evaluations.report import model
-from evaluations.report.model import Report, Value, mapping, number, rows, value
+from evaluations.report.model import cleaned
 from evaluations.report.page import by_kind, sheet
-from evaluations.report.plots import drawn_of, fifths, rows_of, scale_of, signature
+from evaluations.report.plots import drawn_of, fifths, rows_of, signature
 from evaluations.report.points import Points
 from evaluations.report.tables import (
     NOTHING,
@@ -19,7 +18,7 @@ from evaluations.report.tables import (
     Notes,
     Table,
     between,
-    labels,
+    number,
     p_is,
     plain,
     probability,
@@ -27,6 +26,15 @@ from evaluations.report.tables import (
     whole,
 )
 from evaluations.training.splits import Parts
+from evaluations.training.study_values import (
+    StudyFigure,
+    StudyReport,
+    labels,
+    mapping,
+    rows,
+    scale_of,
+    value,
+)
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.papers import normalised
 from web.charts import evaluation as charts
@@ -47,7 +55,7 @@ _CASCADE = {
 _LONGEST = 400
 
 
-def table3(report: Report, called: Called, notes: Notes) -> list[Table]:
+def table3(report: StudyReport, called: Called, notes: Notes) -> list[Table]:
     """Metrics that need no training on all answers and on the test set; trained ones on two parts."""
     found = mapping(mapping(report.get("table3")).get("metrics"))
     tables = []
@@ -70,7 +78,7 @@ def table3(report: Report, called: Called, notes: Notes) -> list[Table]:
     return tables
 
 
-def table4(report: Report, called: Called, notes: Notes) -> Table:
+def table4(report: StudyReport, called: Called, notes: Notes) -> Table:
     """Correlation of systems' means on the test set."""
     found = mapping(mapping(report.get("table4")).get("metrics"))
     lines = []
@@ -89,7 +97,7 @@ def table4(report: Report, called: Called, notes: Notes) -> Table:
     return Table("Systems", ["Metric", "Pearson", "Spearman", "Systems", f"{_PAPER}: Pearson"], lines)
 
 
-def table5(report: Report, notes: Notes) -> Table:
+def table5(report: StudyReport, notes: Notes) -> Table:
     """ADEM trained without each system."""
     found = mapping(report.get("table5"))
     lines = [
@@ -121,7 +129,7 @@ def table5(report: Report, notes: Notes) -> Table:
     return Table("One system left out of training", headings, lines)
 
 
-def table6(report: Report, called: Called) -> Table:
+def table6(report: StudyReport, called: Called) -> Table:
     """The cascade: a line for each step, a column for each metric that is no overlap metric."""
     found = mapping(mapping(report.get("table6")).get("metrics"))
     trained = [name for name in found if mapping(mapping(report.get("metrics")).get(name)).get("trained")]
@@ -140,7 +148,7 @@ def table6(report: Report, called: Called) -> Table:
     return Table("Good answers that overlap metrics miss", headings, lines if trained else [])
 
 
-def table8(report: Report, called: Called, notes: Notes) -> Table:
+def table8(report: StudyReport, called: Called, notes: Notes) -> Table:
     """Means of answers near their references in length, and far."""
     lines = []
     for name, of in mapping(report.get("table8")).items():
@@ -168,7 +176,7 @@ def table8(report: Report, called: Called, notes: Notes) -> Table:
     return Table("Scores and length", headings, lines)
 
 
-def table14(report: Report, notes: Notes) -> Table:
+def table14(report: StudyReport, notes: Notes) -> Table:
     """ADEM trained on a share of the training contexts."""
     printed = {number(each.get("share")): each for each in rows(_printed(report, "table14"))}
     lines = []
@@ -198,7 +206,7 @@ def _error(of: object) -> Cell:
     return Cell(NOTHING if error is None else short(error, 2))
 
 
-def folds(report: Report, called: Called, notes: Notes) -> list[Table]:
+def folds(report: StudyReport, called: Called, notes: Notes) -> list[Table]:
     """Agreement out of fold, differences to the best untrained metric, and single folds."""
     found = mapping(report.get("folds"))
     metrics = mapping(found.get("metrics"))
@@ -258,7 +266,7 @@ def folds(report: Report, called: Called, notes: Notes) -> list[Table]:
     ]
 
 
-def examples(report: Report, called: Called) -> list[Table]:
+def examples(report: StudyReport, called: Called) -> list[Table]:
     """Answers as Tables 7, 9, 12 and 13 have them."""
     found = mapping(report.get("examples"))
     lead = called.get(str(report.get("lead")), "ADEM")
@@ -295,7 +303,7 @@ def examples(report: Report, called: Called) -> list[Table]:
     return tables
 
 
-def _printed(report: Report, *path: str) -> Any:
+def _printed(report: StudyReport, *path: str) -> Any:
     found: Any = report.get("printed")
     for part in path:
         found = mapping(found).get(part)
@@ -369,7 +377,7 @@ def points_of(
     return found
 
 
-def figures_of(report: Report, points: Mapping[str, Points], called: Called) -> list[Plot]:
+def figures_of(report: StudyReport, points: Mapping[str, Points], called: Called) -> list[Plot]:
     """Every plot that there are figures for; `key` says what each one is."""
     found = [
         *_numbered("scatter", _scatters(report, points, called)),
@@ -380,7 +388,7 @@ def figures_of(report: Report, points: Mapping[str, Points], called: Called) -> 
     return [each for each in found if each.rows]
 
 
-def _scatters(report: Report, points: Mapping[str, Points], called: Called) -> list[Plot]:
+def _scatters(report: StudyReport, points: Mapping[str, Points], called: Called) -> list[Plot]:
     low, high = scale_of(report)
     seed = int(number(report.get("seed")) or 0)
     most = drawn_of(len(points))
@@ -399,7 +407,9 @@ def _scatters(report: Report, points: Mapping[str, Points], called: Called) -> l
             f"mean of people goes from {short(means[0]['human'], 2)} in the lowest fifth to "
             f"{short(means[-1]['human'], 2)} in the highest."
         )
-        made = signature(report, "scatter", jitter="uniform", seed=seed, drawn=n, normalised="yes")
+        made = signature(
+            report["distillery"], "scatter", jitter="uniform", seed=seed, drawn=n, normalised="yes"
+        )
         plots.append(
             charts.metric_and_human(
                 drawn, title=f"{called[name]}, {where}", low=low, high=high, says=says, signature=made,
@@ -409,7 +419,7 @@ def _scatters(report: Report, points: Mapping[str, Points], called: Called) -> l
     return plots
 
 
-def _systems(report: Report, called: Called) -> list[Plot]:
+def _systems(report: StudyReport, called: Called) -> list[Plot]:
     plots = []
     for name, of in mapping(mapping(report.get("table4")).get("metrics")).items():
         shown = [
@@ -428,7 +438,7 @@ def _systems(report: Report, called: Called) -> list[Plot]:
         r = value(of, "pearson")
         agrees = f"Pearson {short(r.value)}" if r.value is not None else f"no correlation: {r.reason}"
         says = f"Mean scores of {len(known)} systems on the test set, {called[name]} normalised: {agrees}."
-        made = signature(report, "adem-figure4")
+        made = signature(report["distillery"], "adem-figure4")
         table = [
             {"system": each["system"], "metric": each["metric"], "people": each["human"]} for each in known
         ]
@@ -437,7 +447,7 @@ def _systems(report: Report, called: Called) -> list[Plot]:
     return plots
 
 
-def _epochs(report: Report, called: Called) -> list[Plot]:
+def _epochs(report: StudyReport, called: Called) -> list[Plot]:
     plots = []
     for form, of in mapping(report.get("watched")).items():
         history = rows(of)
@@ -458,7 +468,9 @@ def _epochs(report: Report, called: Called) -> list[Plot]:
             {"epoch": each.get("epoch"), "Pearson": each.get("pearson"), "Spearman": each.get("spearman")}
             for each in history
         ]
-        made = signature(report, "adem-figure7", n=mapping(mapping(report.get("chosen")).get(form)).get("n"))
+        made = signature(
+            report["distillery"], "adem-figure7", n=mapping(mapping(report.get("chosen")).get(form)).get("n")
+        )
         plots.append(
             learning_charts.epochs(
                 drawn, title=called[form], best=best, says=f"{says}.", signature=made, table=table
@@ -467,7 +479,7 @@ def _epochs(report: Report, called: Called) -> list[Plot]:
     return plots
 
 
-def _curves(report: Report) -> list[Plot]:
+def _curves(report: StudyReport) -> list[Plot]:
     plots = []
     given = mapping(report.get("table14"))
     for which, words in (("pearson", "Pearson"), ("spearman", "Spearman")):
@@ -485,7 +497,7 @@ def _curves(report: Report) -> list[Plot]:
             f"questions and {short(last['value'])} on {whole(last['x'])}; the band goes from the lowest "
             "sample to the highest."
         )
-        made = signature(report, "adem-table14", times=given.get("times"))
+        made = signature(report["distillery"], "adem-table14", times=given.get("times"))
         plot = charts.curve(
             points, title=words, across="questions of training", up=words, says=says, signature=made
         )
@@ -509,14 +521,14 @@ _PARTS = {"train": "training", "validation": "validation", "test": "test"}
 _LEVEL = 0.05
 
 
-def page_of(report: Report, points: Mapping[str, Points]) -> str:
+def page_of(report: StudyReport, points: Mapping[str, Points]) -> str:
     """The page as HTML; the templates escape texts of the data, and figures that are missing say why."""
     return render_to_string("evaluations/learned.html", {**context_of(report, points), "sheet": sheet()})
 
 
-def context_of(report: Report, points: Mapping[str, Points]) -> dict[str, Any]:
+def context_of(report: StudyReport, points: Mapping[str, Points]) -> dict[str, Any]:
     """The context of `templates/evaluations/learned.html`."""
-    report = model.cleaned(report)
+    report = cleaned(report)
     called = {**_titles(report.get("yardsticks")), **labels(report)}
     notes = Notes()
     first, *more = answer(report, called)
@@ -558,7 +570,7 @@ def _titles(given: object) -> dict[str, str]:
     return {str(name): plain(words) for name, words in mapping(given).items()}
 
 
-def answer(report: Report, called: Called) -> list[str]:
+def answer(report: StudyReport, called: Called) -> list[str]:
     """One sentence after another, the answer first."""
     lead = str(report.get("lead"))
     if report.get("folds"):
@@ -593,7 +605,7 @@ def _crossed(found: Mapping[str, Any], lead: str, called: Called) -> list[str]:
     return said
 
 
-def _others(report: Report, lead: str) -> list[str]:
+def _others(report: StudyReport, lead: str) -> list[str]:
     """The other forms, and the untrained metric that agrees best on the test set."""
     entries = mapping(mapping(report.get("table3")).get("metrics"))
     forms = [name for name, of in entries.items() if of.get("trained") and name != lead]
@@ -606,19 +618,19 @@ def _others(report: Report, lead: str) -> list[str]:
     return [*forms, *([max(known, key=lambda name: known[name])] if known else [])]
 
 
-def _figure(found: Value) -> str:
+def _figure(found: StudyFigure) -> str:
     if found.value is None:
         return f"no correlation ({found.reason})"
     n = f" over {whole(found.n)} answers" if found.n else ""
     return f"r\u00a0=\u00a0{_plain(found)}{n}"
 
 
-def _plain(found: Value) -> str:
+def _plain(found: StudyFigure) -> str:
     ends = f" {between(found.low, found.high)}" if found.low is not None and found.high is not None else ""
     return f"{short(found.value or 0.0)}{ends}"
 
 
-def _chosen(report: Report, called: Called, notes: Notes) -> Table:
+def _chosen(report: StudyReport, called: Called, notes: Notes) -> Table:
     """What was tried on validation, and what was chosen."""
     lines = []
     for form, of in mapping(report.get("chosen")).items():
@@ -650,7 +662,7 @@ def _chosen(report: Report, called: Called, notes: Notes) -> Table:
     return Table("What was tried on validation", headings, lines)
 
 
-def _tabulate_training(report: Report, called: Called) -> Table:
+def _tabulate_training(report: StudyReport, called: Called) -> Table:
     lines = [
         Line(called[name], [Cell(str(mapping(of).get("signature") or "\u2013"), words=True)])
         for name, of in mapping(report.get("metrics")).items()
@@ -658,7 +670,7 @@ def _tabulate_training(report: Report, called: Called) -> Table:
     return Table("Signatures", ["Metric", "Signature"], lines)
 
 
-def _counts(report: Report) -> list[tuple[str, str]]:
+def _counts(report: StudyReport) -> list[tuple[str, str]]:
     n = mapping(report.get("n"))
     words = {"contexts": "questions"}
     found = [
@@ -673,10 +685,10 @@ def _counts(report: Report) -> list[tuple[str, str]]:
     return found
 
 
-def _facts(report: Report) -> list[tuple[str, str]]:
+def _facts(report: StudyReport) -> list[tuple[str, str]]:
     encoder, settings = mapping(report.get("encoder")), mapping(report.get("settings"))
     trained = mapping(report.get("model"))
-    scale = model.scale(report)
+    low, high = scale_of(report)
     files = [
         f"{name} sha256 {digest}"
         for source in rows(report.get("sources"))
@@ -693,7 +705,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("Model", trained.get("signature")),
         ("Encoder", f"{encoder.get('name')} ({encoder.get('kind')}, {str(encoder.get('digest'))[:12]})"),
         ("Training", ", ".join(f"{name} {_words(given)}" for name, given in settings.items())),
-        ("Scale of the human scores", f"{scale[0]:g} to {scale[1]:g}" if scale else ""),
+        ("Scale of the human scores", f"{low:g} to {high:g}"),
         ("Profile of untrained metrics", report.get("profile")),
         ("Seed", report.get("seed")),
         ("Bootstrap replicates of each interval", report.get("replicates")),
@@ -715,6 +727,6 @@ def _words(given: object) -> str:
     return "/".join(map(str, given)) if isinstance(given, list) else str(given)
 
 
-def _names(report: Report, name: str) -> list[object]:
+def _names(report: StudyReport, name: str) -> list[object]:
     given = mapping(report.get("table6")).get(name)
     return list(given) if isinstance(given, list) else []

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from evaluations.report.model import mapping, value
 from evaluations.report.tables import p_is, short
+from evaluations.training.study_values import mapping, value
 from judgments.reporting.summary import plain
 from metrics.agreement.quotes import NONE, counted
 

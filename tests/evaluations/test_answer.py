@@ -3,12 +3,13 @@
 import pytest
 
 from evaluations.report.answer import answer
+from evaluations.report.parts import read_report
 from evaluations.report.tables import listed, percent, probability, short
 from tests.evaluations.reports import figure, make_report
 
 
 def said(report) -> list[str]:
-    return [each.replace("\u00a0", " ") for each in answer(report)]
+    return [each.replace("\u00a0", " ") for each in answer(read_report(report))]
 
 
 def compared(*rows: tuple[str, str, float, float]) -> list[dict]:

@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from core.accounts.commandline import pairs
 from evaluations.choices import choose
 from evaluations.commandline import names, scale
+from evaluations.report.parts import read_report
 from evaluations.report.summary import summary
 from evaluations.table_evaluation import Options, run_evaluation
 from evaluations.tables.sources import opened
@@ -54,7 +55,7 @@ def reported(path, column=(), external=(), scale=None, metrics=FAST["metrics"], 
     ) as table:
         picked = choose(table, metrics=metrics, profile=profile)
         asked = Options(**{"replicates": 20, "draws": 49, "processes": 1, **options})
-        return run_evaluation(table, picked, asked, progress=silent).report
+        return run_evaluation(table, picked, asked, progress=silent).report.as_json()
 
 
 def refused(path, **options):
@@ -94,7 +95,8 @@ def test_it_writes_four_files_and_prints_the_table(table):
 )
 def test_clusters_are_explained_only_as_far_as_there_are_several(clusters, words):
     out = io.StringIO()
-    summary(make_report() | {"clusters": {"pearson|global": clusters} if clusters else {}}, out)
+    report = make_report() | {"clusters": {"pearson|global": clusters} if clusters else {}}
+    summary(read_report(report), out)
     printed = out.getvalue()
     assert words in printed
     assert printed.count("cluster") == (2 if clusters else 0)  # the column and the sentence

@@ -24,7 +24,7 @@ if FILE.is_file():
         with opened(str(FILE), scored=True) as table:
             chosen = choose(table, metrics=tuple(EXPECTED), profile="kpqa-2021")
             asked = Options(replicates=0, draws=9, processes=1)
-            report = run_evaluation(table, chosen, asked, progress=silent).report
+            report = run_evaluation(table, chosen, asked, progress=silent).report.as_json()
         for name, expected in EXPECTED.items():
             entry = report["metrics"][name]
             found = entry["pearson"]["global"]["value"], entry["spearman"]["global"]["value"]

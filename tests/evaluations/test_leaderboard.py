@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from evaluations import leaderboard
 from evaluations.models import Evaluation
+from evaluations.report.parts import read_report
 from releases.models import Release
 from tests.evaluations.boards import make_board, make_evaluation
 from tests.evaluations.reports import make_report
@@ -34,7 +35,7 @@ def report_of(*systems: dict[str, Any]) -> dict[str, Any]:
 
 
 def ranks(*systems: dict[str, Any]) -> list[tuple[str, int | None]]:
-    board = leaderboard.board_of(report_of(*systems))
+    board = leaderboard.board_of(read_report(report_of(*systems)))
     return [(each.system, each.rank) for each in leaderboard.ordered(board, leaderboard.Order())]
 
 
@@ -58,7 +59,7 @@ def test_the_order_of_the_report_does_not_matter():
 
 @pytest.mark.parametrize("given", ["", "nonsense", "--human", "-", "corpus"])
 def test_an_order_that_there_is_not_is_best_first_by_people(given):
-    board = leaderboard.board_of(make_report())
+    board = leaderboard.board_of(read_report(make_report()))
     assert leaderboard.order_of(board, given) == leaderboard.Order("human", down=True)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evaluations.report.page import context_of, page_of
+from evaluations.report.parts import read_report
 from evaluations.report.points import NONE, Points
 from tests.evaluations.reports import NAMES, WHY, make_points, make_report
 
@@ -74,7 +75,7 @@ def cases() -> dict[str, tuple[dict[str, Any], Points]]:
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    return {name: page_of(report, points) for name, (report, points) in cases().items()}
+    return {name: page_of(read_report(report), points) for name, (report, points) in cases().items()}
 
 
 EVERY = list(cases())
@@ -160,7 +161,7 @@ def test_every_plot_has_words_a_caption_and_a_table(pages):
 
 def test_forty_metrics_make_a_page_that_can_be_sent():
     report, points = cases()["forty metrics and thirty systems"]
-    assert len(page_of(report, points)) < 3_000_000
+    assert len(page_of(read_report(report), points)) < 3_000_000
 
 
 def test_the_page_says_how_it_was_made(pages):
@@ -172,7 +173,7 @@ def test_the_page_says_how_it_was_made(pages):
 def test_the_same_report_gives_the_same_page():
     report = make_report({"meteor": 0.4})
     points = make_points(report, 50)
-    assert page_of(report, points) == page_of(report, points)
+    assert page_of(read_report(report), points) == page_of(read_report(report), points)
 
 
 def test_light_and_dark_are_in_the_style_sheet_of_the_page(pages):
@@ -183,7 +184,7 @@ def test_light_and_dark_are_in_the_style_sheet_of_the_page(pages):
 
 def test_the_desk_gets_the_same_parts():
     report = make_report({"meteor": 0.4, "bleu-1": 0.3})
-    shown = context_of(report, make_points(report, 50))
+    shown = context_of(read_report(report), make_points(report, 50))
     assert shown["sentence"].startswith("Of 2 metrics METEOR agrees best")
     assert set(shown["figures"]) == {
         "correlation", "significance", "scatter", "types", "systems", "length_bias",
@@ -191,7 +192,7 @@ def test_the_desk_gets_the_same_parts():
 
 
 def test_every_entry_of_the_contents_leads_to_a_heading_of_the_page():
-    page = page_of(make_report({"bleu-1": 0.4, "rouge-l": 0.6}))
+    page = page_of(read_report(make_report({"bleu-1": 0.4, "rouge-l": 0.6})))
     contents = page.split('aria-label="On this page"')[1].split("</nav>")[0]
     entries = re.findall(r'href="#(h-[a-z]+)"', contents)
     assert entries[0] == "h-metrics"

@@ -9,6 +9,7 @@ from django.core.management import call_command
 
 from evaluations.external_scores import candidates_of, read
 from evaluations.leaderboard import board_as_json, board_of, table
+from evaluations.report.parts import Report
 from evaluations.tables.release_table import open_release
 from releases.models import Release
 from tests.evaluations.reports import evaluate
@@ -106,6 +107,6 @@ def test_a_release_from_before_rows_were_counted_is_marked_all_the_same(released
 
 
 def test_the_leaderboard_says_it_for_programs_too():
-    board = board_of({})
+    board = board_of(Report())
     assert board_as_json(board, simulated=True)["simulated"] is True
     assert "simulated" in table(board, simulated=True)[0]

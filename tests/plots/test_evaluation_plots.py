@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import RequestFactory
 
+from evaluations.report.parts import read_report
 from evaluations.report.plots import figures_of
 from tests.evaluations.reports import NAMES, figure, make_points, make_report
 from web import chart_files
@@ -35,11 +36,11 @@ REPORT = make_report(
                     {"questions": 300, "pearson": {"value": 0.42, "middle": None, "n": 1}},
                 ]
             },
-            "ratings": None,
+            "ratings": {"value": None, "reason": "there are no single ratings"},
         },
     },
 )  # fmt: skip
-EVERY = {plot.key: plot for plot in figures_of(REPORT, make_points(REPORT, 120))}
+EVERY = {plot.key: plot for plot in figures_of(read_report(REPORT), make_points(REPORT, 120))}
 SHEET = Path(__file__).resolve().parents[2] / "static" / "evaluations.css"
 
 
@@ -106,7 +107,7 @@ def test_jitter_moves_dots_and_no_figure():
 
 
 def test_jitter_is_the_same_each_time():
-    again = {plot.key: plot for plot in figures_of(REPORT, make_points(REPORT, 120))}
+    again = {plot.key: plot for plot in figures_of(read_report(REPORT), make_points(REPORT, 120))}
     assert again["scatter-1"].rows == EVERY["scatter-1"].rows
 
 
@@ -120,14 +121,14 @@ def test_a_metric_that_is_always_the_same_has_one_group():
     report = make_report({"exact": 0.1})
     points = make_points(report, 30)
     points = type(points)(points.human, {"exact": [0.0] * 30}, of=30)
-    (plot,) = [each for each in figures_of(report, points) if each.key == "scatter-1"]
+    (plot,) = [each for each in figures_of(read_report(report), points) if each.key == "scatter-1"]
     assert [row["answers"] for row in plot.twin] == [30]
     assert ElementTree.fromstring(svg(plot)).tag
 
 
 def test_figures_that_are_missing_leave_no_empty_plot():
-    assert figures_of(make_report(dict.fromkeys(NAMES))) == []
-    assert figures_of({}) == []
+    assert figures_of(read_report(make_report(dict.fromkeys(NAMES)))) == []
+    assert figures_of(read_report({})) == []
 
 
 @pytest.mark.parametrize("key", EVERY)
