@@ -5,6 +5,7 @@ model (`--model`); what the training itself shows is in the report of `manage.py
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,11 @@ from evaluations.papers.items import (
     number,
     score_source,
 )
+from evaluations.tables.release_table import ReleaseTable
 from evaluations.training import paper_figures
-from metrics.agreement.data import Ratings
+from metrics.agreement.aspects import aspect_ratings, worker_kappa
+from metrics.agreement.data import Floats, Ratings, added, divided
+from metrics.agreement.filters import duplicates
 from metrics.agreement.kappa import pairwise_median
 from metrics.agreement.scale import Scale
 from metrics.metaeval.papers import (
@@ -93,6 +97,9 @@ _TRAINED = (
     "it is about the training itself: manage.py train-adem trains with one system left out and on shares of "
     "the data, and its report has it"
 )
+_ONE_QUESTION = "it has overall scores alone (a release whose judges were asked about aspects has more)"
+#: Responses of which Figure 5 shows points: the paper's has about as many.
+_POINTS = 100
 _EXAMPLES = "it shows single responses of the authors' Twitter data, whose ADEM scores are not published"
 
 
@@ -111,9 +118,11 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
     called = {name: words for words, name in names.items()}
     adem = "ADEM stands on other training data" if data.models.models else "no ADEM model was given (--model)"
     because = f"{data.why_other} (4,104 responses of Twitter with unpublished ratings), and {adem}"
+    aspects = _aspects(data)
     made = {
+        **({} if aspects is None else {"Figure 5": _spread(aspects)}),
         "Table 1": _facts(scores, because),
-        "Table 2": _kappas(scores, because),
+        "Table 2": _kappas(scores, aspects, because),
         "Table 3": _answers(scores, called, because),
         "Figure 3": _scatter(scores, called, because),
         **_systems(scores, called, because),
@@ -125,7 +134,7 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
     why = {
         **dict.fromkeys(("Figure 1", "Figure 2", "Figure 6"), _DRAWING),
         **dict.fromkeys(("Table 7", "Table 9", "Table 12", "Table 13"), _EXAMPLES),
-        "Figure 5": "a table of answers has overall scores alone, and the figure needs four questions",
+        "Figure 5": f"{_ONE_QUESTION}, and the figure needs four questions",
         "Table 10": "it is about another data set, whose responses and ratings do not come with it",
         "Table 11": "a time is that of a machine and differs with every run; docs/metrics.md has speeds",
         "Figure 7": _TRAINED,
@@ -163,15 +172,90 @@ def _facts(scores: SourceScores, because: str) -> PaperItem:
     return compared("Table 1", rows, TABLE1, keys=("of",), because=why)
 
 
-def _kappas(scores: SourceScores, because: str) -> PaperItem:
+@dataclass(frozen=True, slots=True, eq=False)
+class Aspects:
+    """Ratings of a release with what they say of each aspect (nan: nothing), and their overall scores."""
+
+    ratings: Ratings
+    overall: Floats
+    aspects: dict[str, Floats]
+
+
+def _aspects(data: PaperData) -> Aspects | None:
+    """The aspects of a release, of which a worker's first rating of a response counts; None where there are
+    none."""
+    with data.opened(data.sources[0]) as table:
+        rows = list(table.aspect_ratings()) if isinstance(table, ReleaseTable) else []
+    names = sorted({name for *_, given in rows for name in given})
+    if not names:
+        return None
+    items = {name: at for at, name in enumerate(dict.fromkeys(row[0] for row in rows))}
+    workers = {name: at for at, name in enumerate(dict.fromkeys(row[1] for row in rows))}
+    ratings = Ratings(
+        np.array([items[row[0]] for row in rows], dtype=np.int32),
+        np.array([workers[row[1]] for row in rows], dtype=np.int32),
+        np.ones(len(rows), dtype=np.int16),
+        list(items),
+        list(workers),
+    )
+    first = ~duplicates(ratings)
+    return Aspects(
+        ratings.only(first),
+        np.array([row[2] for row in rows])[first],
+        {name: np.array([row[3].get(name, np.nan) for row in rows])[first] for name in names},
+    )
+
+
+def _kappas(scores: SourceScores, aspects: Aspects | None, because: str) -> PaperItem:
     printed: list[PaperRow] = [{"measurement": name, "kappa": kappa} for name, kappa in KAPPAS]
     kappa = median_kappa(scores)
-    if kappa is None:
+    if kappa is None and aspects is None:
         why = "no two people have rated the same five answers in whole numbers, or single ratings are missing"
         return not_made("Table 2", why, printed)
     rows: list[PaperRow] = [{"measurement": "Overall", "kappa": kappa}]
-    why = f"{because}; a table of answers has the overall score alone"
+    why = f"{because}; {_ONE_QUESTION}"
+    if aspects is not None:
+        why = f"{because}; r is Pearson's with the overall score, .72 of topicality in the paper's section 2"
+        for name, values in aspects.aspects.items():
+            found = worker_kappa(aspect_ratings(aspects.ratings, values))
+            there = ~np.isnan(values)
+            one, other = values[there], aspects.overall[there]
+            r = float(np.corrcoef(one, other)[0, 1]) if len(one) and np.ptp(one) and np.ptp(other) else None
+            rows.append({"measurement": name.capitalize(), "kappa": found.value, "r": r})
     return compared("Table 2", rows, printed, keys=("measurement",), because=why)
+
+
+def _spread(aspects: Aspects) -> PaperItem:
+    """Where the scores of each response lie in each question, less the mean of who gave them in it."""
+    ratings = aspects.ratings
+    n = np.bincount(ratings.items, minlength=ratings.n_items)
+    shown = np.argsort(-n, kind="stable")[:_POINTS]
+    rows: list[PaperRow] = []
+    for name, values in (("overall", aspects.overall), *aspects.aspects.items()):
+        there = ~np.isnan(values)
+        items, workers, given = ratings.items[there], ratings.workers[there], values[there]
+        means = divided(
+            added(workers, given, ratings.n_workers), np.bincount(workers, minlength=ratings.n_workers)
+        )
+        own = given - means[workers]
+        count = np.bincount(items, minlength=ratings.n_items)
+        mean = divided(added(items, own, ratings.n_items), count)
+        around = added(items, np.square(own - mean[items]), ratings.n_items)
+        sd = np.sqrt(divided(around, count - 1))
+        several = count > 1
+        within = float(np.sqrt(around[several].sum() / (count[several] - 1).sum())) if several.any() else None
+        called = name.capitalize()
+        rows.append({"measurement": called, "response": "within all", "sd": within, "n": len(given)})
+        rows += [
+            {"measurement": called, "response": ratings.item_names[at], "mean": number(mean[at]),
+             "sd": number(sd[at]) if several[at] else None, "n": int(count[at])}
+            for at in shown.tolist()
+        ]  # fmt: skip
+    why = (
+        "the paper prints a picture of points; here are the mean and standard deviation of each response, "
+        f"of the {len(shown)} with most ratings"
+    )
+    return compared("Figure 5", rows, [], keys=("measurement",), because=why)
 
 
 def _answers(scores: SourceScores, called: Mapping[str, str], because: str) -> PaperItem:

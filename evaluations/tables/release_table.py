@@ -170,6 +170,25 @@ class ReleaseTable:
         found = self._room.execute("SELECT 1 FROM rating LIMIT 1").fetchone()
         return found is not None or self.stage != ELSEWHERE
 
+    def aspect_ratings(self) -> Iterator[tuple[str, str, float, dict[str, float]]]:
+        """Candidate, worker, score and scores of aspects of the stage's ratings by workers who stay, in their
+        order."""
+        if not files_of(self._manifest, self._format, "ratings"):
+            return
+        with self._readable():
+            for place, each in enumerate(self._records("ratings")):
+                if (
+                    each["stage"] != self.stage
+                    or (each.get("rule") or "") not in _STANDING
+                    or each.get("score") in (None, "")
+                ):
+                    continue
+                given = each.get("aspects") or []
+                listed = json.loads(given) if isinstance(given, str) else given
+                aspects = {str(one["name"]): float(one["score"]) for one in listed}
+                worker = str(each.get("worker") or place)
+                yield str(each["candidate_id"]), worker, float(each["score"]), aspects
+
     def _judge_kept(self, agreement: Mapping[str, Any]) -> None:
         """Whether the kept ratings can stand in for all: not behind a response filter."""
         details = agreement.get("recipe_details")

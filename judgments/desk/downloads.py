@@ -139,6 +139,19 @@ def _agreement(said: dict[str, Any]) -> Table:
     return Table(said["signatures"]["icc"], ("step", "figure", "value", "reason"), rows)
 
 
+def _aspects(said: dict[str, Any]) -> Table | None:
+    if not said.get("aspects"):
+        return None
+    names = ("n_ratings", "n_items", "workers", "alpha", "kappa", "split_half", "spearman_brown", "pearson")
+    rows = [
+        (row["aspect"], step, name, row[step].get(name), row[step].get("reason", {}).get(name, ""))
+        for row in said["aspects"]
+        for step in ("before", "after_workers")
+        for name in names
+    ]
+    return Table(said["signatures"]["aspects"], ("aspect", "step", "figure", "value", "reason"), rows)
+
+
 def _removed(said: dict[str, Any]) -> Table:
     groups = [("all", "", said["removed"])]
     groups += [
@@ -163,6 +176,7 @@ MADE = {
     "alpha": _alpha,
     "reliability": _reliability,
     "agreement": _agreement,
+    "aspects": _aspects,
     "removed": _removed,
     "kept": _kept,
 }

@@ -1,11 +1,12 @@
 """The stored report as the page shows it: figures or reasons, never a bare alpha after a filter."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from crowd.models import Worker
 from judgments.models import AgreementReport
+from metrics.agreement.quotes import OVERALL
 from metrics.figure import Figure
 
 #: What removes, as researchers read it.
@@ -52,6 +53,19 @@ class PairTable:
 
 
 @dataclass(frozen=True, slots=True)
+class AspectRow:
+    """Agreement about the overall score or an aspect at one step of the filters."""
+
+    name: str
+    step: str
+    ratings: int
+    alpha: Figure
+    kappa: Figure
+    reliability: Figure
+    pearson: Figure
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """What the template needs of a report."""
 
@@ -72,6 +86,7 @@ class View:
     signatures: dict[str, str]
     differs: int
     annotators: dict[str, Any] | None
+    aspects: list[AspectRow]
 
 
 def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | None:
@@ -108,7 +123,28 @@ def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | N
         signatures=dict(said.get("signatures", {})),
         differs=said.get("differs", 0),
         annotators=said.get("annotators"),
+        aspects=list(aspect_view(said)),
     )
+
+
+def aspect_view(said: Mapping[str, Any]) -> Iterator[AspectRow]:
+    """A row for the overall score and each aspect, and another after workers were removed; none without
+    aspects."""
+    steps = {"before": "before any filter", "after_workers": "after removing workers"}
+    if not said["alpha"]["after_workers"]["removes"]:
+        del steps["after_workers"]
+    for row in said.get("aspects", ()):
+        for step, words in steps.items():
+            part = row[step]
+            yield AspectRow(
+                "overall score" if row["aspect"] == OVERALL else row["aspect"],
+                words,
+                part["n_ratings"],
+                _read_figure(part, "alpha"),
+                _read_figure(part, "kappa"),
+                _read_figure(part, "spearman_brown"),
+                _read_figure(part, "pearson"),
+            )
 
 
 def _alphas(alpha: Mapping[str, Any], rules: list[str]) -> list[AlphaRow]:

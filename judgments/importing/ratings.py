@@ -5,10 +5,11 @@ the texts. Scores, checks and groups are judged once per distinct text. Where so
 read again, slowly, to name the line.
 """
 
+import dataclasses
 import json
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,9 +37,14 @@ REQUIRED = ("item", "worker", "score")
 GROUPS = ("system", "type", "simulated")
 #: The item of a release's table of ratings is its candidate.
 RELEASED = {"item": "candidate_id"}
+#: The column of a release's table in which every aspect has its score, as JSON.
+ASPECTS = "aspects"
+#: Columns of aspects are kept under this and their name, which may be that of a field of ours.
+_ASPECT = "aspect "
 OPTIONAL = ("order", "submitted_at", "check", "expected", *GROUPS, "seconds")
 COLUMNS = (*REQUIRED, *OPTIONAL)
 CHUNK = 1 << 19
+_MOST_OF_ASPECT = MOST_SCORES - 1
 Codes = npt.NDArray[np.int64]
 
 
@@ -48,7 +54,7 @@ class RatingsTable:
 
     `seconds` (nan for unknown) and the codes of `groups` have an entry for each rating, `checks` for each
     worker; they are None, or missing, where the file has no such column. `notes` are sentences about how
-    scores were read.
+    scores were read. `aspects` have a number for each rating (nan for none), whole ones.
     """
 
     ratings: Ratings
@@ -59,6 +65,7 @@ class RatingsTable:
     n_checks: int
     counts: RowCounts
     notes: tuple[str, ...] = ()
+    aspects: Mapping[str, npt.NDArray[np.float64]] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -82,13 +89,15 @@ def read_ratings(
     encoding: str = "",
     sheet: str = "",
     stage: str = "",
+    aspects: Sequence[str] = (),
 ) -> RatingsTable:
     """Reads a file of ratings. `columns` says which column holds what, where the names differ from ours.
     `continuous` takes any number between the ends of the scale, as sliders give them.
 
     The table of ratings that a release has is known by its columns; where it has several stages, `stage` says
-    which one is meant. Without a `scale` its manifest names the stage's, where it lies beside the file or a
-    folder above it; else scores go from 1 to 5.
+    which one is meant, and its aspects are read. Of other files `aspects` name the columns with one each.
+    Without a `scale` its manifest names the stage's, where it lies beside the file or a folder above it; else
+    scores go from 1 to 5.
 
     RatingsFileError, with file, line, field and remedy, for everything that cannot be read as a rating.
     """
@@ -97,11 +106,15 @@ def read_ratings(
         if name not in COLUMNS:
             raise RatingsFileError(f"There is no field {name!r} to map; there are {', '.join(COLUMNS)}.")
     names = [given.get(name, name) for name in COLUMNS]
-    source = rating_source(path, wanted=[*names, *RELEASED.values()], encoding=encoding, sheet=sheet)
+    source = rating_source(
+        path, wanted=[*names, *RELEASED.values(), *aspects], encoding=encoding, sheet=sheet
+    )
     released = {} if given.keys() & RELEASED.keys() else _of_release(source)
     places = _places(source, given | released)
-    if released and "stage" in _names(source):
-        places["stage"] = _names(source).index("stage")
+    if released:
+        places |= {name: _names(source).index(name) for name in ("stage", ASPECTS) if name in _names(source)}
+    for name in aspects:
+        places[_ASPECT + name] = _aspect_place(source, name)
     read = _read(source, places)
     stages = read.pop("stage", None)
     named = released_scale(path, stage or _only(stages)) if scale is None and stages is not None else None
@@ -150,6 +163,16 @@ def _places(source: RatingSource, given: Mapping[str, str]) -> dict[str, int]:
         elif field in given or field in REQUIRED:
             raise _missing(source, field, given.get(field, field))
     return places
+
+
+def _aspect_place(source: RatingSource, name: str) -> int:
+    """The column of an aspect."""
+    if (theirs := name.strip().casefold()) in _names(source):
+        return _names(source).index(theirs)
+    there = ", ".join(map(_short, source.header[:30]))
+    raise RatingsFileError(
+        f"{source.path}, line 1: there is no column {name!r} for an aspect; there are {there}."
+    )
 
 
 def _missing(source: RatingSource, field: str, theirs: str) -> RatingsFileError:
@@ -310,6 +333,7 @@ class _Table:
                 refused=self.n_elsewhere,
             ),
             tuple(self.notes),
+            self.aspects(rows),
         )
 
     def refuse(
@@ -468,6 +492,37 @@ class _Table:
         )
         return column.mapped([float("nan") if value is None else value for value in values])
 
+    def aspects(self, rows: Codes) -> dict[str, npt.NDArray[np.float64]]:
+        """What each row says of the aspects; those of which no row says anything are left out."""
+        found: dict[str, npt.NDArray[np.float64]] = {}
+        if ASPECTS in self.columns:
+            column = self.columns[ASPECTS]
+            each = [_aspects_in(text) for text in column.texts]
+            self.refuse(
+                column,
+                [given is None for given in each],
+                lambda text: f"the aspects {_short(text)} cannot be read",
+                'Write them as [{"name": "topicality", "score": 3}] or {"topicality": 3}, in whole numbers.',
+            )
+            for name in sorted({name for given in each for name in given or ()}):
+                found[name] = column.mapped([(given or {}).get(name, np.nan) for given in each])
+        for key, column in self.columns.items():
+            if not key.startswith(_ASPECT):
+                continue
+            values = [whole(text) for text in column.texts]
+            self.refuse(
+                column,
+                [
+                    bool(text) and not _is_score(value)
+                    for text, value in zip(column.texts, values, strict=True)
+                ],
+                lambda text, key=key: f"the score {_short(text)} of the {key} is not a whole number",  # type: ignore[misc]
+                f"Scores of aspects are whole numbers, at most {_MOST_OF_ASPECT:,}, or empty.",
+            )
+            found[key.removeprefix(_ASPECT)] = column.mapped([np.nan if v is None else v for v in values])
+        found = {name: values[rows] for name, values in found.items()}
+        return {name: values for name, values in found.items() if not np.isnan(values).all()}
+
     def groups(self, rows: Codes) -> "dict[str, RatingGroups]":
 
         found = {}
@@ -486,6 +541,21 @@ def _renumbered(column: _Column, rows: Codes) -> tuple[Codes, list[str]]:
     if used.all():
         return codes, column.texts
     return (np.cumsum(used) - 1)[codes], [column.texts[code] for code in np.flatnonzero(used)]
+
+
+def _is_score(value: object) -> bool:
+    """Whether it is a whole number that an aspect may have."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_OF_ASPECT
+
+
+def _aspects_in(text: str) -> dict[str, int] | None:
+    """Scores by the aspect's name from a cell of a release; None for what is none."""
+    try:
+        given = json.loads(text) if text else {}
+        pairs = given if isinstance(given, dict) else {each["name"]: each["score"] for each in given}
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return pairs if all(isinstance(name, str) and _is_score(pairs[name]) for name in pairs) else None
 
 
 def _short(text: str) -> str:

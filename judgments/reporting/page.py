@@ -6,7 +6,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from judgments.reporting.plots import Bars, Intervals, Series, bars, binned, intervals
-from judgments.reporting.summary import rows, title
+from judgments.reporting.summary import aspect_gaps, aspect_rows, rows, title
 from metrics.agreement.quotes import quotes
 
 _MOST_WORKERS = 200
@@ -31,6 +31,11 @@ def page_of(report: Mapping[str, Any]) -> str:
                 }
                 for words, figures, beside, key in _alphas(report)
             ],
+            "aspects": [
+                {"name": name, "step": step, "figures": figures}
+                for name, step, figures in aspect_rows(report)
+            ],
+            "aspect_gaps": aspect_gaps(report),
             "alpha_plot": _alpha_plot(report["alpha"]),
             "score_plot": _score_plot(report["scores"]),
             "kappa_plot": _kappa_plot(report["workers"]),

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from metrics.agreement.quotes import NONE, counted, figure, interval, quotes
+from metrics.agreement.quotes import NONE, OVERALL, counted, figure, interval, quotes
 
 _WIDTH = 100
 _SHOWN = 8
+_OVERALL = "overall score"
 
 
 def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool | None = None) -> None:
@@ -49,6 +50,11 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
         )
     console.print(table)
     console.print()
+    if report.get("aspects"):
+        console.print(_aspect_table(report))
+        for sentence in aspect_gaps(report):
+            console.print(f"  {escape(plain(sentence))}", style="dim")
+        console.print()
     for sentence in quotes(report):
         console.print(escape(sentence), style="bold" if sentence.startswith("Quote") else None)
     for warning in report["warnings"]:
@@ -71,6 +77,51 @@ def rows(alpha: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
             )
         )
     return shown
+
+
+def _aspect_table(report: Mapping[str, Any]) -> Any:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
+    for name in ("aspect", "", "alpha", "median kappa", "reliability", "r with overall score"):
+        table.add_column(name)
+    for name, step, figures in aspect_rows(report):
+        numbers = (figures[each] for each in ("alpha", "kappa", "spearman_brown", "pearson"))
+        table.add_row(escape(plain(name)), step, *map(figure, numbers))
+    return table
+
+
+def aspect_rows(report: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """Name, step and figures of the overall score and each aspect; nothing where there are no aspects."""
+    steps = {"before": "before"}
+    if report["alpha"]["after_workers"]["removes"]:
+        steps["after_workers"] = "after removal"
+    return [
+        (_aspect_name(row), words, row[step])
+        for row in report.get("aspects", ())
+        for step, words in steps.items()
+    ]
+
+
+def aspect_gaps(report: Mapping[str, Any]) -> list[str]:
+    """Why figures of aspects are not there, a sentence per reason."""
+    found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    words = {"alpha": "alpha", "kappa": "kappa", "spearman_brown": "reliability", "pearson": "r"}
+    for name, step, figures in aspect_rows(report):
+        for key, why in figures.get("reason", {}).items():
+            if key in words and not (key == "pearson" and name == _OVERALL):
+                steps, missing = found.setdefault((name, why), ([], []))
+                steps += [step] if step not in steps else []
+                missing += [words[key]] if words[key] not in missing else []
+    return [
+        f"{name}, {' and '.join(steps)}: no {', '.join(missing)}: {why}."
+        for (name, why), (steps, missing) in found.items()
+    ]
+
+
+def _aspect_name(row: Mapping[str, Any]) -> str:
+    return _OVERALL if row["aspect"] == OVERALL else str(row["aspect"])
 
 
 def title(report: Mapping[str, Any]) -> str:

@@ -118,6 +118,29 @@ def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
     )
 
 
+def aspects_of_ratings(
+    stage: Stage, judgments: "Keys", names: Sequence[str]
+) -> "dict[str, npt.NDArray[np.float64]]":
+    """What each of these judgments says of the aspects, in the order of `judgments`; nan where nothing.
+
+    `judgments` are keys in their order. An aspect that no judgment speaks of is left out.
+    """
+    import numpy as np
+
+    found = {name: np.full(len(judgments), np.nan) for name in names}
+    if not found or not len(judgments):
+        return {}
+    rows = Judgment.objects.filter(stage=stage).exclude(aspects={}).order_by("pk")
+    place_of = {key: place for place, key in enumerate(judgments.tolist())}
+    for key, given in rows.values_list("pk", "aspects").iterator(chunk_size=_CHUNK):
+        if (place := place_of.get(key)) is None or not isinstance(given, dict):
+            continue
+        for name, values in found.items():
+            if isinstance(score := given.get(name), int):
+                values[place] = score
+    return {name: values for name, values in found.items() if not np.isnan(values).all()}
+
+
 class _Units(Sequence[str]):
     """The units of candidates, made when they are asked for."""
 

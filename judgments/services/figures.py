@@ -9,8 +9,9 @@ import numpy as np
 from django.conf import settings
 
 from crowd.models import Stage
+from judgments.kinds.judging_config import judging_config
 from judgments.models import FilterRun, Verdict
-from judgments.selectors.ratings import CandidateLabels, about, pseudonym
+from judgments.selectors.ratings import CandidateLabels, about, aspects_of_ratings, pseudonym
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 from metrics.agreement.data import RatingGroups
 from metrics.agreement.kappa import busiest
@@ -66,6 +67,9 @@ def whole_report(
             "system": _grouping(labels.systems, decided),
             "type": _grouping([each or NO_TYPE for each in labels.types], decided),
         },
+        aspects=aspects_of_ratings(
+            stage, columns.judgments, [aspect.name for aspect in judging_config(stage).aspects]
+        ),
         listed=False,
         replicates=replicates,
         seed=run.seed if run else 0,

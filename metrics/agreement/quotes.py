@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 NONE = "\N{EN DASH}"
+#: How the overall score is called among aspects; no aspect may have this name.
+OVERALL = "score"
 
 
 def quotes(report: Mapping[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ from metrics.agreement.alpha import (
     pearson_two,
     percent_agreement,
 )
+from metrics.agreement.aspects import LEAST_SHARED, aspect_rows, removed_by_kappa
 from metrics.agreement.data import Floats, RatingGroups, Ratings, sums_of, value_counts
 from metrics.agreement.filters import Checks, Run, run
 from metrics.agreement.icc import ONE_ITEM, one_way
@@ -187,6 +188,10 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+ASPECTS_AFTER_KAPPA = (
+    "Workers were removed by their kappa on the overall score: agreement about an aspect after that is "
+    "raised as far as the aspect goes with the overall score (its Pearson's r). Quote that from before."
+)
 METHODS = 2
 SPLITS = 20
 _LEVELS: tuple[Level, ...] = ("interval", "ordinal", "nominal")
@@ -254,6 +259,7 @@ def report(
     checks: Checks | None = None,
     seconds: Floats | None = None,
     groups: Mapping[str, RatingGroups] | None = None,
+    aspects: Mapping[str, Floats] | None = None,
     replicates: int = 1000,
     splits: int = SPLITS,
     seed: int = 0,
@@ -263,9 +269,11 @@ def report(
 ) -> dict[str, Any]:
     """The honest report on ratings under a recipe, or under a run of it that was made from the same ratings.
 
-    `groups` has, under names such as `system` and `type`, the group of each rating. `replicates` 0 leaves
-    out intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow with
-    the data. With `listed` false items and removed ratings are no lists, but made each time they are read.
+    `groups` has, under names such as `system` and `type`, the group of each rating, `aspects` under theirs
+    what each rating says of them (nan: nothing); without any the report has no `aspects`. `replicates` 0
+    leaves out intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow
+    with the data. With `listed` false items and removed ratings are no lists, but made each time they are
+    read.
     """
     done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
     task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
@@ -307,6 +315,14 @@ def report(
     }
     said["signatures"] = _signatures(task)
     said["warnings"] += said["reliability"]["cautions"]
+    if aspects:
+        said["aspects"] = aspect_rows(ratings, done, aspects, splits=task.halvings, seed=seed)
+        said["signatures"]["aspects"] = task.signature(
+            "aspects", alpha="interval", kappa="median-of-pairwise-medians", weights="quadratic",
+            least=LEAST_SHARED, halves="unfiltered", splits=task.halvings,
+        )  # fmt: skip
+        if removed_by_kappa(done):
+            said["warnings"].append(ASPECTS_AFTER_KAPPA)
     if rows:
         said["removed_workers"] = report_tables.removed_workers(ratings, done)
         said["undetermined_workers"] = report_tables.undetermined_workers(ratings, done)

@@ -13,8 +13,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 import examples
-from evaluations.papers.items import PaperData, PaperItem, PaperSettings, compared, not_made
+from evaluations.papers.items import PaperData, PaperItem, PaperSettings, PaperSource, compared, not_made
 from evaluations.papers.report import MODULES, build_report, paper_named, render_markdown, sample_sources
+from metrics.agreement.data import ratings_of
+from metrics.agreement.recipes import named
+from tests.evaluations.test_honest_ceilings import as_release
 from tests.repository import ROOT
 
 #: All tables and figures that the papers number.
@@ -156,6 +159,67 @@ def test_systems_of_004_lie_where_the_means_of_their_ratings_are(sample_reports)
     left_out = item_of(sample_reports, "004", "Table 5").rows
     removed = {row["removed"] for row in left_out if row["metric"] == "ROUGE"}
     assert removed == {*ratings, "Average", "at random"}
+
+
+@pytest.fixture(scope="module")
+def rated_by_aspect(tmp_path_factory):
+    """A release of 20 responses by 4 workers, each with scores of two aspects, and its ratings."""
+    chance = np.random.default_rng(4)
+    ratings = ratings_of(
+        [(f"c{item}", f"w{worker}", 1 + int(chance.integers(5))) for item in range(20) for worker in range(4)]
+    )
+    folder = as_release(ratings, named("none"), tmp_path_factory.mktemp("rated") / "release")
+    file = folder / "jsonl/ratings-test.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        near = min(5, row["score"] + int(chance.integers(2)))
+        row["aspects"] = [
+            {"name": "background", "score": 1 + int(chance.integers(2))},
+            {"name": "topicality", "score": near},
+        ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = PaperData((PaperSource("rated", str(folder)),))
+    report = build_report(paper_named("004"), data, PaperSettings(version="test", replicates=20, draws=49))
+    return rows, {item.name: item for item in report.items}
+
+
+def aspect_of(row, name):
+    return next(each["score"] for each in row["aspects"] if each["name"] == name)
+
+
+def test_table_2_of_004_has_a_kappa_per_aspect(rated_by_aspect):
+    rows, items = rated_by_aspect
+    found = {row["measurement"]: row for row in items["Table 2"].rows}
+    assert list(found) == ["Overall", "Background", "Topicality"]
+    for name in ("background", "topicality"):
+        given = {(row["worker"], row["candidate_id"]): aspect_of(row, name) for row in rows}
+        kappas = defaultdict(list)
+        for one, other in permutations([f"w{at}" for at in range(4)], 2):
+            pairs = [(given[one, f"c{at}"], given[other, f"c{at}"]) for at in range(20)]
+            kappas[one].append(quadratic_kappa(pairs))
+        assert found[name.capitalize()]["kappa"] == pytest.approx(
+            median(median(each) for each in kappas.values())
+        )
+        r = np.corrcoef([row["score"] for row in rows], [aspect_of(row, name) for row in rows])[0, 1]
+        assert found[name.capitalize()]["r"] == pytest.approx(r)
+
+
+def test_figure_5_of_004_has_scores_less_the_mean_of_their_worker(rated_by_aspect):
+    rows, items = rated_by_aspect
+    means = defaultdict(list)
+    for row in rows:
+        means[row["worker"]].append(aspect_of(row, "topicality"))
+    own = [
+        aspect_of(row, "topicality") - np.mean(means[row["worker"]])
+        for row in rows
+        if row["candidate_id"] == "c3"
+    ]
+    points = [row for row in items["Figure 5"].rows if row["measurement"] == "Topicality"]
+    assert len(points) == 21
+    point = next(row for row in points if row["response"] == "c3")
+    assert (point["mean"], point["sd"], point["n"]) == (
+        pytest.approx(np.mean(own)), pytest.approx(np.std(own, ddof=1)), 4,
+    )  # fmt: skip
 
 
 def test_the_command_writes_one_report_with_the_keys_of_its_contract(tmp_path):

@@ -325,6 +325,31 @@ def test_every_figure_has_its_data_with_a_signature(place, figure):
     assert "A1" not in answer.content.decode()
 
 
+def test_aspects_have_a_table_with_its_data_where_the_stage_asks_for_them(place):
+    make_report(place)
+    assert "Agreement per aspect" not in words(as_("viewer").get(at(place, "agreement")))
+    assert as_("viewer").get(at(place, "figure_csv", figure="aspects")).status_code == 404
+    assert "aspects" not in AgreementReport.objects.get().report
+    names = ("topicality", "depth")
+    config = {"aspects": [{"name": name, "question": "Is it about it?"} for name in names]}
+    Stage.objects.filter(pk=place.stage.pk).update(config=config)
+    place.stage.refresh_from_db()
+    for judgment in Judgment.objects.filter(stage=place.stage):
+        judgment.aspects = {"topicality": int(judgment.score), "other": 1}
+        judgment.save()
+    make_report(place)
+    overall, topicality = AgreementReport.objects.get().report["aspects"]
+    assert topicality["before"]["alpha"] == overall["before"]["alpha"]
+    assert topicality["before"]["pearson"] == pytest.approx(1)
+    page = words(as_("viewer").get(at(place, "agreement")))
+    assert "Agreement per aspect" in page
+    assert "topicality before any filter 18" in page
+    rows = list(
+        csv.reader(as_("viewer").get(at(place, "figure_csv", figure="aspects")).content.decode().splitlines())
+    )
+    assert ["topicality", "before", "n_ratings", "18", ""] in rows
+
+
 def test_a_figure_that_does_not_exist_is_not_found(place):
     assert as_("viewer").get(at(place, "figure_csv", figure="nothing")).status_code == 404
     assert as_("viewer").get(at(place, "figure_csv", figure="alpha")).status_code == 404

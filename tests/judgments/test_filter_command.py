@@ -474,3 +474,45 @@ def test_a_quotation_mark_inside_of_a_field_has_no_meaning(ratings, monkeypatch)
     rows = "".join(f"q{n // 2},w{n % 2},{1 + n % 5}\n" for n in range(2000))
     found = report_of(ratings(HEADER + 'q,5" screen,3\n' + rows), recipe="none")
     assert found["n_ratings"] == 2001
+
+
+ASPECTS = ["item,worker,score,topicality,context"] + [
+    f"q{item},w{worker},{1 + (item + worker // 3) % 5},{1 + item % 4},{'' if worker else item % 2}"
+    for item in range(8)
+    for worker in range(5)
+]
+
+
+def test_aspects_in_columns_get_their_own_agreement(ratings):
+    path = ratings("\n".join(ASPECTS))
+    said = report_of(path, aspects="topicality, context", recipe="none")
+    overall, topicality, context = said["aspects"]
+    assert [overall["aspect"], topicality["aspect"], context["aspect"]] == ["score", "topicality", "context"]
+    assert overall["before"]["alpha"] == said["alpha"]["before"]["interval"]
+    assert topicality["before"]["alpha"] == topicality["before"]["kappa"] == pytest.approx(1)
+    assert (context["before"]["n_ratings"], context["before"]["alpha"]) == (8, None)
+    assert "aspects" not in report_of(path)
+    shown = " ".join(filtered(path, aspects="topicality", html=path.with_name("page.html")).split())
+    assert "topicality before 1.000 1.000 1.000" in shown
+    assert "Agreement per aspect" in path.with_name("page.html").read_text()
+
+
+def test_aspects_of_a_releases_table_are_found(ratings):
+    cells = ['[{"name": "topicality", "score": 3}]', '{"topicality": 4}', "[]", ""]
+    rows = [["stage", "candidate_id", "worker", "score", "aspects"]]
+    rows += [["judging", f"c{at}", worker, "4", cell] for at, cell in enumerate(cells) for worker in "ab"]
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    broken = ratings(text.getvalue().replace('""score"": 3', '""score"": ""much""'), "broken.csv")
+    assert "line 2: the aspects" in refused(broken)
+    said = report_of(ratings(text.getvalue()), recipe="none")
+    assert [row["aspect"] for row in said["aspects"]] == ["score", "topicality"]
+    assert said["aspects"][1]["before"]["n_ratings"] == 4
+
+
+@pytest.mark.parametrize(
+    ("aspects", "answer"),
+    [("depth", "there is no column 'depth' for an aspect"), ("half", "the score '2.5' of the aspect half")],
+)
+def test_aspects_that_cannot_be_read_are_refused(ratings, aspects, answer):
+    assert answer in refused(ratings("item,worker,score,half\na,w1,1,2\na,w2,1,2.5\n"), aspects=aspects)

@@ -60,6 +60,13 @@ class Command(BaseCommand):
             help="which column holds what, such as score=rating; repeat",
         )
         parser.add_argument(
+            "--aspects",
+            default="",
+            metavar="COLUMN,COLUMN",
+            help="columns that hold the scores of further aspects, whole numbers: the report has the "
+            "agreement about each (those of a release's table are found)",
+        )
+        parser.add_argument(
             "--stage", default="", help="which stage's ratings, where the file is a release's and has several"
         )
         parser.add_argument(
@@ -112,6 +119,7 @@ class Command(BaseCommand):
                 encoding=options["encoding"],
                 sheet=options["sheet"],
                 stage=options["stage"],
+                aspects=[name.strip() for name in options["aspects"].split(",") if name.strip()],
             )
         except (RecipeError, RatingsFileError) as error:
             raise CommandError(str(error)) from error
@@ -129,6 +137,7 @@ class Command(BaseCommand):
             checks=table.checks,
             seconds=table.seconds,
             groups=table.groups,
+            aspects=table.aspects,
             replicates=options["replicates"],
             seed=options["seed"],
             version=f"distillery {settings.DISTILLERY_VERSION}",
