@@ -9,8 +9,9 @@ from crowd.desk import tables
 from evaluations import selectors
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
+from evaluations.report.figures import Figure
 from evaluations.report.model import FIGURES, figure
-from evaluations.report.parts import Figure, Report, read_report
+from evaluations.report.parts import Report, read_report
 from web.access import ProjectAccess, on_project
 from web.pages import show
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from evaluations.report import model
+from evaluations.report.figures import Figure
 from evaluations.report.model import Lead, name_statistic
-from evaluations.report.parts import Figure, MetricTest, Report
+from evaluations.report.parts import MetricTest, Report
 from evaluations.report.tables import between, listed, p_is, percent, probability, short, whole
 
 METHODS = {

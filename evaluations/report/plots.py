@@ -8,22 +8,18 @@ from typing import Any, Literal
 
 from evaluations.report import model
 from evaluations.report.answer import Comparison, comparisons
+from evaluations.report.figures import LEVEL, NO_FIGURE, Figure, SampledFigure
 from evaluations.report.model import GROUPINGS, scale
-from evaluations.report.parts import (
-    LEVEL,
-    NO_FIGURE,
+from evaluations.report.parts import MetricTest, Report
+from evaluations.report.points import NONE, Points
+from evaluations.report.protocols import (
     CurvePoint,
-    Figure,
     LearningCurve,
-    MetricTest,
     MissingPart,
     PairedBootstrap,
-    Report,
     ResampledScores,
-    SampledFigure,
     SystemRemovals,
 )
-from evaluations.report.points import NONE, Points
 from evaluations.report.tables import (
     OF_TYPE,
     Cell,

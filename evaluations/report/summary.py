@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, TextIO
 
-from evaluations.report.parts import NO_FIGURE, Figure, MetricEntry, Report
+from evaluations.report.figures import NO_FIGURE, Figure
+from evaluations.report.parts import MetricEntry, Report
 from judgments.reporting.summary import plain
 from metrics.agreement.quotes import NONE, counted
 

@@ -7,17 +7,9 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from evaluations.report import model
+from evaluations.report.figures import NO_FIGURE, NOT_CALCULATED, Figure, SampledFigure
 from evaluations.report.model import GROUPINGS, STATISTICS
-from evaluations.report.parts import (
-    NO_FIGURE,
-    NOT_CALCULATED,
-    CeilingFigures,
-    Figure,
-    MetricEntry,
-    Report,
-    SampledFigure,
-    SystemEntry,
-)
+from evaluations.report.parts import CeilingFigures, MetricEntry, Report, SystemEntry
 
 MINUS = "\u2212"
 _LEAST_P = 0.001

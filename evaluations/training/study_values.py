@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evaluations.report.figures import NOT_CALCULATED, Figure
 from evaluations.report.model import visible
-from evaluations.report.parts import NOT_CALCULATED, Figure
 from evaluations.report.tables import distinguish, number
 
 #: The report of a study as `evaluations.training.study` writes it.

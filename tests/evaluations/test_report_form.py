@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from evaluations.errors import EvaluationError
 from evaluations.report import parts
-from evaluations.report.parts import Report, ReportPart, build_report, read_report
+from evaluations.report.figures import NOT_CALCULATED, ReportPart
+from evaluations.report.parts import Report, build_report, read_report
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.plan import PAIRED_BOOTSTRAP, Plan, ReportHeader
 from metrics.metaeval.report import evaluate
@@ -59,7 +60,7 @@ def test_statistics_keep_the_order_in_which_they_were_asked_for():
 
     assert json.dumps(report.as_json()) == json.dumps(result)
     assert report.metrics["seen-0"].spearman is None
-    assert report.metrics["seen-0"].figure("spearman", "global").reason == parts.NOT_CALCULATED
+    assert report.metrics["seen-0"].figure("spearman", "global").reason == NOT_CALCULATED
 
 
 def test_the_bootstrap_of_pairs_fits_too():
