@@ -1,18 +1,63 @@
 """What this app adds to others: kinds of stages, pages of the desk, notices, actions of the event log."""
 
-from annotation.beginnings import REFERENCE
-from annotation.desk import agreements, funnel, queues, steps
+from annotation.desk import agreement, overview, steps
 from annotation.kinds.continuation import Continuation
 from annotation.kinds.curation import Curation
 from annotation.kinds.distillation import Distillation
 from annotation.kinds.distillation_config import WRITING_KINDS
 from annotation.kinds.screening import Screening
 from core.extensions import Extension
-from core.notices.job_failures import JobKindNotice, pages_of_project
+from core.notices.conditions import JobKindNotice, pages_of_project
 from core.projects.services import EventActions
 from crowd.desk.agreements import Source
+from crowd.desk.beginnings import StagePreset
 from crowd.desk.overview import OverviewSource
 from web.nav import Page
+
+# The beginning for reference answers: the first three stages of the pipeline (paper 000, section 3).
+
+REFERENCE = StagePreset(
+    "reference",
+    "Reference answers",
+    "From a query log to many independent answers per query: screening, curation of passages, distillation.",
+    brings="Queries, as a log or a public data set, with candidate passages or an index to find them in.",
+    title="Reference answers",
+    budget="500.00",
+    stages=(
+        {
+            "slug": "screening",
+            "title": "Screening",
+            "kind": "screening",
+            "reward": "0.30",
+            "redundancy": 3,
+            "units_per_hit": 5,
+            "checks_per_hit": 1,
+            "expected_minutes": 1.5,
+            "hold_failed_checks": True,
+            "config": {
+                "checks": {"youtube": "navigational", "cheap flights to lisbon": "transactional"},
+            },
+        },
+        {
+            "slug": "curation",
+            "title": "Curation",
+            "kind": "curation",
+            "reward": "0.50",
+            "redundancy": 1,
+            "expected_minutes": 3.0,
+        },
+        {
+            "slug": "distillation",
+            "title": "Distillation",
+            "kind": "distillation",
+            "reward": "0.40",
+            "redundancy": 20,
+            "expected_minutes": 2.0,
+            "approve": "by-hand",
+        },
+    ),
+)
+
 
 EXTENSION = Extension(
     Screening(),
@@ -26,10 +71,10 @@ EXTENSION = Extension(
     Page("Adjudication", "annotation:adjudication", "adjudication"),
     Page("Agreement", "annotation:agreement", "agreement", kinds=("screening", "curation")),
     Page("Answers", "annotation:answers", "answers", kinds=WRITING_KINDS),
-    OverviewSource("annotation", funnel.say, position=10),
-    Source(agreements.KINDS, agreements.rows_of),
-    queues.SEPARATE,
-    *queues.QUEUES,
+    OverviewSource("annotation", overview.say, position=10),
+    Source(agreement.KINDS, agreement.rows_of),
+    overview.SEPARATE,
+    *overview.QUEUES,
     *steps.STEPS,
     JobKindNotice("annotation.import", "An import of queries", pages_of_project("annotation:import_job")),
     EventActions(

@@ -16,7 +16,7 @@ from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 from django.db.models import F  # noqa: E402
 
-from marketplace import clock, ids, keys, ledger  # noqa: E402
+from marketplace import clock, ids, ledger  # noqa: E402
 from marketplace.ledger import Kind, Movement  # noqa: E402
 from marketplace.models import HIT, HITType, Holding, Place, Requester, Worker  # noqa: E402
 from marketplace.questions import answers_xml  # noqa: E402
@@ -65,7 +65,7 @@ def hits(count: int, max_assignments: int, title: str) -> str:
         reward_cents=REWARD,
         duration_s=3600,
         auto_approval_s=86400,
-        value_digest=keys.digest(title),
+        value_digest=ids.digest(title),
         created_at=now,
     )
     made = (

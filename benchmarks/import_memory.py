@@ -125,8 +125,8 @@ def _command(*parts: str) -> Callable[[Path], None]:
 def _import_grants(path: Path) -> None:
     from marketplace import clock  # noqa: PLC0415
     from marketplace.models import QualificationType  # noqa: PLC0415
-    from marketplace.requester.grantfile import lines, open_grants  # noqa: PLC0415
-    from marketplace.services.bulk_grants import grant_many  # noqa: PLC0415
+    from marketplace.requester.views.qualifications import lines, open_grants  # noqa: PLC0415
+    from marketplace.services.qualifications import grant_many  # noqa: PLC0415
 
     with path.open("rb") as file:
         wanted = lines(open_grants(path.name, file))
@@ -134,23 +134,23 @@ def _import_grants(path: Path) -> None:
 
 
 def _import_tasks(path: Path) -> None:
-    from marketplace.batches import drafts, properties, sheets, templates  # noqa: PLC0415
+    from marketplace.batches import drafts, properties, sheets  # noqa: PLC0415
     from marketplace.models import Requester  # noqa: PLC0415
 
     requester = Requester.objects.get()
     cheap = properties.Properties(title="Look", description="Say what you see.", reward_cents=10)
     html = "<p>${question}</p><img src='${image_url}'><input name='text'>"
-    template = templates.create_template(requester=requester, name="Pictures", html=html, properties=cheap)
+    template = properties.create_template(requester=requester, name="Pictures", html=html, properties=cheap)
     with path.open("rb") as file:
         sheet = sheets.Sheet(file, path.name)
         drafts.make_draft(requester=requester, template=template, properties=cheap, sheet=sheet)
 
 
 def _import_reviews(path: Path) -> None:
-    from marketplace.batches import reviewed_results, sheets  # noqa: PLC0415
+    from marketplace.batches import results, sheets  # noqa: PLC0415
 
     with path.open("rb") as file:
-        reviewed_results.read(sheets.Sheet(file, path.name, limits=sheets.RESULTS))
+        results.read(sheets.Sheet(file, path.name, limits=sheets.RESULTS))
 
 
 def _import_external(path: Path) -> None:

@@ -29,7 +29,7 @@ from django.db.models import Count, Q, Sum  # noqa: E402
 
 from benchmarks.fill import ANSWER, BATCH, QUESTION, settle  # noqa: E402
 from core.money import fees  # noqa: E402
-from marketplace import clock, ids, keys, ledger  # noqa: E402
+from marketplace import clock, ids, ledger  # noqa: E402
 from marketplace.ledger import Kind, Movement  # noqa: E402
 from marketplace.models import HIT, Bonus, HITType, Holding, Requester, Worker  # noqa: E402
 from marketplace.services.people import create_requester, deposit  # noqa: E402
@@ -86,7 +86,7 @@ def _group(owner: Requester, number: int, count: int) -> None:
         duration_s=WORK_SECONDS,
         auto_approval_s=900 if number % 5 == 4 else 3 * 86_400,
         requirements=[[], US_ONLY, GOOD][number % 3],
-        value_digest=keys.digest(f"group {number}"),
+        value_digest=ids.digest(f"group {number}"),
         created_at=now,
     )
     fee = fees.reward_fee(

@@ -90,8 +90,8 @@ def figures(path: Path, folder: Path, count: int, processes: int) -> list[Any]:
 
     from benchmarks.measures import Figure
     from retrieval.network import Network, build
-    from retrieval.network.codes import codes_of
-    from retrieval.network.increments import add, remove
+    from retrieval.network.builder import add, remove
+    from retrieval.network.segment import codes_of
 
     steps: list[tuple[str, float]] = []
     before = processor()

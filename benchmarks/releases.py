@@ -61,7 +61,7 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     from core.projects.models import Project
     from releases.formats.writer import write_formats
     from releases.options import Options
-    from releases.rows.ratings import rating_rows
+    from releases.rows.reader import rating_rows
     from releases.rows.scope import scope_of
     from releases.rows.snapshot import snapshot
     from releases.source import Source, silent

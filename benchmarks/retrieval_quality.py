@@ -29,7 +29,7 @@ from retrieval.evaluation.measures import DEFAULT, parse_measures  # noqa: E402
 from retrieval.evaluation.qrels import Qrels, read_qrels  # noqa: E402
 from retrieval.evaluation.questions import Question, read_questions  # noqa: E402
 from retrieval.evaluation.report import Evaluation, as_json, evaluate, judged_questions  # noqa: E402
-from retrieval.evaluation.system_runs import ask  # noqa: E402
+from retrieval.evaluation.runs import ask  # noqa: E402
 from retrieval.ranking.folder import temporary_collection  # noqa: E402
 from retrieval.ranking.systems import parse_system  # noqa: E402
 

@@ -65,10 +65,10 @@ def do_preview(slug: str) -> dict[str, Any]:
 
 def do_apply(slug: str) -> dict[str, Any]:
     """Put the default filters in force."""
-    from judgments.services import filterjobs
+    from judgments.services import filter_runs
 
     wish = {"recipe": "default", "parameters": {}, "seed": 0, "seen": None, "once": uuid.uuid4().hex}
-    return _run(filterjobs.ask_apply(stage=_stage(slug), actor=_owner(slug), **wish))
+    return _run(filter_runs.ask_apply(stage=_stage(slug), actor=_owner(slug), **wish))
 
 
 def do_report(slug: str) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def do_look(_slug: str) -> dict[str, Any]:
 
 def do_prune(_slug: str) -> dict[str, Any]:
     """Remove old rows."""
-    from distillery.retention import prune
+    from distillery.tasks import prune
 
     return {"removed": str(prune())}
 
@@ -111,13 +111,13 @@ def do_check(slug: str) -> dict[str, Any]:
     """The privacy check of all texts; what it finds is accepted, so that a release can be built."""
     from core.projects.models import Project
     from releases.models import PrivacyFinding
-    from releases.privacy import decisions
+    from releases.privacy import check
     from releases.services import job_requests
 
     project, actor = Project.objects.get(slug=slug), _owner(slug)
     found = _run(job_requests.look_for_findings(project=project, actor=actor, once=uuid.uuid4()))
     open_ones = PrivacyFinding.objects.filter(project=project)
-    decisions.accept(findings=open_ones, reason="The texts are made up.", actor=actor)
+    check.accept(findings=open_ones, reason="The texts are made up.", actor=actor)
     return found
 
 

@@ -4,7 +4,7 @@ from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
 from crowd import watch
-from crowd.desk import attention, queues, steps
+from crowd.desk import overview, queues, steps
 from crowd.desk.overview import OverviewSource
 from crowd.desk.panels import Section
 from web.access import has_projects, may_have_projects
@@ -16,7 +16,7 @@ EXTENSION = Extension(
     Place("Workers", "people", "desk:all_workers", "desk:project_workers", 20),
     Place("Settings", "settings", "desk:my_settings", "desk:settings", 40),
     Page("To decide", "desk:queues", "queues"),
-    OverviewSource("crowd", attention.say, position=0),
+    OverviewSource("crowd", overview.say, position=0),
     Section("desk/next_steps.html", steps.section),
     *steps.STEPS,
     *queues.QUEUES,

@@ -3,8 +3,7 @@
 from celery import current_app, shared_task
 
 from crowd.models import Endpoint
-from crowd.services.rounds import leased_endpoints
-from crowd.services.tick import Round, endpoints_with_work, run_round
+from crowd.services.tick import Round, endpoints_with_work, leased_endpoints, run_round
 
 #: A message that waited so long for a thread is not needed: the timer sent others.
 _ROUND_EXPIRES_S = 15

@@ -18,7 +18,7 @@ class DistilleryConfig(AppConfig):
     def ready(self) -> None:
         """Make the folders of the embedded database and broker; register the system checks."""
         # They need the models, which are there only now.
-        from distillery import checks, variables
+        from distillery import checks, env
 
         try:
             _make_folders(settings.DATA_DIR, broker=not settings.REDIS_URL)
@@ -43,7 +43,7 @@ class DistilleryConfig(AppConfig):
             checks.check_ping_url,
             checks.check_tracing,
             checks.check_secret_key,
-            variables.check_names,
+            env.check_names,
         )
         for check in own:
             register(check)

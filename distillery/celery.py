@@ -10,7 +10,7 @@ from celery.beat import EmbeddedService
 from celery.signals import task_prerun, worker_init, worker_ready, worker_shutdown
 from django.conf import settings
 
-from core.jobs.requestids import begin_request
+from core.jobs.spans import begin_request
 from distillery import env, lifeline
 from distillery.dbtimeouts import limit_connections
 from distillery.workerpool import QueuePool
@@ -61,13 +61,13 @@ def start_beat(**_: Any) -> None:
 @worker_ready.connect
 def watch_jobs(sender: Any, **_: Any) -> None:
     """Find jobs whose message got lost, and end with a handler that hangs: nothing else ends its thread."""
-    from core.jobs import context, polling  # noqa: PLC0415  # need the models, which are there only now
+    from core.jobs import context, runner  # noqa: PLC0415  # need the models, which are there only now
 
     jobs = settings.CELERY_TASK_DEFAULT_QUEUE
     if jobs not in app.amqp.queues.consume_from or not isinstance(sender.pool, QueuePool):
         return
     context.on_hang = end_process
-    poller = polling.Poller(sender.pool.lanes[jobs], every=settings.JOBS_POLL_SECONDS)
+    poller = runner.Poller(sender.pool.lanes[jobs], every=settings.JOBS_POLL_SECONDS)
     worker_shutdown.connect(lambda **_: poller.stop(), weak=False)
     poller.start()
 

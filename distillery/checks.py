@@ -31,16 +31,16 @@ from core.jobs import selectors as jobs_selectors
 from core.jobs.services import format_span
 from crowd.models import DispatchHalt
 from crowd.outbox import epoch
-from crowd.selectors.outages import outages as outage_list
+from crowd.selectors.operations import outages as outage_list
 from crowd.services.endpoints import is_safe
 from distillery import canary, env
 from distillery.celery import app as celery_app
+from distillery.extension import describe_faults
 from distillery.finding import Finding, Level
 from distillery.monitoring import traces
 from distillery.presence import hosts
 from distillery.schema import inspect_schema
-from distillery.watch import describe_faults
-from marketplace.audits import last_audit
+from marketplace.ledger import last_audit
 from retrieval.errors import RetrievalError
 
 WORKER_SILENCE = timedelta(seconds=60)

@@ -15,7 +15,7 @@ from django.urls import path
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from distillery.monitoring.tokens import has_token
+from distillery.monitoring.views import has_token
 from distillery.readiness import CHECKS, readiness
 from distillery.version import VERSION
 

@@ -120,7 +120,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "core.accounts.actors.ActingMiddleware",
+    "core.accounts.security.ActingMiddleware",
     "core.accounts.middleware.BodySizeMiddleware",
     "core.accounts.middleware.PasswordChangeMiddleware",
     "core.accounts.middleware.KeptFormMiddleware",
@@ -289,9 +289,9 @@ CSRF_FAILURE_VIEW = "core.accounts.views.csrf_failure"
 KEPT_FORMS_BELOW = ["/desk/", "/requester/"]
 LOGIN_REDIRECT_URL = "/accounts/home/"
 LOGOUT_REDIRECT_URL = "/"
-# Axes keeps who signed in when; `core.accounts.throttle` slows those who guess.
+# Axes keeps who signed in when; `core.accounts.guards` slows those who guess.
 AXES_LOCK_OUT_AT_FAILURE = False
-AXES_CLIENT_IP_CALLABLE = "core.accounts.addresses.client_address"
+AXES_CLIENT_IP_CALLABLE = "core.accounts.security.client_address"
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
 

@@ -7,9 +7,12 @@ When the supervisor itself is killed, the children notice through `distillery.li
 """
 
 import contextlib
+import ctypes
 import http.client
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -19,7 +22,128 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+import redis
+from django.conf import settings
+from django.db import OperationalError, connection
+
 from distillery import lifeline
+
+# Closes a listening socket so that clients that have connected are served, and later ones are refused.
+#
+# Closing it at once resets every connection that the kernel has taken and no process has accepted yet. So
+# new ones are kept out first: Linux drops their first packet by a filter on the socket. When the queue is
+# empty the socket is closed, and the next try of a client, a second later, is refused.
+
+#: Connections whose first packet came before the filter are complete after a round trip.
+HANDSHAKE_SECONDS = 0.3
+LONGEST_SECONDS = 2.0
+LOOK_SECONDS = 0.02
+_SO_ATTACH_FILTER = 26
+#: Where `tcp_info` has the length of a listening socket's queue (tcpi_unacked).
+_QUEUE_AT = 24
+#: Classic BPF: load the flags of the TCP header, keep SYN and ACK; SYN alone is dropped, the rest passes.
+_DROP_FIRST_PACKETS = (
+    (0x30, 0, 0, 13),
+    (0x54, 0, 0, 0x12),
+    (0x15, 0, 1, 0x02),
+    (0x06, 0, 0, 0),
+    (0x06, 0, 0, 0xFFFFFFFF),
+)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
+
+
+def close_listener(listener: socket.socket) -> None:
+    """Keep new connections out, wait until the others are accepted, and close this process's end."""
+    began = time.monotonic()
+    if keep_out(listener):
+        while time.monotonic() - began < LONGEST_SECONDS and (
+            time.monotonic() - began < HANDSHAKE_SECONDS or count_waiting(listener)
+        ):
+            time.sleep(LOOK_SECONDS)
+    listener.close()
+
+
+def keep_out(listener: socket.socket) -> bool:
+    """Drop the first packets of new connections, whoever has the socket; False where that cannot be done."""
+    if sys.platform != "linux":
+        return False
+    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in _DROP_FIRST_PACKETS)
+    program = bytes(_Program(len(_DROP_FIRST_PACKETS), code))
+    with contextlib.suppress(OSError):
+        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+        return True
+    return False
+
+
+def count_waiting(listener: socket.socket) -> int:
+    """Connections that the kernel has taken and no process has accepted."""
+    with contextlib.suppress(OSError):
+        known = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _QUEUE_AT + 4)
+        return int(struct.unpack_from("=I", known, _QUEUE_AT)[0])
+    return 0
+
+
+# Waits for a database or a Redis that is not there yet: they often start at the same moment as we do.
+
+PATIENCE_LOOK_SECONDS = 0.25
+#: What PostgreSQL and its client say where a later try may succeed; nothing else is waited for.
+NOT_YET = (
+    "connection refused",
+    "is starting up",
+    "is shutting down",
+    "in recovery mode",
+    "not yet accepting connections",
+    "no such file or directory",  # of its Unix socket
+    "could not translate host name",
+    "no route to host",
+    "timeout expired",
+    "server closed the connection unexpectedly",
+    "connection reset by peer",
+)
+
+
+def wait_for_services(seconds: float, *, say: Callable[[str], None]) -> None:
+    """Wait until both answer, or refuse for good, or the time is over; the checks say what is wrong then."""
+    deadline = time.monotonic() + seconds
+    for name, look in (("database", why_no_database), ("Redis", why_no_redis)):
+        announced = False
+        while (reason := look()) and time.monotonic() < deadline:
+            if not announced:
+                announced = True
+                say(f"{name[0].upper()}{name[1:]} not there yet ({reason}); waiting up to {seconds:g} s.")
+            time.sleep(PATIENCE_LOOK_SECONDS)
+
+
+def why_no_database() -> str:
+    """Why PostgreSQL cannot be reached yet; nothing where it can, or where waiting does not help."""
+    if connection.vendor != "postgresql":
+        return ""
+    try:
+        connection.ensure_connection()
+    except OperationalError as error:
+        said = " ".join(str(error).split())
+        return said if any(sign in said.lower() for sign in NOT_YET) else ""
+    return ""
+
+
+def why_no_redis() -> str:
+    """The same of Redis."""
+    if not settings.REDIS_URL:
+        return ""
+    try:
+        with redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=5, socket_timeout=5) as client:
+            client.ping()
+    except (redis.AuthenticationError, redis.ResponseError, ValueError):
+        return ""
+    except redis.BusyLoadingError:
+        return "it is loading its data"
+    except (redis.ConnectionError, redis.TimeoutError) as error:
+        return str(error)
+    return ""
+
 
 PROJECT = Path(__file__).resolve().parent.parent
 TICK_SECONDS = 0.1

@@ -1,9 +1,54 @@
 """Periodic work of the installation itself."""
 
-from celery import shared_task
+from datetime import timedelta
 
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from celery import shared_task
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from core.accounts.models import SignedKey
+from core.jobs.models import OPEN_STATES, Job
+from core.notices.models import Notice
 from distillery.deadmanswitch import ping
-from distillery.retention import prune
+from judgments.models import AgreementReport, FilterRun
+from marketplace.ledger import AUDIT
+from marketplace.retention import delete_in_batches
+
+# What is deleted when it is old: ended sessions and keys, sign-ins, done jobs, notices, replaced reports.
+
+
+def prune() -> int:
+    """Delete what is no longer needed; how many rows.
+
+    Sessions go when they end. The rest goes LOGS_KEPT_DAYS later; 0 keeps it for ever. A job whose effect may
+    happen once only stays, for its row is what keeps it from happening again.
+    """
+    now = timezone.now()
+    gone = delete_in_batches(Session.objects.filter(expire_date__lt=now))
+    if not settings.LOGS_KEPT_DAYS:
+        return gone
+    old = now - timedelta(days=settings.LOGS_KEPT_DAYS)
+    for model in (AccessAttempt, AccessFailureLog, AccessLog):
+        gone += delete_in_batches(model.objects.filter(attempt_time__lt=old))
+    closed = Job.objects.exclude(state__in=OPEN_STATES).filter(finished_at__lt=old)
+    gone += delete_in_batches(closed.filter(Q(effect=None) | Q(kind=AUDIT)))
+    gone += delete_in_batches(SignedKey.objects.filter(expires_at__lt=old))
+    gone += delete_in_batches(_old_reports().filter(created_at__lt=old))
+    return gone + delete_in_batches(Notice.objects.filter(over_at__lt=old))
+
+
+def _old_reports() -> QuerySet[AgreementReport]:
+    """Reports on agreement that later ones replaced, except those of filters in force.
+
+    They can be computed again from the judgments, which stay. A report on a million judgments takes 40 MB.
+    """
+    newest = AgreementReport.objects.filter(stage=OuterRef("stage")).order_by("-created_at", "-pk")
+    return AgreementReport.objects.exclude(pk=Subquery(newest.values("pk")[:1])).exclude(
+        pk__in=AgreementReport.objects.filter(run__in=FilterRun.objects.in_force())
+    )
 
 
 @shared_task(name="distillery.prune")

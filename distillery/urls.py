@@ -7,7 +7,7 @@ urlpatterns = [
     # First, because Django tries addresses in turn and programs ask for a search hundreds of times a second.
     path("desk/", include("annotation.desk.urls")),
     path("", include("marketplace.urls")),
-    path("", include("annotation.rewriting.urls")),
+    path("", include("annotation.rewriting")),
     path("", include("crowd.urls")),
     path("desk/", include("crowd.desk.urls")),
     path("desk/", include("judgments.desk.urls")),

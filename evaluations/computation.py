@@ -29,7 +29,7 @@ from metrics.base import Metric
 from metrics.parallel import Crew, ProcessMetrics
 from metrics.parallel import Part as ScoredPart
 from metrics.texts import Answers
-from releases.stored_files import fetched
+from releases.storage import fetched
 
 
 @dataclass(eq=False)

@@ -1,21 +1,79 @@
 """What this app adds to others: pages of the desk, notices, actions of the event log."""
 
-from annotation.desk.query_links import PageOfQuery
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+
+from annotation.desk.columns import PageOfQuery
 from core.extensions import Extension
-from core.notices.conditions import Rule
+from core.jobs.models import OPEN_STATES, Job, JobState
+from core.notices.conditions import Condition, Rule
+from core.notices.models import Notice
 from core.projects.services import EventActions
 from crowd.desk.overview import OverviewSource
-from evaluations import watch
 from evaluations.desk import funnel
+from evaluations.models import Evaluation
+from evaluations.selectors import name_of
 from web.nav import Page, Place
+
+# Rules of this app about what its people should know; see `core.notices.conditions`.
+
+#: An evaluation is news for so long.
+NEWS_FOR = timedelta(days=7)
+#: So long past its lease, or due, a job is silent: the worker died and nobody put it right.
+SILENT_AFTER = timedelta(minutes=10)
+_LIGHT = ("pk", "number", "title", "state", "why", "best", "best_value", "release__version",
+          "release__simulated", "release__project__slug")  # fmt: skip
+
+
+def over(now: datetime) -> Iterator[Condition]:
+    """Evaluations that were finished or failed in the last days, in one query."""
+    rows = Evaluation.objects.filter(
+        state__in=[Evaluation.State.READY, Evaluation.State.FAILED], finished_at__gte=now - NEWS_FOR
+    )
+    for each in rows.select_related("release__project").only(*_LIGHT).order_by("pk"):
+        ready = each.state == Evaluation.State.READY
+        words = _ready(each) if ready else f"{name_of(each)} failed: {each.why}"
+        what, level = ("ready", Notice.Level.NEWS) if ready else ("failed", Notice.Level.ALARM)
+        yield _condition(each, f"evaluation_{what}", level, words)
+
+
+def silent(now: datetime) -> Iterator[Condition]:
+    """Evaluations whose job nobody goes on with, in one query."""
+    late = now - SILENT_AFTER
+    waits = Job.objects.filter(pk=OuterRef("job"), state__in=OPEN_STATES).exclude(
+        Q(state=JobState.RUNNING, lease_until__lt=late) | Q(state=JobState.QUEUED, run_after__lt=late)
+    )
+    rows = Evaluation.objects.filter(state__in=Evaluation.OPEN, created_at__lt=late)
+    for each in rows.exclude(Exists(waits)).select_related("release__project").only(*_LIGHT).order_by("pk"):
+        words = f"{name_of(each)} waits, and no worker goes on with it."
+        yield _condition(each, "evaluation_silent", Notice.Level.WARNING, words)
+
+
+def _ready(each: Evaluation) -> str:
+    if each.best_value is None:
+        return f"{name_of(each)} is ready."
+    figure = f"(Pearson {each.best_value:.3f})"
+    if each.release.simulated:
+        return f"{name_of(each)} is ready: {each.best} agrees best with simulated scores {figure}."
+    return f"{name_of(each)} is ready: {each.best} agrees best with people {figure}."
+
+
+def _condition(each: Evaluation, kind: str, level: Notice.Level, words: str) -> Condition:
+    release = each.release
+    address = reverse("evaluations:one", args=[release.project.slug, release.version, each.number])
+    return Condition(release.project_id, kind, f"{kind}:{each.pk}", level, words[:300], address)
+
 
 EXTENSION = Extension(
     Place("Evaluations", "evaluations", "evaluations:everywhere", "evaluations:list", position=35),
     Page("Evaluations", "evaluations:list", "evaluations", position=95),
     PageOfQuery("What metrics see in it", "evaluations:query"),
     OverviewSource("evaluations", funnel.say, position=40),
-    Rule("evaluations", watch.over, kinds=("evaluation_ready", "evaluation_failed")),
-    Rule("evaluations-silent", watch.silent, kinds=("evaluation_silent",)),
+    Rule("evaluations", over, kinds=("evaluation_ready", "evaluation_failed")),
+    Rule("evaluations-silent", silent, kinds=("evaluation_silent",)),
     EventActions(
         {
             "evaluation.planned": "began an evaluation",

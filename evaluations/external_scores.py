@@ -20,7 +20,7 @@ from evaluations.tables.sheet import Sheet, open_sheet
 from metrics.catalogue import MAKERS
 from releases.models import Release
 from releases.reader import files_of, formats_of, records
-from releases.stored_files import fetched
+from releases.storage import fetched
 from releases.tables import CANDIDATES
 
 #: A query and a system that more than one candidate belongs to.

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 
-from core.files.tempdirs import scratch_dir
+from core.files.atomic import scratch_dir
 from core.storage.shelves import inside
 from evaluations.models import Evaluation
 from releases.storage import shelf

@@ -14,7 +14,7 @@ from core.projects.models import Project
 from crowd.models import Stage
 from judgments.errors import FilteringError, NothingMissingError
 from judgments.models import FilterRun
-from judgments.services import filter_runs, filterjobs, recounts, reports
+from judgments.services import filter_runs, recounts, reports
 from judgments.services.importing import Options, import_candidates
 
 IMPORT = "judgments.import"
@@ -50,7 +50,7 @@ def import_staged(context: JobContext) -> None:
     staged_files.forget(file)
 
 
-@handler(filterjobs.APPLY, longest=timedelta(hours=6))
+@handler(filter_runs.APPLY, longest=timedelta(hours=6))
 def apply_filters(context: JobContext) -> int:
     """Put a recipe in force, with the job or not at all; the run's key is the job's result."""
     given = context.payload
@@ -71,7 +71,7 @@ def apply_filters(context: JobContext) -> int:
     return int(run.pk)
 
 
-@handler(filterjobs.REMAKE, longest=timedelta(hours=6))
+@handler(filter_runs.REMAKE, longest=timedelta(hours=6))
 def remake_filters(context: JobContext) -> int:
     """Make a run again on the judgments that count now; the run's key is the job's result."""
     run = FilterRun.objects.select_related("stage__project", "stage__endpoint").get(pk=context.payload["run"])
@@ -82,7 +82,7 @@ def remake_filters(context: JobContext) -> int:
     return int(run.pk)
 
 
-@handler(filterjobs.TOP_UP, longest=timedelta(hours=12))
+@handler(filter_runs.TOP_UP, longest=timedelta(hours=12))
 def top_up(context: JobContext) -> int:
     """Publish what is missing; the number of HITs is the job's result.
 

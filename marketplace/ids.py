@@ -1,6 +1,20 @@
 """Identifiers shaped like the real service's: upper-case alphanumerics, no hyphens."""
 
+import hashlib
 import secrets
+
+# Keys of workers and invitations: random, shown once, kept as digests.
+
+
+def new_token() -> str:
+    """A bearer token of 32 URL-safe characters (192 bits)."""
+    return secrets.token_urlsafe(24)
+
+
+def digest(token: str) -> str:
+    """SHA-256 of a token, which is what the database keeps of it."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #: Largest multiple of 36 within a byte: bytes above it are redrawn so that letters stay equally likely.

@@ -7,13 +7,12 @@ from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from marketplace.errors import Refusal, invalid_value
-from marketplace.html.documents import element_not_here
+from marketplace.html import element_not_here
 from marketplace.loopback import is_loopback
+from marketplace.questionform.parsing import MAX_BYTES as MAX_QUESTION_BYTES
 from marketplace.questionform.parsing import ROOTS as FORM_ROOTS
+from marketplace.questionform.parsing import SCHEMAS, form_of, parse_error, printable, root_of
 from marketplace.questionform.parsing import Form as QuestionForm
-from marketplace.questionform.parsing import form_of
-from marketplace.xml_documents import MAX_BYTES as MAX_QUESTION_BYTES
-from marketplace.xml_documents import SCHEMAS, parse_error, printable, root_of
 
 __all__ = ["MAX_QUESTION_BYTES", "ExternalQuestion", "HTMLQuestion", "QuestionForm", "parse_question"]
 

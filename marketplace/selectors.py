@@ -6,7 +6,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from marketplace.models import HIT, HITType, Requester
-from marketplace.notifications.events import OF_EXPIRY, wants
+from marketplace.notifications import OF_EXPIRY, wants
 
 _FEW_TYPES = 500
 #: A HIT that nobody touched is disposed of so long after it expired.

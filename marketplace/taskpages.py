@@ -1,19 +1,262 @@
 """Task pages that came with their HITs, at signed addresses that look at no cookie."""
 
 from collections.abc import Callable
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from csp.decorators import csp
+from django.conf import settings
+from django.core import signing
+from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import frame
-from marketplace.html import policies
-from marketplace.html.documents import task_document
+from core.database.composedqueries import ComposedQuery
+from marketplace import html
+from marketplace.errors import Refusal
+from marketplace.html import task_document
 from marketplace.models import HIT, Holding
+from marketplace.questionform import fields
+from marketplace.questionform import fields as form_answers
+from marketplace.questionform.fields import FormAnswers
 from marketplace.questionform.parsing import Form
-from marketplace.questions import HTMLQuestion
-from marketplace.submission import UNKNOWN, draw_form, for_frames, refused, site_url
+from marketplace.questions import ExternalQuestion, HTMLQuestion, Question, parse_question
+from marketplace.services import accesskeys, assignments
+
+# Where task pages post their answers: the worker's browser, cross-site, without any cookie.
+
+# The task page in the worker's frame: its URL, and the signed address to which it submits.
+#
+# An AssignmentId is used again by the next holder of a place, and a task page posts nothing else. So each
+# holding gets a `turkSubmitTo` of its own, `<base>/s/<signature>`, to which clients append
+# `/mturk/externalSubmit`: a late post of a former holder can never land on the new one.
+
+NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+#: A preview that somebody keeps open or passes on can be loaded for so long, in seconds.
+PREVIEW_AGE = 24 * 3600
+_signer = signing.Signer(salt="marketplace.taskpages")
+_preview_signer = signing.TimestampSigner(salt="marketplace.taskpages.preview")
+
+
+def load_question(hit: HIT) -> Question:
+    """The HIT's question, parsed."""
+    return parse_question(hit.question)
+
+
+def submit_signature(holding_id: int) -> str:
+    """Signature that names one holding, for the path of its submit address."""
+    return _signer.sign(str(holding_id)).replace(":", "-", 1)
+
+
+def holding_of(signature: str) -> int | None:
+    """Holding that a signature names, or None where the signature is not ours."""
+    try:
+        return int(_signer.unsign(signature.replace("-", ":", 1)))
+    except (signing.BadSignature, ValueError):
+        return None
+
+
+def submit_to(*, holding: Holding, base_url: str) -> str:
+    """Where the holding's work goes, without `/mturk/externalSubmit`; `base_url` is this server's origin."""
+    return f"{base_url}/s/{submit_signature(holding.pk)}"
+
+
+def turk_submit_to(*, holding: Holding, base_url: str) -> str:
+    """`turkSubmitTo` of a holding, without trailing slash.
+
+    For a page of the requester's it ends with what proves to that page that this worker holds this
+    assignment: the page has the same words in its address, and signs them with its own access key's secret.
+    """
+    to = submit_to(holding=holding, base_url=base_url)
+    if not isinstance(load_question(holding.hit), ExternalQuestion):
+        return to
+    signature = to.rpartition("/")[2]
+    words = "|".join((holding.assignment_id, holding.worker.worker_id, holding.hit.hit_id, signature))
+    proofs = ".".join(accesskeys.proofs(holding.requester_id, words))
+    return f"{to}~{proofs}" if proofs else to
+
+
+def previewed_hit(signature: str) -> int | None:
+    """HIT that a signature of a preview names, or None where it is not ours or too old."""
+    try:
+        return int(_preview_signer.unsign(signature.replace("-", ":", 2), max_age=PREVIEW_AGE))
+    except (signing.BadSignature, ValueError):
+        return None
+
+
+def frame_url(*, holding: Holding, base_url: str) -> str:
+    """URL of the task page for somebody who works on it."""
+    asked = load_question(holding.hit)
+    to = turk_submit_to(holding=holding, base_url=base_url)
+    return _with_query(
+        asked.url if isinstance(asked, ExternalQuestion) else f"{to}/task",
+        assignmentId=holding.assignment_id,
+        hitId=holding.hit.hit_id,
+        turkSubmitTo=to,
+        workerId=holding.worker.worker_id,
+    )
+
+
+def preview_url(*, hit: HIT, base_url: str) -> str:
+    """URL of the task page for somebody who looks before accepting."""
+    asked = load_question(hit)
+    if isinstance(asked, ExternalQuestion):
+        url = asked.url
+    else:
+        url = f"{base_url}/p/{_preview_signer.sign(str(hit.pk)).replace(':', '-', 2)}/task"
+    return _with_query(url, assignmentId=NO_ASSIGNMENT, hitId=hit.hit_id)
+
+
+def _with_query(url: str, **parameters: str) -> str:
+    parts = urlsplit(url)
+    query = "&".join(part for part in (parts.query, urlencode(parameters)) if part)
+    return urlunsplit(parts._replace(query=query))
+
+
+#: The whole policy of pages in the frame: unlike elsewhere, nothing is said about who may frame them.
+_IN_FRAME = {
+    "default-src": ["'none'"],
+    "style-src": ["'self'"],
+    "script-src": ["'self'"],
+    "img-src": ["'self'"],
+    "base-uri": ["'none'"],
+    "form-action": ["'none'"],
+}
+PREVIEW = "You are looking at a preview. Accept the HIT first; nothing was sent."
+UNREADABLE = (
+    "The form did not arrive as it should, so nothing was recorded. It has to be an ordinary web form with "
+    "at least one field, no files, and less than 2.5 megabytes. Tell the requester; you can still submit."
+)
+UNKNOWN = "We could not tell whose assignment this is, so nothing was recorded. Open the HIT from your queue."
+
+
+def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """A page that lives in the worker's frame: no cookie, no CSRF token, may be framed by anybody's page."""
+
+    def readable(request: HttpRequest, *arguments: str, **named: str) -> HttpResponse:
+        try:
+            complete = bool(request.POST) and not request.FILES
+        except (SuspiciousOperation, MultiPartParserError, BadRequest):
+            complete = False
+        if not complete:
+            return refused(request, "Nothing was recorded", UNREADABLE, status=400)
+        return view(request, *arguments, **named)
+
+    return csrf_exempt(require_POST(xframe_options_exempt(for_frames(readable))))
+
+
+def for_frames(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """The view's pages have the policy of our own pages in a frame, unless they come with one."""
+    return csp(_IN_FRAME)(view)
+
+
+@_frame_view
+def signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
+    """A task page's form, posted to the address that belongs to one holding."""
+    pk = holding_of(signature)
+    holding = _SIGNED.first(pk) if pk is not None else None
+    if holding is None:
+        return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
+    if request.POST.get("assignmentId", holding.assignment_id) not in (holding.assignment_id, ""):
+        if request.POST["assignmentId"] == NO_ASSIGNMENT:
+            return refused(request, "Nothing was sent", PREVIEW, status=400)
+        return refused(request, "This form belongs to another assignment", UNKNOWN, status=400)
+    return _record(request, holding)
+
+
+@_frame_view
+def bare_submit(request: HttpRequest) -> HttpResponse:
+    """The same without a signature: works only in the worker's own first-party session."""
+    assignment_id = request.POST.get("assignmentId", "")
+    if assignment_id == NO_ASSIGNMENT:
+        return refused(request, "Nothing was sent", PREVIEW, status=400)
+    user = request.user
+    holding = (
+        _loaded().filter(assignment_id=assignment_id, worker__user=user, state__in=Holding.OCCUPYING).first()
+        if user.is_authenticated and assignment_id
+        else None
+    )
+    if holding is None:
+        return refused(request, "We do not know who you are", UNKNOWN, status=403)
+    return _record(request, holding)
+
+
+def _loaded() -> QuerySet[Holding]:
+    return Holding.objects.select_related("hit__hit_type", "worker").only(
+        "assignment_id",
+        "state",
+        "hit__question",
+        "hit__requester_id",
+        "hit__hit_review_policy",
+        "hit__assignment_review_policy",
+        "hit__hit_type__auto_approval_s",
+        "hit__hit_type__title",
+        "hit__hit_type__notification",
+        "worker__worker_id",
+    )
+
+
+_SIGNED = ComposedQuery(Holding, ["id"], lambda pk: _loaded().filter(pk=pk))
+
+
+def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
+    asked = load_question(holding.hit)
+    fields = [(name, value) for name, values in request.POST.lists() for value in values]
+    answer = ""
+    if isinstance(asked, Form):
+        given = form_answers.read(asked, request.POST)
+        if given.problems and holding.state == Holding.State.ACCEPTED:
+            title, here = holding.hit.hit_type.title, site_url(request) + request.path
+            return draw_form(request, asked, title=title, submit_url=here, given=given)
+        answer = form_answers.answers_xml(asked, given)
+    try:
+        holding = assignments.submit(holding=holding, fields=fields, answer=answer)
+    except Refusal as refusal:
+        return refused(request, "Your work could not be submitted", refusal.message, status=409)
+    return render(
+        request,
+        "marketplace/frame/submitted.html",
+        {"holding": holding, "continue_url": continue_url(request, holding)},
+    )
+
+
+def draw_form(
+    request: HttpRequest, form: Form, *, title: str, submit_url: str, given: FormAnswers | None = None
+) -> HttpResponse:
+    """A QuestionForm as a page in the frame; with `given`, what was filled in and what is wrong with it."""
+    drawn = render(
+        request,
+        "marketplace/frame/form.html",
+        {"form": form, "title": title, "submit_url": submit_url, "given": given},
+        status=422 if given else 200,
+    )
+    policy = fields.media_sources() | {"form-action": [submit_url or "'none'"]}
+    drawn._csp_replace = policy  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
+    return drawn
+
+
+def continue_url(request: HttpRequest, holding: Holding) -> str:
+    """Where the worker goes on, as an absolute URL for the window around the frame."""
+    return site_url(request) + reverse("site:continue", args=[holding.pk])
+
+
+def site_url(request: HttpRequest) -> str:
+    """Origin of this installation as workers' browsers see it, without trailing slash."""
+    return settings.PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
+
+
+def refused(request: HttpRequest, title: str, sentence: str, *, status: int) -> HttpResponse:
+    """A page in the frame that says why nothing was recorded."""
+    return render(
+        request, "marketplace/frame/refused.html", {"title": title, "sentence": sentence}, status=status
+    )
+
 
 ENDED = "This assignment is no longer in progress: it was submitted or returned, or its time is over."
 GONE = "This preview has grown old. Load the page around it again."
@@ -28,21 +271,21 @@ def _task_view(view: View) -> Callable[..., HttpResponseBase]:
 @_task_view
 def signed_task(request: HttpRequest, signature: str) -> HttpResponse:
     """The task page of somebody who holds the assignment that the signature names."""
-    pk = frame.holding_of(signature)
+    pk = holding_of(signature)
     holdings = Holding.objects.select_related("hit__batch", "hit__hit_type", "worker").defer("answer")
     holding = holdings.filter(pk=pk).first() if pk is not None else None
     if holding is None:
         return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
     if holding.state != Holding.State.ACCEPTED:
         return refused(request, "There is nothing to do here", ENDED, status=410)
-    submit_url = f"{frame.submit_to(holding=holding, base_url=site_url(request))}/mturk/externalSubmit"
+    submit_url = f"{submit_to(holding=holding, base_url=site_url(request))}/mturk/externalSubmit"
     return _task(request, holding.hit, submit_url=submit_url)
 
 
 @_task_view
 def signed_preview(request: HttpRequest, signature: str) -> HttpResponse:
     """The task page of a HIT for somebody who may look at it; nothing can be sent from there."""
-    pk = frame.previewed_hit(signature)
+    pk = previewed_hit(signature)
     hit = HIT.objects.select_related("batch", "hit_type").filter(pk=pk).first() if pk is not None else None
     if hit is None:
         return refused(request, "There is no preview at this address", GONE, status=404)
@@ -50,11 +293,11 @@ def signed_preview(request: HttpRequest, signature: str) -> HttpResponse:
 
 
 def _task(request: HttpRequest, hit: HIT, *, submit_url: str) -> HttpResponse:
-    question = frame.question(hit)
+    question = load_question(hit)
     if isinstance(question, Form):
         return draw_form(request, question, title=hit.hit_type.title, submit_url=submit_url)
     if not isinstance(question, HTMLQuestion):
         return refused(request, "This task page is not here", UNKNOWN, status=404)
     hosts = hit.batch.hosts if hit.batch else None
     page = task_document(question.html, submit_url=submit_url)
-    return HttpResponse(page, headers=policies.headers(hosts, submit_url=submit_url))
+    return HttpResponse(page, headers=html.headers(hosts, submit_url=submit_url))

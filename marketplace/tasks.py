@@ -8,11 +8,11 @@ from celery import shared_task
 from core.jobs.context import JobContext
 from core.jobs.registry import handler
 from core.jobs.services import enqueue
-from marketplace import audits, clock, ledger
+from marketplace import clock, ledger
 from marketplace.batches import publication as batches
-from marketplace.batches import reviewed_results
+from marketplace.batches import results
 from marketplace.retention import prune
-from marketplace.services import keyalerts
+from marketplace.services import accesskeys
 from marketplace.services.account_closure import forget_payment_notes
 from marketplace.sweep import sweep
 
@@ -31,10 +31,10 @@ def nightly() -> None:
     forget_payment_notes()
     prune()
     day = f"{clock.now():%Y-%m-%d}"
-    enqueue(kind=audits.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
+    enqueue(kind=ledger.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
 
 
-@handler(audits.AUDIT, longest=timedelta(hours=6))
+@handler(ledger.AUDIT, longest=timedelta(hours=6))
 def audit_ledger(context: JobContext) -> None:
     """Keep what the audit found as the job's result; a notice and `doctor` tell of faults."""
     faults = ledger.audit()
@@ -55,13 +55,13 @@ def cancel_batch(context: JobContext) -> None:
     batches.expire_all(context)
 
 
-@handler(reviewed_results.REVIEW, longest=timedelta(hours=12))
+@handler(results.REVIEW, longest=timedelta(hours=12))
 def review_batch(context: JobContext) -> None:
     """The decisions of an uploaded table."""
-    reviewed_results.decide_all(context)
+    results.decide_all(context)
 
 
-@handler(keyalerts.LETTER, longest=timedelta(hours=1))
+@handler(accesskeys.LETTER, longest=timedelta(hours=1))
 def send_key_alert(context: JobContext) -> None:
     """An e-mail about addresses of access keys that their requester has not seen."""
-    keyalerts.send_letter(requester_pk=context.payload["requester"])
+    accesskeys.send_letter(requester_pk=context.payload["requester"])

@@ -2,16 +2,16 @@
 
 from django.urls import include, path, re_path
 
-from marketplace import submission, taskpages, testcontrols, workerapi
+from marketplace import taskpages, testcontrols, workerapi
 from marketplace.batches import frames
 
 urlpatterns = [
     re_path(
         r"^s/(?P<signature>[A-Za-z0-9_-]+)(?:~[0-9a-f.]*)?/{1,2}mturk/externalSubmit/?$",
-        submission.signed_submit,
+        taskpages.signed_submit,
         name="signed-submit",
     ),
-    re_path(r"^(?:/|)mturk/externalSubmit/?$", submission.bare_submit, name="bare-submit"),
+    re_path(r"^(?:/|)mturk/externalSubmit/?$", taskpages.bare_submit, name="bare-submit"),
     re_path(r"^s/(?P<signature>[A-Za-z0-9_-]+)/task$", taskpages.signed_task, name="signed-task"),
     re_path(r"^p/(?P<signature>[A-Za-z0-9_-]+)/task$", taskpages.signed_preview, name="signed-preview"),
     re_path(r"^b/(?P<signature>[A-Za-z0-9_.~-]+)/task$", frames.look, name="batch-frame"),

@@ -11,9 +11,8 @@ from django.http.multipartparser import MultiPartParserError
 from django.views.decorators.csrf import csrf_exempt
 
 from core.money.amounts import dollars
-from marketplace import clock, eligibility, keys
+from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
-from marketplace.frame import frame_url, preview_url, turk_submit_to
 from marketplace.models import (
     HIT,
     HITType,
@@ -23,13 +22,13 @@ from marketplace.models import (
     QualificationType,
     Worker,
 )
-from marketplace.questionform import form_answers
-from marketplace.questionform.form_answers import FormAnswers
+from marketplace.questionform import fields
+from marketplace.questionform.fields import FormAnswers
 from marketplace.questionform.parsing import parse_form
 from marketplace.selectors import assignable
 from marketplace.services import assignments, qualification_requests
 from marketplace.services.endings import give_back
-from marketplace.submission import site_url
+from marketplace.taskpages import frame_url, preview_url, site_url, turk_submit_to
 
 _STATUS = {
     "NoWork": 404,
@@ -51,7 +50,7 @@ def _for_token(answer: Callable[..., JsonResponse]) -> Callable[..., JsonRespons
         if request.method != "POST":
             return _error(405, "MethodNotAllowed", "Use POST.")
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        worker = Worker.objects.filter(token_digest=keys.digest(token)).first() if token else None
+        worker = Worker.objects.filter(token_digest=ids.digest(token)).first() if token else None
         if worker is None:
             return _error(401, "Unauthorized", "Send the worker's token as Authorization: Bearer TOKEN.")
         try:
@@ -145,9 +144,7 @@ def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonR
         posted = request.POST
     except (SuspiciousOperation, MultiPartParserError, BadRequest):
         return _error(400, "InvalidBody", "Send the answers as a form.")
-    given = (
-        form_answers.read(parse_form(begun.test, parameter="Test"), posted) if begun.test else FormAnswers()
-    )
+    given = fields.read(parse_form(begun.test, parameter="Test"), posted) if begun.test else FormAnswers()
     done = qualification_requests.hand_in(request=begun, given=given)
     return JsonResponse(_asked(request, done))
 

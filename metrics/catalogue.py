@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from metrics.answers import adapted_scores, bleu, chrf, cider, exact, lengths, meteor, meteor_jar, pa, rouge
+from metrics.answers import adapted_scores, bleu, chrf, cider, exact, meteor, meteor_jar, pa, rouge
 from metrics.answers.importance import CHOICES
 from metrics.base import Metric
 from metrics.errors import MetricError
@@ -31,8 +31,8 @@ MAKERS: dict[str, Maker] = {
     "chrf++": chrf.make,
     "exact": exact.make_exact,
     "f1": exact.make_f1,
-    "length": lengths.make_length,
-    "length-difference": lengths.make_difference,
+    "length": exact.make_length,
+    "length-difference": exact.make_difference,
 }
 # Alignments of words.
 MAKERS |= {"meteor": meteor.make}

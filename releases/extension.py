@@ -1,19 +1,49 @@
 """What this app adds to others: pages of the desk, notices, actions of the event log."""
 
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.urls import reverse
+
 from core.extensions import Extension
-from core.notices.conditions import Rule
-from core.notices.job_failures import JobKindNotice, pages_of_project
+from core.notices.conditions import Condition, JobKindNotice, Rule, pages_of_project
+from core.notices.models import Notice
 from core.projects.services import EventActions
 from crowd.desk.overview import OverviewSource
-from releases import watch
 from releases.desk import funnel
+from releases.models import Release
 from web.nav import Page, Place
+
+# Rules of this app about what its people should know; see `core.notices.conditions`.
+
+#: A release is news for so long.
+NEWS_FOR = timedelta(days=7)
+
+
+def built_or_failed(now: datetime) -> Iterator[Condition]:
+    """Releases that were built or failed in the last days, in one query."""
+    since = now - NEWS_FOR
+    built = Release.objects.filter(state=Release.State.READY, built_at__gte=since)
+    failed = Release.objects.filter(state=Release.State.FAILED, created_at__gte=since)
+    for release in (built | failed).select_related("project").order_by("pk"):
+        ready = release.state == Release.State.READY
+        what, level = ("built", Notice.Level.NEWS) if ready else ("failed", Notice.Level.ALARM)
+        why = f"Release {release.version} could not be built: {release.error}"
+        yield Condition(
+            release.project_id,
+            f"release_{what}",
+            f"release_{what}:{release.pk}",
+            level,
+            f"Release {release.version} is built." if ready else why[:300],
+            reverse("releases:release", args=[release.project.slug, release.version]),
+        )
+
 
 EXTENSION = Extension(
     Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
     Page("Releases", "releases:list", "releases", position=90),
     OverviewSource("releases", funnel.say, position=30),
-    Rule("releases", watch.built_or_failed, kinds=("release_built", "release_failed")),
+    Rule("releases", built_or_failed, kinds=("release_built", "release_failed")),
     JobKindNotice("releases.check", "A privacy check", pages_of_project("releases:check_job")),
     EventActions(
         {

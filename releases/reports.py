@@ -13,8 +13,7 @@ from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good
 from judgments.selectors.stamps import stamp_of
 from judgments.services import reports
-from releases.rows.people import People
-from releases.rows.scope import JudgedStage
+from releases.rows.scope import JudgedStage, People
 
 Progress = Callable[[int, int, str], None]
 #: Lists of the stored report that a release keeps; ratings and items are tables of their own.

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from django.conf import settings
 
-from core.files.tempdirs import scratch_dir
+from core.files.atomic import scratch_dir
 from core.storage.shelves import Shelf, inside, shelf_at
 from releases.errors import ReleaseError
 
 if TYPE_CHECKING:
     from releases.models import Release
+import shutil
+
+from releases.manifest import MANIFEST, SUMS
+from releases.models import Release
 
 
 def shelf() -> Shelf:
@@ -70,3 +74,30 @@ def workroom() -> Iterator[Path]:
 
 def _name(release: "Release") -> str:
     return inside(f"{release.project.slug}/{release.version}").as_posix()
+
+
+# The files of a kept release as a folder, wherever they are kept.
+
+
+@contextmanager
+def fetched(release: Release) -> Iterator[Path]:
+    """A folder with all files of a release: where they lie, or a copy that is gone afterwards.
+
+    ReleaseError where they are not there.
+    """
+    place = folder_of(release)
+    if place is not None:
+        yield place
+        return
+    with workroom() as folder:
+        for path in [*release.files.values_list("path", flat=True), MANIFEST, SUMS]:
+            target = folder / inside(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with open_at(release, path) as file, target.open("wb") as copy:
+                    shutil.copyfileobj(file, copy)
+            except FileNotFoundError as error:
+                raise ReleaseError(
+                    f"The files of {release.project.slug} {release.version} are no longer in storage."
+                ) from error
+        yield folder

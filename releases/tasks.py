@@ -16,7 +16,7 @@ from releases.models import Release
 from releases.privacy.check import check
 from releases.services import build
 from releases.services.job_requests import BUILD, CHECK
-from releases.services.transitions import give_up
+from releases.services.planning import give_up
 
 
 @handler(CHECK, longest=timedelta(hours=12))

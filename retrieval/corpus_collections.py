@@ -9,11 +9,10 @@ from retrieval.engine import Engine
 from retrieval.engines import engine_of
 from retrieval.models import Corpus, Passage, WordNetwork
 from retrieval.networks import opened
-from retrieval.text.titles import with_title
+from retrieval.text.tokens import with_title
 
 if TYPE_CHECKING:
-    from retrieval.crown.evidence import Evidence
-    from retrieval.crown.passages import Passages
+    from retrieval.crown.passages import Evidence, Passages
     from retrieval.network import Network
 
 

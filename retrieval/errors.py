@@ -19,7 +19,7 @@ RetrievalError
 
 from collections.abc import Mapping, Sequence
 
-from core.files.faults import Fault
+from core.files.refusals import Fault
 
 
 class RetrievalError(Exception):

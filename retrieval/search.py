@@ -15,9 +15,9 @@ from retrieval.rankers import ranker_named
 from retrieval.selectors import NOTHING_YET, searchable
 
 if TYPE_CHECKING:
-    from retrieval.crown.evidence import Evidence
     from retrieval.crown.explanation import Explanation
     from retrieval.crown.parameters import Parameters
+    from retrieval.crown.passages import Evidence
     from retrieval.ranking.base import RankedPassage, Ranker
 
 #: Passages by number, in one query.

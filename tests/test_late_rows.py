@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from crowd.models import Worker
 from tests.judgments.desk_world import make_place
-from web import deferred_pages as laterows
-from web.deferred_pages import LateRows, late
+from web import tables as laterows
+from web.tables import LateRows, late
 
 pytestmark = pytest.mark.django_db
 ORDERS = [

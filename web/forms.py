@@ -1,6 +1,6 @@
 """Small forms that do one thing: what was typed, the action, and a note that says how it went."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django import forms
@@ -10,6 +10,19 @@ from django.shortcuts import redirect
 
 from core.errors import ActionError
 from core.money.amounts import AmountError, dollars, entered_cents
+
+# Rows that a person ticked in a table.
+
+#: Digits of the longest number that is surely a key on both databases; a longer one is an error of SQLite.
+_MOST_DIGITS = 18
+
+
+def chosen_keys(values: Iterable[str]) -> list[int]:
+    """Primary keys from the values of tick boxes; what is no key is left out, as a row that is gone is."""
+    return [
+        int(value) for value in values if value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
+    ]
+
 
 _MOST_CENTS = 1_000_000_000
 

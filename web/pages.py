@@ -1,6 +1,7 @@
 """Rendering a page of the desk, and the pages shown in place of one."""
 
 import re
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from django.contrib import messages
@@ -10,9 +11,24 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.http import http_date
+from django.utils.module_loading import import_string
 
 from web.cache import BeingCountedError, NotMadeError, oldest_on_page
 from web.revisions import RevisedForm
+
+# Views by their dotted names: their modules are imported at the first request, not when Django starts.
+
+
+def lazy_view(name: str) -> Callable[..., HttpResponse]:
+    """The view of this dotted name, for pages whose modules load numpy or another slow library."""
+
+    def view(*args: Any, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = import_string(name)(*args, **kwargs)
+        return response
+
+    view.dotted_name = name  # type: ignore[attr-defined]  # for the test that every name is one of a view
+    return view
+
 
 #: When a program should ask again for figures that are being counted, or that could not be counted.
 _LOOK_AGAIN_SECONDS, _TRY_AGAIN_SECONDS = 2, 60

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from annotation.corpora import views
-from annotation.corpora.jobpages import JOBS
+from annotation.corpora.views import JOBS
 
 _P = "projects/<slug:project>/"
 _C = f"{_P}corpora/<slug:corpus>/"

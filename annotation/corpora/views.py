@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.corpora import job_requests, selectors
+from annotation.corpora import selectors
 from annotation.corpora.forms import (
     CorpusForm,
     FileForm,
@@ -18,10 +18,13 @@ from annotation.corpora.forms import (
     entered_as,
     payload_of,
 )
+from annotation.corpora.selectors import ADD, INDEX, KINDS, NETWORK, REMOVE, open_jobs
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
 from core.jobs.models import Job
+from core.jobs.services import enqueue
 from core.projects.models import Project
+from core.projects.services import why_read_only
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.reading.passage_source import FOUND_OUT
@@ -30,7 +33,52 @@ from retrieval.selectors import corpora_of
 from retrieval.services.corpora import create_corpus, slug_for
 from web.access import ProjectAccess, Role, on_project
 from web.forms import FormError
+from web.job_pages import JobPages
 from web.pages import show
+
+# Work on a corpus becomes a durable job.
+
+_WORDS = {INDEX: "its index is brought up to date", NETWORK: "its network is brought up to date"}
+
+
+def add_upload(
+    access: ProjectAccess,
+    corpus: Corpus,
+    file: staged_files.StagedFile,
+    *,
+    options: dict[str, Any],
+    once: str,
+    made: bool,
+    about: dict[str, str],
+) -> Job:
+    """Add a staged file; a form that is sent twice gives one job."""
+    given = {"sha256": file.sha256, "name": file.name, "options": options, "made": made, "about": about}
+    return enqueue(kind=ADD, payload=_payload(access, corpus) | given, effect=f"corpus:{corpus.pk}:{once}")
+
+
+def build(access: ProjectAccess, corpus: Corpus, kind: str) -> Job:
+    """Build an index or a network; the job that does so already, if there is one."""
+    there = open_jobs(access.project).get(corpus.pk)
+    if there is not None and there.kind == kind:
+        return there
+    return enqueue(kind=kind, payload=_payload(access, corpus) | {"name": _WORDS[kind]})
+
+
+def remove_corpus(access: ProjectAccess, corpus: Corpus, typed: str) -> Job:
+    """Remove a corpus; its name has to be typed."""
+    if why := why_read_only(access.project):
+        raise FormError(why)
+    if typed.strip() != corpus.slug:
+        raise FormError(f"Type {corpus.slug!r} to remove the corpus. Nothing was removed.")
+    there = open_jobs(access.project).get(corpus.pk)
+    if there is not None:
+        raise FormError("Something is being done with this corpus. Wait, or cancel that first.")
+    return enqueue(kind=REMOVE, payload=_payload(access, corpus) | {"name": "it is removed"})
+
+
+def _payload(access: ProjectAccess, corpus: Corpus) -> dict[str, Any]:
+    return {"project": access.project.pk, "corpus": corpus.pk, "slug": corpus.slug, "user": access.user.pk}
+
 
 FOLDER, TAB = "annotation", "corpora"
 
@@ -103,7 +151,7 @@ def remove(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpR
     """Remove the corpus, if its name was typed."""
     row = _corpus(access.project, corpus)
     try:
-        job = job_requests.remove(access, row, request.POST.get("name", ""))
+        job = remove_corpus(access, row, request.POST.get("name", ""))
     except FormError as error:
         messages.error(request, str(error))
         return redirect("annotation:corpus", access.project.slug, corpus)
@@ -111,7 +159,7 @@ def remove(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpR
 
 
 def _build(request: HttpRequest, access: ProjectAccess, slug: str, kind: str) -> HttpResponse:
-    job = job_requests.build(access, _corpus(access.project, slug), kind)
+    job = build(access, _corpus(access.project, slug), kind)
     return redirect("annotation:corpus_job", access.project.slug, job.pk)
 
 
@@ -232,4 +280,46 @@ def _start(
         corpus = create_corpus(project=access.project, slug=slug, actor=access.user, **form.about())
     options = payload_of(form.cleaned_data)
     once = form.cleaned_data["once"].hex
-    return job_requests.add_upload(access, corpus, file, options=options, once=once, made=made, about=about)
+    return add_upload(access, corpus, file, options=options, once=once, made=made, about=about)
+
+
+# Work on a corpus that waits or runs.
+
+_DOING = {
+    ADD: "Passages are added",
+    INDEX: "The index is built",
+    NETWORK: "The network is built",
+    REMOVE: "The corpus is removed",
+}
+#: What is left when the work is cancelled or fails.
+_LEFT = {
+    ADD: "Nothing of the file is added.",
+    INDEX: "What was found before is found still. Building again goes on where it was.",
+    NETWORK: "The network of before, if there is one, still answers.",
+    REMOVE: "Removing it again goes on where it was.",
+}
+
+
+class CorpusJobs(JobPages):
+    """Adding passages, building an index or a network, removing a corpus."""
+
+    app = live_folder = FOLDER
+    name = "corpus"
+    tab = TAB
+    kinds = tuple(KINDS)
+
+    def describe_rest(self, job: Job) -> str:
+        """What stays depends on the kind of work."""
+        return _LEFT[job.kind]
+
+    def context(self, job: Job) -> dict[str, Any]:
+        """The work in words, and whether the corpus is still there."""
+        return super().context(job) | {
+            "doing": _DOING[job.kind],
+            "left": _LEFT[job.kind],
+            "kind": job.kind.rpartition(".")[2],
+            "there": Corpus.objects.filter(pk=job.payload["corpus"]).exists(),
+        }
+
+
+JOBS = CorpusJobs()

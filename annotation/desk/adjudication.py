@@ -11,14 +11,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.desk.columns import UNDECIDED
 from annotation.models import Doubt, Query
 from annotation.selectors import adjudication as selectors
-from annotation.selectors.doubts import doubts_about
-from annotation.services import adjudication as services
+from annotation.selectors.adjudication import doubts_about
+from annotation.services import curation as services
 from annotation.services.doubts import ask_again, keep_decision, leave_out
 from annotation.services.queries import accept_by_hand, exclude_by_hand
 from crowd.desk.forms import Form
 from web.access import ProjectAccess, Role, on_project
-from web.forms import FormError, run_action
-from web.keys import chosen_keys
+from web.forms import FormError, chosen_keys, run_action
 from web.pages import show
 from web.table_pages import respond
 

@@ -1,26 +1,203 @@
 """Imports of queries on the desk, and the report of a source."""
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_safe
 
-from annotation.desk.importform import ImportForm, UploadForm
+from annotation.importing.design import DESIGNS, MOST, STRATA, Design
+from annotation.importing.detect import FORMATS
+from annotation.importing.records import FIELDS
 from annotation.importing.report_texts import differences_in_words, nothing_new
+from annotation.importing.screening import LONGEST, RULES, SHORTEST
 from annotation.models import QuerySource
 from annotation.services import staged_files
-from annotation.services.importing import ImportRefusedError, Options, preview
+from annotation.services.importing import START_AT, ImportRefusedError, Options, preview
 from annotation.services.staged_files import StagedFile
 from annotation.tasks import IMPORT
 from core.files.encodings import USUAL
 from core.jobs.models import Job
 from core.projects.models import Project
 from web.access import ProjectAccess, on_project
-from web.job_pages import FilePreview, ImportPages
+from web.job_pages import FilePreview, ImportPages, OptionsForm
 from web.pages import show
+
+# The form of an import: how to read the file, what to leave out, what to draw, where queries begin.
+
+_FIELD_WORDS = {
+    "text": "Query",
+    "count": "Count",
+    "id": "Id",
+    "type": "Type",
+    "yes_no": "Yes-no flag",
+    "conversation": "Conversation",
+    "turn": "Turn",
+    "passages": "Candidate passages",
+    "passage_id": "Id of the passage",
+    "passage_title": "Title of the passage",
+    "passage_url": "Address of the passage",
+    "selected": "Whether the passage is selected",
+    "references": "Reference answers",
+    "context": "Earlier turns",
+}
+_DESIGN_WORDS = {
+    "all": "all distinct queries",
+    "uniform": "uniform over distinct queries",
+    "count": "proportional to count",
+    "strata": "stratified, with quotas",
+}
+_QUOTAS = tuple(dict.fromkeys(name for names in STRATA.values() for name in names))
+
+
+def encoding_field() -> forms.ChoiceField:
+    """Which encoding a file has, from the usual ones; nothing has it guessed."""
+    return forms.ChoiceField(
+        choices=[("", "find out from the file"), *USUAL.items()], required=False, label="Encoding"
+    )
+
+
+class UploadForm(forms.Form):
+    """A file."""
+
+    file = forms.FileField(
+        label="File", help_text="Plain or gzip, or a workbook (.xlsx). The encoding is found out and shown."
+    )
+
+
+class ImportForm(OptionsForm[Options]):
+    """All options, with a select per field where the file has columns of its own."""
+
+    format = forms.ChoiceField(choices=list(FORMATS.items()), label="Format", initial="auto")
+    encoding = encoding_field()
+    without = forms.MultipleChoiceField(
+        choices=list(RULES.items()),
+        required=False,
+        label="Rules to switch off",
+        widget=forms.CheckboxSelectMultiple,
+    )
+    shortest = forms.IntegerField(min_value=0, max_value=10_000, initial=SHORTEST, label="Least characters")
+    longest = forms.IntegerField(min_value=1, max_value=100_000, initial=LONGEST, label="Most characters")
+    by = forms.ChoiceField(
+        choices=[(each, _DESIGN_WORDS[each]) for each in DESIGNS], initial="uniform", label="Sample"
+    )
+    size = forms.IntegerField(
+        min_value=1,
+        max_value=MOST,
+        required=False,
+        initial=500,
+        label="Queries in the sample",
+        help_text="Not used with all queries, nor with quotas.",
+    )
+    seed = forms.IntegerField(
+        min_value=-(2**63),
+        max_value=2**63 - 1,
+        initial=1,
+        label="Seed",
+        help_text="One seed gives one sample.",
+    )
+    strata = forms.ChoiceField(
+        choices=[("count", "head, torso, tail by count"), ("type", "type of answer")], label="Strata by"
+    )
+    start_at = forms.ChoiceField(choices=list(START_AT.items()), label="After the import")
+    strict = forms.BooleanField(required=False, label="One bad line refuses the whole file")
+    once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+    def __init__(
+        self, data: Any = None, *, columns: list[str], mapping: dict[str, str], sheets: Sequence[str] = ()
+    ) -> None:
+        super().__init__(data, label_suffix="")
+        self.sheets = ["sheet"] if len(sheets) > 1 else []
+        if self.sheets:
+            self.fields["sheet"] = forms.ChoiceField(
+                choices=[("", "the first one with data"), *((name, name) for name in sheets)],
+                required=False,
+                label="Sheet",
+            )
+        choices = [("", "not in the file"), *((name, name[:80]) for name in columns if name)]
+        self.columns = [f"column_{name}" for name in FIELDS] if columns else []
+        for name in FIELDS if columns else ():
+            self.fields[f"column_{name}"] = forms.ChoiceField(
+                choices=choices, required=False, initial=mapping.get(name, ""), label=_FIELD_WORDS[name]
+            )
+        for name in _QUOTAS:
+            self.fields[f"quota_{name}"] = forms.IntegerField(
+                min_value=0, max_value=MOST, required=False, label=name.capitalize()
+            )
+
+    def groups(self) -> list[tuple[str, str, list[Any], str]]:
+        """Parts of the form: a heading, a sentence, fields, a class; quotas show for a stratified sample."""
+        columns = [self[name] for name in self.columns]
+        quotas = [self[f"quota_{name}"] for name in _QUOTAS]
+        sheets = [self[name] for name in self.sheets]
+        reading = "If this is not what the file holds, change it and look again."
+        how = [self["format"], self["encoding"], *sheets, *columns, self["strict"]]
+        return [
+            ("How to read it", reading, how, "in-columns"),
+            (
+                "What no one should see",
+                "All rules are on unless you switch one off.",
+                [self["without"], self["shortest"], self["longest"]],
+                "",
+            ),
+            (
+                "Which queries",
+                "Drawn without replacement; the weight of each is 1 / its probability.",
+                [self["by"], self["size"], self["seed"]],
+                "in-columns",
+            ),
+            (
+                "Strata and quotas",
+                "Leave all quotas empty to share the sample equally.",
+                [self["strata"], *quotas],
+                "in-columns only-stratified",
+            ),
+            ("Where they begin", "", [self["start_at"]], ""),
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """Ask the service's own checks."""
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                self.options(cleaned).check()
+            except ImportRefusedError as error:
+                self.add_error(None, str(error))
+        return cleaned
+
+    def options(self, cleaned: dict[str, Any] | None = None) -> Options:
+        """The form as the service wants it."""
+        given = self.cleaned_data if cleaned is None else cleaned
+        by, strata = given["by"], given["strata"]
+        quotas = {name: given[f"quota_{name}"] for name in STRATA[strata] if given.get(f"quota_{name}")}
+        return Options(
+            format=given["format"],
+            encoding=given["encoding"],
+            sheet=given.get("sheet", ""),
+            columns={name: given[f"column_{name}"] for name in FIELDS} if self.columns else {},
+            without=tuple(given["without"]),
+            shortest=given["shortest"],
+            longest=given["longest"],
+            design=Design(
+                by=by,
+                size=0 if by == "all" else given["size"] or 0,
+                seed=given["seed"],
+                strata=strata,
+                quotas=quotas if by == "strata" else {},
+            ),
+            strict=given["strict"],
+            start_at=given["start_at"],
+        )
+
+    def payload(self) -> dict[str, Any]:
+        """The options, ready for JSON."""
+        return asdict(self.options())
+
 
 _TAB = "queries"
 

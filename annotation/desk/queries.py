@@ -11,8 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.desk.columns import QUERIES
-from annotation.desk.query_links import links_of_query
+from annotation.desk.columns import QUERIES, links_of_query
 from annotation.models import Query
 from annotation.selectors import queries as selectors
 from annotation.selectors.history import history
@@ -21,8 +20,7 @@ from annotation.services import queries as services
 from core.errors import ActionError
 from core.files.cells import cell, csv_text
 from web.access import ProjectAccess, Role, on_project
-from web.forms import FormError, LogReasonForm, read_form, run_action
-from web.keys import chosen_keys
+from web.forms import FormError, LogReasonForm, chosen_keys, read_form, run_action
 from web.pages import show
 from web.table_pages import respond
 from web.tables import Choices

@@ -1,26 +1,51 @@
 """Pages on which reviewers look at answers."""
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_safe
+from collections.abc import Callable
 
-from annotation.desk.columns import ANSWERS, WRITERS
-from annotation.desk.query_links import links_of_query
-from annotation.desk.reviewforms import HoldOutForm
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.desk.columns import ANSWERS, WRITERS, links_of_query
 from annotation.flags.likeness import pairs
-from annotation.flags.registry import FLAGS
-from annotation.flags.shapes import FlaggedAnswer
+from annotation.flags.registry import FLAGS, FlaggedAnswer
 from annotation.kinds.distillation_config import WRITING_KINDS, distillation_config
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors import review
 from annotation.selectors.material import material
-from annotation.selectors.overlap import Lengths, lengths, overlap, stage_spread, texts_of
+from annotation.selectors.review import Lengths, lengths, overlap, stage_spread, texts_of
+from annotation.services import holdout, review_decisions
 from crowd.desk.access import StageAccess, on_stage
+from crowd.desk.forms import Form
+from crowd.desk.queues import queue_named
 from crowd.models import Stage, Worker
+from web.access import Role
+from web.forms import read_form, run_action
 from web.pages import show
 from web.table_pages import respond
 from web.tables import page_of
+
+# Small forms of the review pages.
+
+
+class HoldOutForm(Form):
+    """How many people of each query are set aside, and by which seed."""
+
+    people = forms.IntegerField(
+        label="People per query",
+        min_value=1,
+        max_value=1000,
+        help_text="Of queries that have all their answers and none held out yet.",
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=-(2**63),
+        max_value=2**63 - 1,
+        help_text="The same seed draws the same people.",
+    )
+
 
 #: Pairs of answers at least so alike stand in the table of a query, the likest first.
 _ALIKE = 0.6
@@ -181,3 +206,172 @@ def spread(request: HttpRequest, access: StageAccess) -> HttpResponse:
         spread=stage_spread(access.stage),
         flags=FLAGS.values(),
     )
+
+
+# What reviewers do with answers: each a form that is posted, and back to where one was.
+
+QUERY = "annotation:answers_of_query"
+Decide = Callable[[Answer, str, str], str]
+
+
+def _answer(access: StageAccess, pk: int) -> Answer:
+    writing_only(access)
+    found: Answer = get_object_or_404(
+        Answer.objects.select_related("stage__project", "stage__endpoint", "worker", "query"),
+        stage=access.stage,
+        pk=pk,
+    )
+    return found
+
+
+def _act(request: HttpRequest, access: StageAccess, pk: int, decide: Decide) -> HttpResponse:
+    """Decide, and go back to the answer; or to the next undecided one after it."""
+    answer = _answer(access, pk)
+    seen, reason = request.POST.get("seen", ""), request.POST.get("reason", "")[:2000].replace("\0", "")
+    response = run_action(
+        request,
+        lambda: decide(answer, seen, reason),
+        QUERY,
+        access.project.slug,
+        access.stage.slug,
+        answer.query_id,
+    )
+    mark = answer.pk
+    if answer.state != Answer.State.UNDECIDED:
+        following = Answer.objects.filter(
+            stage=access.stage, query=answer.query_id, state=Answer.State.UNDECIDED, pk__gt=answer.pk
+        )
+        mark = following.order_by("pk").values_list("pk", flat=True).first() or answer.pk
+        if mark == answer.pk and (onward := _onward(request, access)):
+            return onward
+    assert isinstance(response, HttpResponseRedirect)
+    response["Location"] = f"{response.url}{_queue(request)}#answer-{mark}"
+    return response
+
+
+def _queue(request: HttpRequest) -> str:
+    """The queue from which a query was opened, to be kept in addresses."""
+    name = request.GET.get("queue", "")
+    return f"?queue={name}" if queue_named(name) else ""
+
+
+def _onward(request: HttpRequest, access: StageAccess) -> HttpResponse | None:
+    """On to the next in the queue from which the query was opened."""
+    queue = queue_named(request.GET.get("queue", ""))
+    return redirect("desk:queue", access.project.slug, queue.name) if queue else None
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Accept an answer as a reference; refused where it changed after the page was opened."""
+
+    def decide(answer: Answer, seen: str, _: str) -> str:
+        review_decisions.approve(answer=answer, actor=access.user, seen=seen)
+        return "Approved."
+
+    return _act(request, access, pk, decide)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def ask_rewrite(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Ask its author to write it again."""
+
+    def decide(answer: Answer, seen: str, reason: str) -> str:
+        review_decisions.ask_rewrite(answer=answer, actor=access.user, seen=seen, reason=reason)
+        return "Its author is asked to write it again."
+
+    return _act(request, access, pk, decide)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Exclude, with a reason."""
+
+    def decide(answer: Answer, seen: str, reason: str) -> str:
+        rejecting = request.POST.get("work") == "reject"
+        review_decisions.exclude(
+            answer=answer, actor=access.user, seen=seen, reason=reason, reject_work=rejecting
+        )
+        return "Excluded, and its work is being rejected." if rejecting else "Excluded. Its work is paid."
+
+    return _act(request, access, pk, decide)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def reopen(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Take a decision back."""
+
+    def decide(answer: Answer, seen: str, _: str) -> str:
+        review_decisions.reopen(answer=answer, actor=access.user, seen=seen)
+        return "The decision is taken back."
+
+    return _act(request, access, pk, decide)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def approve_unflagged(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Approve every answer to a query that nothing was noticed about."""
+    query = query_of_stage(access, pk)
+
+    def action() -> str:
+        count = review_decisions.approve_unflagged(stage=access.stage, query=query, actor=access.user)
+        return "One answer is approved." if count == 1 else f"{count} answers are approved."
+
+    answer = run_action(request, action, QUERY, access.project.slug, access.stage.slug, pk)
+    left = Answer.objects.filter(stage=access.stage, query=query, state=Answer.State.UNDECIDED)
+    return answer if left.exists() else _onward(request, access) or answer
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def draw_holdout(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Hold people out of every query that is complete."""
+    distillation_only(access)
+
+    def action() -> str:
+        given = read_form(HoldOutForm(request.POST))
+        drawn = holdout.draw(
+            project=access.project, people=given["people"], seed=given["seed"], actor=access.user
+        )
+        few = f" {drawn.too_few} have too few answers." if drawn.too_few else ""
+        return f"Drawn for {drawn.queries} {'query' if drawn.queries == 1 else 'queries'}.{few}"
+
+    return run_action(request, action, "annotation:answers", access.project.slug, access.stage.slug)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def hold_out(request: HttpRequest, access: StageAccess, *, pk: int, worker: int) -> HttpResponse:
+    """Hold one person's answer to a query out."""
+    distillation_only(access)
+    query = query_of_stage(access, pk)
+
+    def action() -> str:
+        holdout.hold_out(query=query, worker=_writer(access, worker), actor=access.user)
+        return "Held out: this answer is a candidate of the system human."
+
+    return run_action(request, action, QUERY, access.project.slug, access.stage.slug, pk)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def take_back(request: HttpRequest, access: StageAccess, *, pk: int, worker: int) -> HttpResponse:
+    """Make a held-out answer a reference again."""
+    distillation_only(access)
+    query = query_of_stage(access, pk)
+
+    def action() -> str:
+        holdout.take_back(query=query, worker=_writer(access, worker), stage=access.stage, actor=access.user)
+        return "This answer is a reference again."
+
+    return run_action(request, action, QUERY, access.project.slug, access.stage.slug, pk)
+
+
+def _writer(access: StageAccess, pk: int) -> Worker:
+    found: Worker = get_object_or_404(Worker.objects.filter(answers__stage=access.stage).distinct(), pk=pk)
+    return found

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from annotation.flags.shapes import Flag, FlagQuery
+from annotation.flags.registry import Flag, FlagQuery
 from annotation.flags.tokens import script_of, tokens, words_of
 
 LEAST_LETTERS = 4

@@ -4,17 +4,218 @@ Most are about an answer alone and stay what they are; those in `RELATIVE` are a
 change when another answer comes.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from math import log
+from statistics import fmean, median
+from typing import Any
 
-from annotation.flags.canary import canary_flags
 from annotation.flags.language import language_flags
-from annotation.flags.length import outliers
-from annotation.flags.likeness import alike
-from annotation.flags.shapes import Flag, FlaggedAnswer, FlagQuery, Limits
-from annotation.flags.spelling import spelling_flags
-from annotation.flags.typing_telemetry import pasted, too_fast
-from annotation.flags.verbatim import Passages, copied
+from annotation.flags.likeness import Passages, alike, copied
+from annotation.flags.registry import Flag, FlaggedAnswer, FlagQuery, Limits, Work
+from annotation.flags.tokens import Token, folded, tokens, words_of
 from annotation.flags.word_list import listed_flags
+
+# A line in the page that people do not see and a pasted page does, asking for two odd words in the
+# answer.
+#
+# The words are drawn by a seed, so that the same unit of the same stage always has the same ones, and
+# none of them stands in the query or its passages. `canary`: both words stand in the answer, one after
+# the other.
+
+_FIRST = (
+    "amber", "brindled", "cobalt", "dappled", "ermine", "fallow", "gossamer", "hazel",
+    "indigo", "juniper", "lacquered", "madder", "ochre", "pewter", "russet", "umber",
+)  # fmt: skip
+_SECOND = (
+    "lantern", "trellis", "barometer", "sextant", "thimble", "gazebo", "abacus", "carousel",
+    "dulcimer", "escritoire", "galleon", "harpsichord", "marionette", "obelisk", "periscope", "weathervane",
+)  # fmt: skip
+
+
+def phrase(seed: str, known: Iterable[str] = ()) -> str:
+    """The two words of a seed; not such as stand in the texts of `known` already."""
+    there = {word for text in known for word in folded(text)}
+    rng = random.Random(f"canary:{seed}")
+    first = [word for word in _FIRST if word not in there] or list(_FIRST)
+    second = [word for word in _SECOND if word not in there] or list(_SECOND)
+    return f"{rng.choice(first)} {rng.choice(second)}"
+
+
+def canary_flags(text: str, words: str) -> list[Flag]:
+    """The flag `canary`; without words the canary is off."""
+    wanted = folded(words)
+    if not wanted:
+        return []
+    found = tokens(text)
+    for at in range(len(found) - len(wanted) + 1):
+        if tuple(token.folded for token in found[at : at + len(wanted)]) == wanted:
+            span = {"start": found[at].start, "end": found[at + len(wanted) - 1].end}
+            return [Flag("canary", None, None, {"spans": [span], "phrase": words})]
+    return []
+
+
+# Answers far longer or shorter than the others of their query.
+#
+# `length`: the modified z-score of the logarithm of the length in characters is beyond `length_z` on
+# either side (Iglewicz & Hoaglin 1993: 0.6745 · distance to the median ÷ median absolute deviation; where
+# that deviation is zero, distance ÷ 1.2533 · mean absolute deviation), the length differs from the median
+# by the factor `FACTOR` at least, and the query has `LEAST` answers or more.
+
+LEAST = 5
+FACTOR = 3.0
+
+
+def scores(lengths: Sequence[int]) -> list[float]:
+    """The modified z-score of each length; zeros where all are the same."""
+    logs = [log(max(1, length)) for length in lengths]
+    if not logs:
+        return []
+    middle = median(logs)
+    distances = [abs(value - middle) for value in logs]
+    scale = median(distances) / 0.6745
+    if not scale:
+        scale = fmean(distances) * 1.2533
+    return [(value - middle) / scale if scale else 0.0 for value in logs]
+
+
+def outliers(lengths: Mapping[int, int], limits: Limits) -> dict[int, list[Flag]]:
+    """The flag `length` by the answers' keys."""
+    if len(lengths) < LEAST:
+        return {}
+    middle = median(lengths.values())
+    found = {}
+    for (key, length), score in zip(lengths.items(), scores(list(lengths.values())), strict=True):
+        factor = max(length, 1) / max(middle, 1)
+        if abs(score) > limits.length_z and max(factor, 1 / factor) >= FACTOR:
+            evidence = {"length": length, "median": middle, "compared": len(lengths)}
+            found[key] = [Flag("length", round(score, 2), limits.length_z, evidence)]
+    return found
+
+
+# Words that are in no dictionary: a hint for writers, a share for reviewers.
+#
+# The dictionaries are those of pyspellchecker (frequency lists); a language without one has no hints. A
+# word is unknown when it has three letters or more, no digit, is not in the dictionary, does not stand in
+# the query or a passage, and is not written with a capital inside a sentence or in capitals throughout (a
+# name).
+#
+# `spelling`: unknown words make at least `spelling_share` of a text with `LEAST` words or more.
+
+LANGUAGES = frozenset({"en", "es", "fr", "pt", "de", "it", "ru", "ar", "eu", "lv", "nl", "fa"})
+LEAST_MISSPELT = 6
+_SHORTEST = 3
+_ENDS = ".!?\u061f\u06d4:"
+
+
+@lru_cache(maxsize=4)
+def _dictionary(language: str) -> Any:
+    from spellchecker import SpellChecker
+
+    return SpellChecker(language=language, distance=1)
+
+
+def unknown_words(text: str, asked: FlagQuery) -> list[tuple[int, int]]:
+    """Spans of unknown words; none in a language without a dictionary."""
+    language = asked.language.lower().partition("-")[0]
+    if language not in LANGUAGES:
+        return []
+    known = words_of((asked.text, *asked.passages))
+    tried = [token for token in tokens(text) if _may_be_wrong(text, token) and token.folded not in known]
+    if not tried:
+        return []
+    words = {text[token.start : token.end].replace("\u2019", "'").lower() for token in tried}
+    unknown = _dictionary(language).unknown(words | {token.folded for token in tried})
+    return [
+        (token.start, token.end)
+        for token in tried
+        if token.folded in unknown and text[token.start : token.end].replace("\u2019", "'").lower() in unknown
+    ]
+
+
+def _may_be_wrong(text: str, token: Token) -> bool:
+    word = text[token.start : token.end]
+    if token.spaceless or len(word) < _SHORTEST or any(each.isdigit() for each in word):
+        return False
+    if word.isupper() and len(word) > 1:
+        return False
+    if word[0].isupper():
+        before = text[: token.start].rstrip(" \t\n\"'(\u201c\u2018\u00ab")
+        return not before or before[-1] in _ENDS
+    return True
+
+
+def spelling_flags(text: str, asked: FlagQuery, limits: Limits) -> list[Flag]:
+    """The flag `spelling`."""
+    words = [token for token in tokens(text) if not token.spaceless]
+    if len(words) < LEAST_MISSPELT:
+        return []
+    unknown = unknown_words(text, asked)
+    share = len(unknown) / len(words)
+    if not unknown or share < limits.spelling_share:
+        return []
+    evidence = {"spans": [{"start": start, "end": end} for start, end in unknown], "of": len(words)}
+    return [Flag("spelling", round(share, 4), limits.spelling_share, evidence)]
+
+
+# How an answer came into its box, as far as the task page measured it.
+#
+# The page measures an assignment, not a unit: where a HIT holds several answers, these flags are about
+# all of them together and stand at each. Who works without a script is measured by nothing and never
+# flagged.
+#
+# - `pasted`: pasted characters make at least `pasted_share` of the characters of the assignment's
+# answers, and
+#   there are `LEAST_PASTED` of them or more. What was pasted may have been taken out again, so the share
+# can
+#   pass 1; it is cut there.
+# - `typing-rate`: keys that the typed part needs per minute of active work pass `typing_rate`, for 40 typed
+#   characters or more. The typed part are the characters that were not pasted. Active time includes
+# reading,
+#   so the true speed is higher. A character of a script without spaces counts for `KEYS_PER_CHARACTER`,
+#   because input methods take about three keys for one.
+#   Dhakal et al. 2018 (136 million keystrokes) have a mean of 52 words a minute, about 260 characters, and
+#   the fastest at about twice that.
+
+KEYS_PER_CHARACTER = 3
+LEAST_PASTED = 20
+_LEAST_TYPED = 40
+_MINUTE_MS = 60_000
+
+
+def pasted(work: Work | None, limits: Limits) -> list[Flag]:
+    """The flag `pasted`."""
+    if work is None or not work.pasted_characters or not work.characters:
+        return []
+    share = min(1.0, work.pasted_characters / work.characters)
+    if work.pasted_characters < LEAST_PASTED or share < limits.pasted_share:
+        return []
+    evidence = {"pasted": work.pasted_characters, "characters": work.characters}
+    return [Flag("pasted", round(share, 4), limits.pasted_share, evidence)]
+
+
+def too_fast(text: str, work: Work | None, limits: Limits) -> list[Flag]:
+    """The flag `typing-rate`; `text` tells which script the keys are counted for."""
+    if work is None or not work.active_ms:
+        return []
+    typed = work.characters - (work.pasted_characters or 0)
+    if typed < _LEAST_TYPED:
+        return []
+    rate = typed * keys_per_character(text) / (work.active_ms / _MINUTE_MS)
+    if rate <= limits.typing_rate:
+        return []
+    evidence = {"typed": typed, "active_s": round(work.active_ms / 1000, 1), "keystrokes": work.keystrokes}
+    return [Flag("typing-rate", round(rate, 1), limits.typing_rate, evidence)]
+
+
+def keys_per_character(text: str) -> float:
+    """Keys that a character of this text takes on average."""
+    if not text:
+        return 1.0
+    spaceless = sum(token.spaceless for token in tokens(text))
+    return (len(text) + spaceless * (KEYS_PER_CHARACTER - 1)) / len(text)
+
 
 RELATIVE = frozenset({"identical", "near-identical", "length"})
 

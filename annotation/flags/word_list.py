@@ -5,7 +5,7 @@ make no difference. An entry of several words is found where they follow one ano
 which words offend depends on the language, the place and the time.
 """
 
-from annotation.flags.shapes import Flag, Limits
+from annotation.flags.registry import Flag, Limits
 from annotation.flags.tokens import folded, tokens
 
 

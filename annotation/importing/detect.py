@@ -7,13 +7,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from annotation.importing import marco
-from annotation.importing.cast import CastReader
-from annotation.importing.dureader import DuReaderReader
+from annotation.importing import datasets
+from annotation.importing.datasets import CastReader, DuReaderReader, MarcoReader, SquadReader
 from annotation.importing.jsonlines import JsonLinesReader, JsonListReader
-from annotation.importing.marco import MarcoReader
 from annotation.importing.reader import Reader
-from annotation.importing.squad import SquadReader
 from annotation.importing.tables import TableReader
 from core.files.refusals import FileRefusedError, ignore
 from core.files.text_source import TextSource
@@ -118,7 +115,9 @@ def _is_topic(head: str) -> bool:
 
 def _columnwise(head: str) -> bool:
     first = _FIRST_MEMBER.match(head)
-    return bool(first and first[1] in marco.COLUMNS and first[2] == "{" and re.search(r'\{\s*"0"\s*:', head))
+    return bool(
+        first and first[1] in datasets.COLUMNS and first[2] == "{" and re.search(r'\{\s*"0"\s*:', head)
+    )
 
 
 def _first_object(head: str, source: TextSource) -> dict[str, Any]:

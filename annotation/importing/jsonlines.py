@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from annotation.importing import columns, fields
-from annotation.importing.conversations import Conversations
+from annotation.importing import fields
+from annotation.importing import records as columns
 from annotation.importing.reader import Reader
-from annotation.importing.records import Record
-from core.files.columns import map_columns, quote_names
+from annotation.importing.records import Conversations, Record
+from core.files.cells import map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines, read_json_list
 from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord, UnmappedError, ignore
 from core.files.text_source import TextSource

@@ -1,14 +1,15 @@
 """What all formats have in common: a file that gives records in two passes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from annotation.importing.records import Record
+from annotation.importing.records import NAMES, TYPES, Record
+from annotation.importing.text import quoted
 from core.files.csv_tables import BATCH
-from core.files.refusals import RefuseRecord
+from core.files.refusals import Refusals, RefuseRecord
 from core.files.text_source import TextSource
 
 _SIXTY_FOUR_BITS = 2**64 - 1
@@ -88,3 +89,37 @@ def brought_by(record: Record) -> int:
         for each in record.passages
     )
     return hash((passages, tuple(record.references))) & _SIXTY_FOUR_BITS or 1
+
+
+# What to do where one column is why lines are refused, in a sentence.
+
+#: Fields without which a query can be imported.
+_NEEDED = ("text",)
+_FEW = 2
+_HALF = 0.5
+_WANTS = {
+    "type": f"one of {', '.join(TYPES)}",
+    "yes_no": "yes or no",
+    "count": "a whole number",
+    "turn": "a whole number from 1 on",
+    "selected": "yes or no",
+}
+
+
+def refused_fields(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
+    """Columns that refuse at least half of what is refused, at least two lines, each with its remedy."""
+    mapping: Mapping[str, str] = getattr(reader, "mapping", {})
+    hints = []
+    for name, lines in refusals.fields.most_common():
+        if name not in NAMES or name not in mapping or name in _NEEDED:
+            continue
+        if lines < _FEW or lines < refusals.total * _HALF:
+            continue
+        found = "" if given.get(name) else ", found by its name,"
+        wants = f" It takes {_WANTS[name]}." if name in _WANTS else ""
+        hints.append(
+            f"The column {quoted(mapping[name])}{found} is read as the {name.replace('_', ' ')} and refuses "
+            f"{lines:,} {reader.unit}s.{wants} If it holds something else, choose “not in the file” for it "
+            f"(on the command line: --column {name}=); its values then stay with the queries."
+        )
+    return hints

@@ -11,10 +11,8 @@ from annotation.importing.merge import Contradictions, QuerySpool, merge
 from annotation.importing.reader import Reader
 from annotation.importing.records import Record
 from annotation.importing.screening import RULES, Screen
-from annotation.importing.text import folded, normal
-from annotation.quotes import quoted
-from core.files.refusals import MOST_LISTED, FileRefusedError, Refusals, ignore
-from core.files.rowcounts import RowCounts
+from annotation.importing.text import folded, normal, quoted
+from core.files.refusals import MOST_LISTED, FileRefusedError, Refusals, RowCounts, ignore
 from core.files.text_source import unchanged
 
 if TYPE_CHECKING:

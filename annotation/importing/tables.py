@@ -7,11 +7,11 @@ none) send their batch through the slow way.
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from annotation.importing import columns, fields
-from annotation.importing.conversations import Conversations
+from annotation.importing import fields
+from annotation.importing import records as columns
 from annotation.importing.reader import Batch, Reader, brought_by
-from annotation.importing.records import MOST_COUNT, Record
-from core.files.columns import ColumnError, map_columns, quote_names
+from annotation.importing.records import MOST_COUNT, Conversations, Record
+from core.files.cells import ColumnError, map_columns, quote_names
 from core.files.csv_tables import BLANK, DelimitedTable, Row
 from core.files.refusals import BadFieldError, FileRefusedError, RefuseRecord, UnmappedError
 from core.files.text_source import TextSource

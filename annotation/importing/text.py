@@ -5,6 +5,20 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+# Words of strangers inside our own sentences.
+
+_LONGEST = 60
+#: Unicode's "first strong isolate" and its end: what lies between turns nothing around that stands outside.
+_ISOLATE, _END = "\u2068", "\u2069"
+
+
+def quoted(words: str) -> str:
+    """The words in quotation marks, on one line and not too long, read in their own direction."""
+    words = " ".join(words.replace(_END, "").split())
+    short = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+    return f"“{_ISOLATE}{short}{_END}”"
+
+
 _UNSEEN = re.compile("[\u0000-\u0008\u000e-\u001b\u007f-\u009f\u200b\u2060\ufeff]")
 #: Stands between the turns of a conversation; no normalised text has it, for it is white space.
 _BETWEEN = "\n"

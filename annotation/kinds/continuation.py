@@ -12,19 +12,17 @@ from typing import Any, ClassVar
 from django.utils import timezone
 from pydantic import Field, field_validator
 
-from annotation import scopes
+from annotation import units as scopes
 from annotation.flags.language import foreign_script, other_language
 from annotation.flags.tokens import folded, mostly_spaceless, tokens
 from annotation.kinds.distillation_config import WritingConfig
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import dialogues, uncontinued
 from annotation.selectors.material import Material, materials
-from annotation.selectors.unit_texts import texts_of
 from annotation.services.flags import canary_phrase, check_new
 from annotation.services.review_decisions import approve_answers_of, undecided_words
 from annotation.services.reviewed_work import approve_reviewed_work
-from annotation.truth import truth_of
-from annotation.units import PREFIX, of_query, query_of
+from annotation.units import PREFIX, of_query, query_of, texts_of, truth_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, config_of
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile

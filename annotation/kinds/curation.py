@@ -8,19 +8,15 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from annotation import scopes
+from annotation import units as scopes
+from annotation.candidates import FETCHED, Recipe
+from annotation.importing.text import quoted
 from annotation.models import Query
-from annotation.quotes import quoted
-from annotation.retrieval_options import FETCHED, Recipe
-from annotation.rules.curation import Verdict, decide
-from annotation.rules.highlights import LONGEST, locate
-from annotation.selectors.candidates import ShownCandidate, first, shown_candidates
-from annotation.selectors.curation import selection_counts, undecided
-from annotation.selectors.unit_texts import texts_of
+from annotation.rules.curation import LONGEST, Verdict, decide, locate
+from annotation.selectors.curation import ShownCandidate, first, selection_counts, shown_candidates, undecided
 from annotation.services.candidates import provide_for
 from annotation.services.curation import keep_selection, reconsider_curation, settle_curation
-from annotation.truth import truth_of
-from annotation.units import of_query, query_of
+from annotation.units import of_query, query_of, texts_of, truth_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 

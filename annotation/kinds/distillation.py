@@ -4,15 +4,18 @@ Paper 000, section 3.3, with the labels of paper 003 (opinions of yes-no queries
 """
 
 import random
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.db import transaction
 
-from annotation import scopes
-from annotation.flags.tokens import mostly_spaceless, tokens
+from annotation import units as scopes
+from annotation.flags.language import foreign_script, other_language
+from annotation.flags.suite import unknown_words
+from annotation.flags.tokens import folded, mostly_spaceless, tokens
+from annotation.importing.text import quoted
 from annotation.kinds.distillation_config import DistillationConfig, distillation_config
-from annotation.kinds.distillation_form import read_answer
 from annotation.models import Answer, Query
 from annotation.selectors.answers import waiting
 from annotation.selectors.material import Material, material
@@ -21,11 +24,93 @@ from annotation.services.holdout import draw_configured
 from annotation.services.query_answers import bring_up_to_date, reconsider_answers, record_answer
 from annotation.services.review_decisions import approve_answers_of, undecided_words
 from annotation.services.reviewed_work import approve_reviewed_work
-from annotation.truth import truth_of
-from annotation.units import of_query, query_of
+from annotation.units import of_query, query_of, truth_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Habit, Profile
+
+# Reading a worker's answer: what is refused at once, in words for them, and what is only asked about.
+#
+# Refused: nothing written; too long; the query written off; another script than the project's language
+# has; no opinion on a yes-no question; an entity that does not stand in the answer. Asked about once: a
+# text that seems to be in another language of the same script. The page that asks holds the field `seen`,
+# so sending it again goes through. Spelling is neither: the page shows words that no dictionary has
+# whenever it is drawn with a text in it (a draft opened again, or something else to mend), and nothing
+# waits for them.
+
+_MOST_ENTITIES = 50
+_MOST_HINTS = 12
+
+
+def read_answer(
+    material: Material, config: DistillationConfig, language: str, form: Mapping[str, str]
+) -> ParsedForm:
+    """The response {text, opinion, entities}, or errors by field."""
+    text = unicodedata.normalize("NFC", form.get("text", "")).strip()
+    errors: dict[str, str] = {}
+    problem = _problem(text, material, config, language)
+    if problem:
+        errors["text"] = problem
+    response: dict[str, Any] = {"text": text}
+    if material.wants_opinion:
+        response["opinion"] = form.get("opinion", "")
+        if response["opinion"] not in Answer.Opinion.values:
+            errors["opinion"] = "Say whether your answer is yes, no, or depends."
+    if material.wants_entities:
+        spans, missing = entity_spans(text, form.get("entities", ""))
+        response["entities"] = spans
+        if text and missing:
+            errors["entities"] = missing
+    if not errors and config.check_language and not form.get("seen") and other_language(text, language):
+        errors["language"] = (
+            "This seems to be in another language than the question. If it is right as it is, send it again; "
+            "nothing else is needed."
+        )
+    return ParsedForm(errors=errors) if errors else ParsedForm(response)
+
+
+def _problem(text: str, material: Material, config: DistillationConfig, language: str) -> str:
+    if not folded(text):
+        return "Write your answer; one word can be enough."
+    if len(text) > config.longest:
+        return (
+            f"Your answer has {len(text):,} characters; at most {config.longest:,} fit. Shorten it, please."
+        )
+    if folded(text) == folded(material.query.text):
+        return "This is the question itself. Write what answers it."
+    asked = material.asked(language)
+    if config.check_language and foreign_script(text, language, (asked.text, *asked.passages)):
+        return "Most of this is in another script than the question. Answer in the language of the question."
+    return ""
+
+
+def entity_spans(text: str, lines: str) -> tuple[list[dict[str, Any]], str]:
+    """Where the entities stand in an answer, one entity per line; and words for one that does not.
+
+    An entity that is written twice is its first and its second place.
+    """
+    spans: list[dict[str, Any]] = []
+    after: dict[str, int] = {}
+    wanted = [line.strip() for line in unicodedata.normalize("NFC", lines).splitlines() if line.strip()]
+    if len(wanted) > _MOST_ENTITIES:
+        return [], f"Name at most {_MOST_ENTITIES} of them."
+    for entity in wanted:
+        start = text.find(entity, after.get(entity, 0))
+        if start < 0:
+            return (
+                [],
+                f"{quoted(entity)} does not stand in your answer like this. Write it the same way in both.",
+            )
+        after[entity] = start + len(entity)
+        spans.append({"start": start, "end": start + len(entity), "text": entity})
+    return sorted(spans, key=lambda span: (span["start"], span["end"])), ""
+
+
+def spelling_hints(text: str, material: Material, language: str) -> list[str]:
+    """Words of a text that are in no dictionary, each once."""
+    spans = unknown_words(text, material.asked(language))
+    return list(dict.fromkeys(text[start:end] for start, end in spans))[:_MOST_HINTS]
+
 
 _OPENINGS = ("", "", "", "It is said that ", "In short, ", "As far as I read, ")
 #: Share of editors who put an answer together themselves although true ones are known.

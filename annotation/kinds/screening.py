@@ -7,13 +7,11 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from annotation import scopes
+from annotation import units as scopes
 from annotation.models import Query
-from annotation.selectors.screening import missing_votes
-from annotation.selectors.unit_texts import texts_of
+from annotation.selectors.queries import missing_votes
 from annotation.services.screening import Rules, keep_vote, reconsider_screening, settle_screening
-from annotation.truth import truth_of
-from annotation.units import PREFIX, of_query, query_of
+from annotation.units import PREFIX, of_query, query_of, texts_of, truth_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 

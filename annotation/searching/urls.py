@@ -2,11 +2,11 @@
 
 from django.urls import URLPattern, path
 
-from annotation.searching import api, candidates, views
+from annotation.searching import api, views
 
 _P = "projects/<slug:project>/search/"
 PATHS: list[URLPattern] = [
     path(_P, views.search, name="search"),
-    path(f"{_P}send/", candidates.send, name="search_send"),
+    path(f"{_P}send/", views.send, name="search_send"),
     path(f"{_P}api/getanswer", api.getanswer, name="search_api"),
 ]

@@ -5,26 +5,36 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.forms.boundfield import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation.candidates import SHOWN, Recipe
 from annotation.models import Query, QuerySource
-from annotation.retrieval_options import SHOWN
-from annotation.searching import answers, options
-from annotation.searching.conversation import MOST_TURNS, Conversation, RefusedError, read
-from annotation.searching.keys import key_for
-from annotation.services.query_from_search import FORMAT
+from annotation.searching import answers
+from annotation.searching.answers import MOST_TURNS, Conversation, RefusedError, read_conversation
+from annotation.searching.api import key_for
+from annotation.services.candidates import FORMAT, AlreadySentError, send_to_curation
 from core.projects.models import Project
 from crowd.desk.forms import Form
-from retrieval.crown.options import PREFIX, PROFILE, PROFILES, Option, describe, weight_options
-from retrieval.crown.parameters import Parameters, defaults
+from crowd.errors import CrowdError
+from retrieval.crown.parameters import (
+    PREFIX,
+    PROFILE,
+    PROFILES,
+    Option,
+    Parameters,
+    defaults,
+    describe,
+    weight_options,
+)
 from retrieval.errors import ParametersError, RetrievalError
 from retrieval.models import Corpus
 from retrieval.selectors import searchable
-from web.access import ProjectAccess, on_project
+from web.access import ProjectAccess, Role, on_project
 from web.pages import show
 
 #: Our own questions about the passages in `annotation/sample` (CC0), for a corpus that is called so.
@@ -153,7 +163,7 @@ class AskForm(Form):
     @property
     def options_chosen(self) -> str:
         """The options as the address has them."""
-        return options.written(self.parameters)
+        return answers.written(self.parameters)
 
     def carried(self, conversation: Conversation) -> Conversation:
         """The conversation with the options that are typed; with its own where those are refused."""
@@ -189,14 +199,14 @@ def _field(option: Option) -> forms.CharField:
 def _initial(conversation: Conversation) -> dict[str, str]:
     """The options of the conversation, or the defaults; of the other profile always those."""
     try:
-        chosen = options.read(conversation.options)
+        chosen = answers.read(conversation.options)
     except ParametersError:
         chosen = defaults()
     found: dict[str, str] = {}
     for profile in PROFILES:
-        mine = options.flat(chosen if chosen.profile == profile else defaults(profile))
+        mine = answers.flat(chosen if chosen.profile == profile else defaults(profile))
         found |= {f"{profile}-{name}": mine[name] for name in mine if name.startswith(PREFIX)}
-    shared = options.flat(chosen)
+    shared = answers.flat(chosen)
     names = [option.name for option in _SHARED]
     return {**found, **{name: shared[name] for name in names}, "in": "".join(conversation.corpora[:1])}
 
@@ -211,7 +221,7 @@ def search(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     corpora = searchable(access.project)
     posted = request.method == "POST"
     try:
-        conversation = read(request.POST if posted else request.GET)
+        conversation = read_conversation(request.POST if posted else request.GET)
     except RefusedError as error:
         form = AskForm(corpora=corpora, conversation=Conversation())
         return _page(request, access, corpora, Conversation(), form, problem=str(error), status=400)
@@ -296,3 +306,46 @@ def _page(
         api_key=key_for(access) if corpora else "",
         api_url=request.build_absolute_uri(reverse("annotation:search_api", args=[access.project.slug])),
     )
+
+
+# What was found for a turn becomes candidates of a query.
+
+MOST_KEPT = 100
+
+
+@require_POST
+@on_project(Role.MANAGER)
+def send(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    """Search again and keep the best passages; a query that has candidates is left as it is."""
+    try:
+        conversation = read_conversation(request.POST)
+        keep = _number(request.POST.get("keep") or str(SHOWN))
+        if not conversation.turns:
+            raise RefusedError("There is no question to send.")
+        found = answers.answer(searchable(access.project), conversation, results=Recipe(shown=keep).depth)
+        sent = send_to_curation(
+            project=access.project, turns=conversation.questions, found=found, keep=keep, actor=access.user
+        )
+    except AlreadySentError as error:
+        messages.info(request, f"{error} Nothing was changed.")
+        return redirect("annotation:query", access.project.slug, error.query.pk)
+    except RefusedError as error:
+        messages.error(request, str(error))
+        return redirect(PAGE, access.project.slug)
+    except (CrowdError, RetrievalError) as error:
+        messages.error(request, str(error))
+        back = conversation.address() if conversation.fits_an_address else ""
+        return redirect(f"{reverse(PAGE, args=[access.project.slug])}{back}")
+    messages.success(
+        request,
+        f"{'A new query of the project' if sent.new else 'The query'} has {sent.shown} "
+        f"candidate{'' if sent.shown == 1 else 's'} now. Curation asks about it in its next round.",
+    )
+    return redirect("annotation:query", access.project.slug, sent.query.pk)
+
+
+def _number(typed: str) -> int:
+    text = typed.strip()
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MOST_KEPT):
+        raise RefusedError(f"Send between 1 and {MOST_KEPT} candidates.")
+    return int(text)

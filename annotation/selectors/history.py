@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 
+from annotation.candidates import drawn_below
 from annotation.models import (
     Answer,
     AnswerFlag,
@@ -21,7 +22,6 @@ from annotation.models import (
     QueryStep,
     ScreeningVote,
 )
-from annotation.retrieval_options import drawn_below
 from crowd.counted_work import counts
 
 _DIGITS = 4

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from annotation.flags.shapes import FlagQuery
+from annotation.flags.registry import FlagQuery
 from annotation.models import CuratedPassage, Query
 
 #: Types whose answers name entities.

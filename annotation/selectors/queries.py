@@ -1,10 +1,12 @@
 """A project's queries as a table: which rows an address asks for, and how far each of them is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, TypedDict
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django_stubs_ext import WithAnnotations
 
@@ -17,9 +19,81 @@ from annotation.models import (
     QueryStep,
     ScreeningVote,
 )
-from annotation.selectors.screening import excluded_by_one_flag
+from annotation.rules.screening import Vote
 from core.projects.models import Project
 from crowd.counted_work import counting
+from crowd.models import Assignment, Stage
+
+# Queries to be screened, and what editors said about them.
+
+
+def missing_votes(stage: Stage) -> Iterator[tuple[int, int]]:
+    """Waiting queries of the project with how many votes they miss, where they miss any.
+
+    Votes that wait for a person's decision are there, though nothing is decided on them yet.
+    """
+    good = Q(screening_votes__stage=stage, screening_votes__assignment__state__in=list(Assignment.GOOD))
+    rows = (
+        Query.objects.filter(
+            project=stage.project_id,
+            status=Query.Status.WAITING,
+            source__state=QuerySource.State.READY,
+        )
+        .annotate(votes=Count("screening_votes", filter=good))
+        .filter(votes__lt=stage.redundancy)
+        .order_by("pk")
+        .values_list("pk", "votes")
+    )
+    for pk, votes in rows.iterator():
+        yield pk, stage.redundancy - votes
+
+
+def with_enough_votes(stage: Stage) -> list[int]:
+    """Waiting queries on which as many votes of this stage count as it asks for."""
+    rows = (
+        ScreeningVote.objects.filter(counting("assignment"), stage=stage, query__status=Query.Status.WAITING)
+        .order_by()
+        .values("query_id")
+        .annotate(votes=Count("pk"))
+        .filter(votes__gte=stage.redundancy)
+    )
+    return sorted(rows.values_list("query_id", flat=True))
+
+
+def votes_that_count(stage: Stage, queries: Collection[int]) -> dict[int, list[Vote]]:
+    """The votes of this stage that count, by query; a query without any has none."""
+    rows = (
+        ScreeningVote.objects.filter(counting("assignment"), stage=stage, query__in=queries)
+        .order_by("query_id", "pk")
+        .values_list("query_id", "unambiguous", "answerable", "intent", "excluded_kind", "sensitive", "adult")
+    )
+    found: dict[int, list[Vote]] = {query: [] for query in queries}
+    for pk, group in groupby(rows.iterator(), key=itemgetter(0)):
+        found[pk] = [Vote(*row[1:]) for row in group]
+    return found
+
+
+def excluded_by_one_flag(project: Project) -> QuerySet[Any, Any]:
+    """Keys of queries that votes excluded for one flag alone: without it most of them find the query fit."""
+    fit = Q(unambiguous=True, answerable=True, intent=ScreeningVote.Intent.INFORMATIONAL, excluded_kind="")
+    return (
+        ScreeningVote.objects.filter(
+            counting("assignment"),
+            query__project=project,
+            query__status=Query.Status.EXCLUDED,
+            query__by_hand=False,
+        )
+        .order_by()
+        .values("query", "stage")
+        .annotate(
+            fit=Count("pk", filter=fit),
+            unfit=Count("pk", filter=~fit),
+            flags=Count("pk", filter=Q(sensitive=True) | Q(adult=True)),
+        )
+        .filter(flags=1, fit__gt=F("unfit"))
+        .values("query")
+    )
+
 
 Status = Query.Status
 #: Statuses in which a query waits at, or was stopped by, each part of the pipeline.

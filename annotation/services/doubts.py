@@ -14,7 +14,7 @@ from annotation.services.steps import move
 from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Stage
-from crowd.services.readonly import refuse_read_only
+from crowd.services.stages import refuse_read_only
 
 Status, Outcome = Query.Status, Doubt.Outcome
 

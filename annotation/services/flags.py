@@ -9,8 +9,8 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from annotation.flags import canary
-from annotation.flags.shapes import Flag, FlaggedAnswer, FlagQuery, Work
+from annotation.flags import suite
+from annotation.flags.registry import Flag, FlaggedAnswer, FlagQuery, Work
 from annotation.flags.suite import RELATIVE, own_flags, relative_flags
 from annotation.kinds.distillation_config import WritingConfig, writing_config
 from annotation.models import Answer, AnswerFlag
@@ -85,7 +85,7 @@ def _flags(
 def canary_phrase(stage: Stage, material: Material) -> str:
     """The two words that the hidden line of a unit asks for."""
     known = (material.query.text, *(passage.text for passage in material.passages))
-    return canary.phrase(f"{stage.seed}:{of_query(material.query.pk)}", known)
+    return suite.phrase(f"{stage.seed}:{of_query(material.query.pk)}", known)
 
 
 def _works(assignments: Collection[int]) -> dict[int, Work]:

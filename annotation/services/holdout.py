@@ -22,7 +22,7 @@ from core.projects.models import Project
 from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Stage, Worker
-from crowd.services.readonly import refuse_read_only
+from crowd.services.stages import refuse_read_only
 
 _BATCH = 500
 _MOST_PEOPLE = 1000

@@ -16,15 +16,21 @@ from django.utils import timezone
 from annotation.candidates import Region, choose
 from annotation.importing.design import Design, SampledQuery
 from annotation.importing.detect import open_reader
-from annotation.importing.hints import refused_fields
+from annotation.importing.reader import refused_fields
 from annotation.importing.records import Part, Record, stored_record
 from annotation.importing.rewrites import MEMBER
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.screening import LONGEST, SHORTEST, Screen
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
-from core.files.refusals import BadFieldError, FileRefusedError, LookedEnoughError, Refusals, UnmappedError
-from core.files.rowcounts import RowCounts
+from core.files.refusals import (
+    BadFieldError,
+    FileRefusedError,
+    LookedEnoughError,
+    Refusals,
+    RowCounts,
+    UnmappedError,
+)
 from core.files.text_source import Limits, TextSource, encoding_of, fingerprint
 from core.projects.models import Project
 from core.projects.services import record, why_read_only

@@ -8,13 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import CuratedSet, Doubt, Query, QueryStep
-from annotation.selectors.doubts import later_work
-from annotation.services.recounts import recheck
-from annotation.services.steps import move
+from annotation.selectors.adjudication import later_work
+from annotation.services.steps import move, recheck
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.errors import CrowdError
-from crowd.services.readonly import refuse_read_only
+from crowd.services.stages import refuse_read_only
 
 Status = Query.Status
 #: Queries that one request decides about.

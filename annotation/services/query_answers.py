@@ -4,13 +4,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+from django.core import signing
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Answer, Query
 from annotation.selectors.answers import complete, incomplete_again
-from annotation.services.recounts import reasons_by_query
-from annotation.services.steps import move
+from annotation.services.flags import check
+from annotation.services.steps import move, reasons_by_query
+from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
 
 
@@ -89,3 +93,59 @@ def reconsider_answers(stage: Stage, changed: Mapping[int, str]) -> None:
 
 def _answers(count: int) -> str:
     return "one answer" if count == 1 else f"{count} answers"
+
+
+# An answer is written again: a row of its own takes the place of the old one, which stays.
+
+# The signed part of a link to a rewrite: for one answer, for some days.
+
+_SALT = "annotation.rewriting"
+DAYS = 14
+
+
+def write(answer: int) -> str:
+    """The token of an answer."""
+    return signing.dumps(answer, salt=_SALT)
+
+
+def address(answer: int) -> str:
+    """Where its author writes it again; whole, for a message."""
+    return f"{settings.TASK_URL}{reverse('rewriting:rewrite', args=[write(answer)])}"
+
+
+def read(token: str) -> int | None:
+    """The answer of a token; None where it is not ours or too old."""
+    try:
+        answer = signing.loads(token, salt=_SALT, max_age=DAYS * 24 * 3600)
+    except (signing.BadSignature, ValueError):
+        return None
+    return answer if isinstance(answer, int) else None
+
+
+class NotAskedError(CrowdError):
+    """Nobody waits for this rewrite: it came already, or the reviewer decided otherwise."""
+
+
+def rewrite(*, answer: Answer, response: dict[str, Any]) -> Answer:
+    """Store what its author wrote again; once. Nothing is paid again.
+
+    Raises NotAskedError where the answer does not wait for it.
+    """
+    with transaction.atomic():
+        waits = Answer.objects.filter(pk=answer.pk, state=Answer.State.REWRITE)
+        if not waits.update(state=Answer.State.REPLACED):
+            raise NotAskedError("This answer does not wait to be written again.")
+        new = Answer.objects.create(
+            stage=answer.stage,
+            assignment=answer.assignment,
+            worker=answer.worker,
+            query=answer.query,
+            text=response["text"],
+            opinion=response.get("opinion", ""),
+            entities=response.get("entities", []),
+            revises=answer,
+            created_at=timezone.now(),
+        )
+        bring_up_to_date(answer.stage, [answer.query_id])
+    check(answer.stage, [answer.query_id])
+    return new

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
-from annotation.rewriting import tokens
+from annotation.services import query_answers
 from annotation.services.flags import check
 from annotation.services.query_answers import bring_up_to_date
 from annotation.services.reviewed_work import approve_reviewed_work
@@ -167,7 +167,7 @@ def _letter(answer: Answer, review: AnswerReview) -> str:
         "What you do now changes nothing about its pay.\n\n"
         f"A reviewer asks you to write it again: {review.reason}\n\n"
         f"This page shows {read} and what you wrote. It works once, for "
-        f"{tokens.DAYS} days:\n{tokens.address(answer.pk)}\n\n"
+        f"{query_answers.DAYS} days:\n{query_answers.address(answer.pk)}\n\n"
         "You need not do this, and nothing more is paid for it."
     )
 

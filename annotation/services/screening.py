@@ -9,11 +9,10 @@ from django.db import transaction
 
 from annotation.models import CuratedSet, Query, ScreeningVote
 from annotation.rules.screening import Decision, Verdict, Vote, decide
-from annotation.selectors.doubts import later_work
-from annotation.selectors.screening import votes_that_count, with_enough_votes
+from annotation.selectors.adjudication import later_work
+from annotation.selectors.queries import votes_that_count, with_enough_votes
 from annotation.services.doubts import lift_doubt, raise_doubt
-from annotation.services.recounts import decided_in, reasons_by_query
-from annotation.services.steps import move
+from annotation.services.steps import decided_in, move, reasons_by_query
 from crowd.models import Assignment, Stage
 
 #: Queries moved in one transaction.

@@ -3,7 +3,7 @@
 from django import template
 
 from annotation.flags.registry import about, measured
-from annotation.kinds.distillation_form import spelling_hints
+from annotation.kinds.distillation import spelling_hints
 from annotation.models import AnswerFlag
 from annotation.selectors.material import Material
 

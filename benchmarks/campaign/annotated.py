@@ -21,9 +21,8 @@ from annotation.models import (
     QueryStep,
     ScreeningVote,
 )
-from annotation.scopes import distil, judge
 from annotation.services.importing import import_queries
-from annotation.units import of_query
+from annotation.units import distil, judge, of_query
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
 from core.database.bulk import BulkTable

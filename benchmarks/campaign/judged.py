@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.scopes import distil
+from annotation.units import distil
 from benchmarks.campaign.annotated import Written
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World

@@ -4,13 +4,133 @@ A backend, so that it guards every form that signs people in, the admin's too. T
 long the wait is, and marks the device of who got in.
 """
 
+import math
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core import signing
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
-from core.accounts import devices, throttle
+from core.accounts.models import FailedTries
+from core.accounts.security import client_address, neighbourhood
+
+# Devices on which people have signed in: a signed cookie with digests of names; no way in by itself.
+
+_MOST_PEOPLE, _YEAR_S = 5, 365 * 86_400
+_signer = signing.Signer(salt="accounts.devices")
+
+
+def known_as(request: HttpRequest, name: str) -> str:
+    """The device's own number where somebody of this name has signed in on it; else empty."""
+    number, *people = _read(request)
+    return number if _digest(name) in people else ""
+
+
+def remember(request: HttpRequest, response: HttpResponseBase, name: str) -> None:
+    """Note on the device that somebody of this name signed in."""
+    number, *people = _read(request)
+    others = [each for each in people if each != _digest(name)]
+    value = _signer.sign(
+        ".".join([number or secrets.token_hex(8), _digest(name), *others[: _MOST_PEOPLE - 1]])
+    )
+    response.set_cookie(
+        settings.DEVICE_COOKIE_NAME,
+        value,
+        max_age=_YEAR_S,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _read(request: HttpRequest) -> list[str]:
+    try:
+        return _signer.unsign(request.COOKIES.get(settings.DEVICE_COOKIE_NAME, "")).split(".")
+    except signing.BadSignature:
+        return [""]
+
+
+def _digest(name: str) -> str:
+    return salted_hmac("accounts.devices", name, algorithm="sha256").hexdigest()[:24]
+
+
+# Limits on guessing: failed tries are counted by name, by device and by address, and slow the next ones.
+#
+# After some free tries each further one doubles the wait, up to fifteen minutes. A device on which
+# somebody has signed in before is not held up by what others try with their name: it has a count of its
+# own, so that nobody can lock a person out. Counts are forgotten a day after the last try. Keys are
+# digests: a table of what people typed as their name would hold passwords.
+
+FIRST_WAIT_S, LONGEST_WAIT_S = 15, 900
+FORGOTTEN_AFTER = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many tries of a kind may fail before the next has to wait."""
+
+    kind: str
+    free: int
+
+    def key(self, text: str) -> str:
+        """The row that counts for this name, device or address."""
+        return f"{self.kind}:{salted_hmac('accounts.throttle', text, algorithm='sha256').hexdigest()[:40]}"
+
+
+BY_NAME = Limit("name", 10)
+BY_DEVICE = Limit("device", 10)
+BY_ADDRESS = Limit("address", 50)
+INVITATIONS = Limit("invitation", 20)
+SIGN_UPS = Limit("sign-up", 60)
+_FREE = {limit.kind: limit.free for limit in (BY_NAME, BY_DEVICE, BY_ADDRESS, INVITATIONS, SIGN_UPS)}
+
+
+def of_address(limit: Limit, request: HttpRequest) -> str:
+    """The key of the address that a request comes from."""
+    return limit.key(neighbourhood(client_address(request)))
+
+
+def wait_s(*keys: str) -> int:
+    """Seconds until another try is heard; 0: now."""
+    now = timezone.now()
+    until = FailedTries.objects.filter(key__in=keys, blocked_until__gt=now).values_list(
+        "blocked_until", flat=True
+    )
+    return max((math.ceil((each - now).total_seconds()) for each in until if each), default=0)
+
+
+def count(*keys: str) -> None:
+    """One more try failed."""
+    now = timezone.now()
+    FailedTries.objects.filter(last_at__lt=now - FORGOTTEN_AFTER).delete()
+    for key in sorted(keys):
+        with transaction.atomic():
+            row, made = FailedTries.objects.select_for_update().get_or_create(
+                key=key, defaults={"failures": 1, "last_at": now}
+            )
+            if not made:
+                row.failures += 1
+            over = row.failures - _FREE[key.partition(":")[0]]
+            if over >= 0:
+                seconds = min(LONGEST_WAIT_S, FIRST_WAIT_S << min(over, 10))
+                row.blocked_until = now + timedelta(seconds=seconds)
+            row.last_at = now
+            row.save()
+
+
+def forget(*keys: str) -> None:
+    """A try succeeded."""
+    FailedTries.objects.filter(key__in=keys).delete()
+
 
 #: Attributes of a request: seconds to wait; the name that has just signed in.
 WAIT, SIGNED_IN = "sign_in_wait_s", "signed_in_name"
@@ -24,7 +144,7 @@ class ThrottleBackend:
         name = credentials.get("username")
         if request is None or name is None:
             return None
-        if wait := throttle.wait_s(*_keys(request, str(name))):
+        if wait := wait_s(*_keys(request, str(name))):
             setattr(request, WAIT, wait)
             raise PermissionDenied
         return None
@@ -36,8 +156,8 @@ def count_failure(*, credentials: dict[str, Any], request: HttpRequest | None = 
     if request is None or name is None or getattr(request, WAIT, None):
         return
     keys = _keys(request, str(name))
-    throttle.count(*keys)
-    if wait := throttle.wait_s(*keys):
+    count(*keys)
+    if wait := wait_s(*keys):
         setattr(request, WAIT, wait)
 
 
@@ -46,12 +166,12 @@ def count_success(*, request: HttpRequest | None, user: User, **_: object) -> No
     if request is None:
         return
     name = user.get_username()
-    known = devices.known_as(request, name)
-    throttle.forget(throttle.BY_DEVICE.key(known) if known else throttle.BY_NAME.key(name))
+    known = known_as(request, name)
+    forget(BY_DEVICE.key(known) if known else BY_NAME.key(name))
     setattr(request, SIGNED_IN, name)
 
 
 def _keys(request: HttpRequest, name: str) -> list[str]:
-    known = devices.known_as(request, name)
-    person = throttle.BY_DEVICE.key(known) if known else throttle.BY_NAME.key(name)
-    return [person, throttle.of_address(throttle.BY_ADDRESS, request)]
+    known = known_as(request, name)
+    person = BY_DEVICE.key(known) if known else BY_NAME.key(name)
+    return [person, of_address(BY_ADDRESS, request)]

@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from core.accounts import devices, guards, keptforms, sessions
+from core.accounts import guards, keptforms, sessions
 from core.accounts.passwords import KEY
 
 Next = Callable[[HttpRequest], HttpResponseBase]
@@ -57,7 +57,7 @@ class SignInMiddleware:
         if wait := getattr(request, guards.WAIT, None):
             return too_many(request, wait)
         if name := getattr(request, guards.SIGNED_IN, None):
-            devices.remember(request, response, name)
+            guards.remember(request, response, name)
         return response
 
 

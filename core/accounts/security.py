@@ -6,16 +6,114 @@ For whoever watches an installation with a program: every line has `at`, `event`
 the `request_id` that the settings' formatter adds.
 """
 
+import ipaddress
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
-from core.accounts.actors import actor
-from core.accounts.addresses import address_of
+# Where a request comes from.
+
+#: Characters of the longest IPv6 address in text.
+_LONGEST_ADDRESS = 45
+
+
+def client_address(request: HttpRequest) -> str:
+    """The address of the person's machine; see `address_of`."""
+    return address_of(request.META)
+
+
+def address_of(environ: Mapping[str, Any]) -> str:
+    """The client's address: behind a TLS proxy the one that the proxy itself wrote down.
+
+    Of several in X-Forwarded-For the right-most is the proxy's; a client can send anything before it. What is
+    no address there is not believed.
+    """
+    direct = str(environ.get("REMOTE_ADDR", ""))[:_LONGEST_ADDRESS]
+    if settings.SECURE_PROXY_SSL_HEADER is None:  # no BEHIND_TLS_PROXY
+        return direct
+    last = str(environ.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip()
+    try:
+        return str(ipaddress.ip_address(last))
+    except ValueError:
+        return direct
+
+
+def neighbourhood(address: str) -> str:
+    """What one person can have of addresses: a single IPv4 address, or 64 bits of an IPv6 one."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
+
+
+# Who does what is being done now: a person at a page, a script with its access key, or the system itself.
+#
+# The borders say so once (the middleware for pages, the protocol's endpoint for calls), and what is
+# written down of a decision reads it here; no service has to hand it on.
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A person, or an access key, and the address they come from; the system has none of them."""
+
+    user: User | None = None
+    access_key: str = ""
+    address: str = ""
+
+    @property
+    def name(self) -> str:
+        """The person's name, or the key."""
+        return self.user.get_username() if self.user else self.access_key
+
+
+SYSTEM = Actor()
+_actor: ContextVar[Callable[[], Actor]] = ContextVar("actor", default=lambda: SYSTEM)
+
+
+def actor() -> Actor:
+    """Who acts now."""
+    return _actor.get()()
+
+
+@contextmanager
+def acting_as(found: Callable[[], Actor]) -> Iterator[None]:
+    """What is done inside is done by this actor, who is looked up when somebody asks."""
+    token = _actor.set(found)
+    try:
+        yield
+    finally:
+        _actor.reset(token)
+
+
+class ActingMiddleware:
+    """Pages: the signed-in person, from this address. Comes behind Django's own authentication."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer the request as its person."""
+
+        def found() -> Actor:
+            user = request.user if isinstance(request.user, User) else None
+            return Actor(user=user, address=address_of(request.META))
+
+        with acting_as(found):
+            return self.get_response(request)
+
 
 logger = logging.getLogger("distillery.security")
 _LONGEST = 200

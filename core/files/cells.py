@@ -9,9 +9,89 @@ table can be read back as it was.
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
+
+# Values of cells as tables write them: numbers with a decimal comma, yes and no.
+
+#: How tools write a value that is missing.
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "."})
+_YES = frozenset({"true", "yes", "1", "1.0", "t", "y"})
+_NO = frozenset({*MISSING, "false", "no", "0", "0.0", "f", "n"})
+_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
+#: One comma with three digits behind it, and no zero before: 1,234 is a thousand or a bit more than one.
+_EITHER = re.compile(r"\s*[+-]?[1-9][0-9]{0,2},[0-9]{3}\s*")
+
+
+class AmbiguousNumberError(ValueError):
+    """A number that may have a decimal comma or one between thousands, in a sentence with a remedy."""
+
+
+def with_point(text: str) -> str:
+    """The number with a decimal point where it has a decimal comma; any other text as it is.
+
+    AmbiguousNumberError for 1,234.
+    """
+    if "," not in text or not _COMMA.fullmatch(text):
+        return text
+    if _EITHER.fullmatch(text):
+        bare = text.strip()
+        raise AmbiguousNumberError(
+            f"{bare} may be {bare.replace(',', '.')} or {bare.replace(',', '')}: "
+            "write it with a decimal point, or without a comma."
+        )
+    return text.replace(",", ".")
+
+
+def parse_flag(value: Any) -> bool | None:
+    """True or false; a missing value is false. None where the value is neither."""
+    text = "" if value is None else str(value).strip().casefold()
+    return text in _YES if text in _YES | _NO else None
+
+
+# Which column of a table, or member of an object, holds which field of ours.
+
+
+class ColumnError(ValueError):
+    """Columns that cannot be mapped, in words."""
+
+
+def map_columns(
+    columns: Iterable[str], given: Mapping[str, str], names: Mapping[str, tuple[str, ...]]
+) -> dict[str, str]:
+    """Which column holds which of our fields: as given, the rest by name; an empty one in `given` is none.
+
+    `names` are our fields, each with the names that are taken for it, the likeliest first.
+    Raises ColumnError for a field that we do not have, or a column that the file does not have.
+    """
+    there = [column.strip() for column in columns]
+    for ours, theirs in given.items():
+        if ours not in names:
+            raise ColumnError(f"There is no field {ours!r}; there are: {', '.join(names)}.")
+        if theirs and theirs not in there:
+            raise ColumnError(f"There is no column {theirs!r}; the file has: {quote_names(there)}.")
+    found = {ours: theirs for ours, theirs in given.items() if theirs}
+    taken = set(found.values())
+    by_name = {column.casefold().replace(" ", "_"): column for column in reversed(there)}
+    for ours, known in names.items():
+        if ours in given:
+            continue
+        likely = next(
+            (by_name[name] for name in known if name in by_name and by_name[name] not in taken), None
+        )
+        if likely is not None:
+            found[ours] = likely
+            taken.add(likely)
+    return found
+
+
+def quote_names(columns: Iterable[str]) -> str:
+    """Names of columns for a message, not too long."""
+    words = ", ".join(repr(column[:60]) for column in columns)
+    return words if len(words) <= 400 else words[:400] + " …"
+
 
 #: How a text begins that is guarded, and what is guarded inside of it; RE2, which Arrow has, knows them too.
 BEGINNING = "^'*(?:[\t\r]|[\\s\ufeff\u200b]*[=+\\-@＝＋－＠])"  # noqa: RUF001 - wide forms of the signs are meant

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.files.columns import ColumnError, quote_names
+from core.files.cells import ColumnError, quote_names
 from core.files.csv_tables import BLANK, DelimitedTable, Row
 from core.files.json_objects import read_json_lines, read_json_list
 from core.files.refusals import FileRefusedError, Refuse, ignore

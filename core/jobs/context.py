@@ -4,19 +4,58 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import Error as DatabaseTrouble
+from django.db import connection
 
 from core.jobs import services
 from core.jobs.errors import LeaseLostError, StoppingError
-from core.jobs.heartbeats import heartbeats
 from core.jobs.models import Job
 from core.jobs.shutdown import stopping
 
+# Keeping a lease while its owner works: said again from a thread beside the work.
+
 logger = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def heartbeats(
+    renew: Callable[[], bool],
+    *,
+    every: Callable[[], float],
+    name: str,
+    after: Callable[[threading.Event], None],
+) -> Iterator[None]:
+    """Call `renew` after `every()` seconds, again and again, until the block ends or it returns False.
+
+    `after` is called then, in the same thread, with the event that the end of the block sets. A database that
+    does not answer is asked again at the next time.
+    """
+    ended = threading.Event()
+
+    def beat() -> None:
+        while not ended.wait(every()):
+            try:
+                if not renew():
+                    after(ended)
+                    return
+            except DatabaseTrouble:
+                logger.warning("The %s failed once.", name, exc_info=True)
+            finally:
+                connection.close()
+
+    thread = threading.Thread(target=beat, name=name, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
 
 PROGRESS_SECONDS = 0.5
 LEAST_PAUSE_SECONDS = 0.1

@@ -1,15 +1,26 @@
 """Runs one claimed job, and puts on the record how that ended."""
 
 import logging
+import threading
 import time
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol
 
-from core.jobs import registry, services
+from django.db import Error as DatabaseTrouble
+from django.db import close_old_connections, connection
+from django.dispatch import Signal
+
+from core.jobs import registry, selectors, services, shutdown
 from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.models import Job
-from core.jobs.requestids import current_request_id, request_id_of
-from core.jobs.signals import attempt_ended
-from core.jobs.spans import open_span
+from core.jobs.spans import current_request_id, open_span, request_id_of
+
+# What other parts may want to hear of.
+
+#: An attempt at a job ended. Arguments: kind; outcome (done, failed, released, lost); seconds.
+attempt_ended = Signal()
+
 
 logger = logging.getLogger(__name__)
 
@@ -60,3 +71,61 @@ def _attempt(job: Job) -> str:
             services.fail(job=job, error=f"{type(error).__name__}: {error}")
             return "failed"
     return "done"
+
+
+# Looking into the table: threads with nothing to do find jobs whose message got lost or waits elsewhere.
+
+
+class Threads(Protocol):
+    """The threads that do jobs."""
+
+    @property
+    def free(self) -> int:
+        """How many have nothing to do."""
+
+    def submit(self, key: Hashable, call: Callable[[], Any]) -> Any:
+        """Have one make this call, unless one with this key is there."""
+
+
+class Poller:
+    """A thread of a worker that looks into the table now and then, whatever becomes of the broker."""
+
+    def __init__(self, threads: Threads, *, every: float) -> None:
+        self._threads, self._every = threads, every
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="jobs-poll", daemon=True)
+
+    def start(self) -> None:
+        """Look from now on."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._stopped.set()
+
+    def look(self) -> None:
+        """Have free threads do the jobs that are due; show that this worker runs."""
+        services.worker_polled(name=services.worker_name())
+        if not (free := self._threads.free):
+            return
+        for number in range(min(free, len(selectors.due_jobs(most=free)))):
+            self._threads.submit(("poll", number), run_due)
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._every):
+            try:
+                self.look()
+            except DatabaseTrouble:
+                logger.warning("The table of jobs could not be read.", exc_info=True)
+            finally:
+                connection.close()
+
+
+def run_due() -> None:
+    """Do the jobs that are due, one after another, until none is left or this worker stops."""
+    close_old_connections()
+    try:
+        while not shutdown.stopping.is_set() and (due := selectors.due_jobs(most=1)):
+            run(job_id=due[0])
+    finally:
+        close_old_connections()

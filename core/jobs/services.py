@@ -25,7 +25,7 @@ from kombu.exceptions import ChannelError, OperationalError
 
 from core.jobs.errors import LeaseLostError
 from core.jobs.models import OPEN_STATES, Job, JobState, WorkerHeartbeat
-from core.jobs.requestids import current_request_id
+from core.jobs.spans import current_request_id
 
 logger = logging.getLogger(__name__)
 

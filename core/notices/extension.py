@@ -1,6 +1,6 @@
 """What notices add to other apps: the rule about jobs."""
 
 from core.extensions import Extension
-from core.notices.job_failures import RULE
+from core.notices.conditions import RULE
 
 EXTENSION = Extension(RULE)

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from core.accounts import actors, security
+from core.accounts import security
 from core.errors import ActionError
 from core.extensions import parts_of
 from core.projects.models import Event, Membership, Project
@@ -84,7 +84,7 @@ def record(
         action=action,
         subject=subject[:200],
         details=details or {},
-        address=actors.actor().address,
+        address=security.actor().address,
     )
 
 

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from core.files.tempdirs import scratch_dir
+from core.files.atomic import scratch_dir
 from core.storage.shelves import inside
 from core.storage.store import SharedStore, fetch
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files import File
 
-from core.files.tempdirs import scratch_dir
+from core.files.atomic import scratch_dir
 from core.storage.errors import name_folder_outages, refuse_absent_folder
 
 S3 = "s3://"

@@ -27,8 +27,7 @@ from botocore.utils import parse_timestamp
 from defusedxml import ElementTree as SafeTree
 from defusedxml.common import DefusedXmlException
 
-from core.jobs.requestids import HEADER, current_request_id
-from core.jobs.spans import is_on, open_span
+from core.jobs.spans import HEADER, current_request_id, is_on, open_span
 from core.money.amounts import cents, dollars
 from core.rates import limits
 from crowd.adapters.base import (

@@ -18,9 +18,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from core.money.amounts import dollars
-from crowd.study import notation
+from crowd.study import explain
 from crowd.study.explain import findings
-from crowd.study.values import Amount, Period, Words, duration
+from crowd.study.schema import Amount, Period, Words, duration
 
 #: Empty rows below the filled ones, and rows that are read at most.
 _SPARE, _MOST = 2, 400
@@ -138,9 +138,9 @@ class Rows(forms.Field):
             return value or ""
         if self.mapping:
             pairs = value if isinstance(value, Mapping) else {row["key"]: row["value"] for row in value}
-            return "\n".join(notation.pairs({str(key): held for key, held in pairs.items()}))
+            return "\n".join(explain.pairs({str(key): held for key, held in pairs.items()}))
         rows = [{key: held for key, held in row.items() if held not in (None, "")} for row in value]
-        return notation.value(rows, width=0)
+        return explain.value_text(rows, width=0)
 
     def to_python(self, value: Any) -> Any:
         """The entries, as the model reads them."""
@@ -199,7 +199,7 @@ class Lines(forms.CharField):
         if not isinstance(value, list | tuple):
             return value
         simple = all(text == text.strip() and text and "\n" not in text and text[0] != "[" for text in value)
-        return "\n".join(value) if simple else notation.value(list(value), width=0) if any(value) else ""
+        return "\n".join(value) if simple else explain.value_text(list(value), width=0) if any(value) else ""
 
     def to_python(self, value: Any) -> Any:
         """Lines without the blank ones, or the TOML list."""
@@ -224,7 +224,7 @@ class Toml(forms.CharField):
         """The stored value as text."""
         if isinstance(value, str) or not value:
             return value or ""
-        return "\n".join(notation.pairs(value)) if self.table else notation.value(value)
+        return "\n".join(explain.pairs(value)) if self.table else explain.value_text(value)
 
     def to_python(self, value: Any) -> Any:
         """The value."""

@@ -8,11 +8,17 @@
 step of the apps before it (None: there is none). It is asked once for a page.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from django.utils import timezone
+
 from core.extensions import parts_of
+from core.notices.conditions import everything_now
+from core.notices.models import Notice
 from core.projects.models import Project
+from crowd.models import Assignment
+from web.cache import cached, is_large_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +106,71 @@ def compose_overview(project: Project) -> OverviewPart:
         teach, teach_link = teach or own.teach, teach_link or own.teach_link
     attention.sort(key=lambda each: each.level != "now")
     return OverviewPart(tuple(steps), tuple(attention), teach, teach_link)
+
+
+# What needs somebody by the rules of notices, for a project's overview.
+
+_LEVELS: dict[str, str] = {Notice.Level.ALARM: "now", Notice.Level.WARNING: "soon"}
+
+
+def say(project: Project, _: int | None) -> OverviewPart:
+    """Alarms and warnings of this project as they are now; news are in the list of notices.
+
+    The rules look at all projects at once. Where that takes long, what they found is cached for a while.
+    """
+    now = timezone.now()
+    large = is_large_table(Assignment)
+    found = cached("conditions-now", now, lambda: everything_now(now), large=large)
+    return OverviewPart(
+        attention=tuple(
+            Attention(_LEVELS[each.level], each.sentence, each.address)
+            for each in found
+            if each.project == project.pk and each.level in _LEVELS
+        )
+    )
+
+
+# The funnel of a project as it is drawn: a bar for each step, and the same as a table.
+
+#: Heads of the table's columns, one for each of NAMES.
+HEADS = ("Came through", "Waiting", "For a researcher", "Out", "Taken out")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of a step's bar: x and width of 100, which is as wide as the step that most entered."""
+
+    name: str
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelRow:
+    """A step with its bar; `cells` are its counts by NAMES, None where the step has no such part."""
+
+    step: Step
+    bars: tuple[Bar, ...]
+    cells: tuple[Count | None, ...]
+
+    @property
+    def rest(self) -> list[Count]:
+        """Those that did not come through, as far as there are any."""
+        return [count for count in self.cells[1:] if count and count.count]
+
+
+def drawn(steps: Sequence[Step]) -> list[FunnelRow]:
+    """All steps on one scale."""
+    widest = max((step.entered for step in steps), default=0)
+    return [_draw(step, 100 / widest if widest else 0.0) for step in steps]
+
+
+def _draw(step: Step, scale: float) -> FunnelRow:
+    by_name = {count.name: count for count in step.counts}
+    bars, x = [], 0.0
+    for name in NAMES:
+        if name in by_name and by_name[name].count:
+            width = round(by_name[name].count * scale, 3)
+            bars.append(Bar(name, round(x, 3), width))
+            x += width
+    return FunnelRow(step, tuple(bars), tuple(by_name.get(name) for name in NAMES))

@@ -1,26 +1,88 @@
 """The form of a stage: what every stage has, what the marketplace lists, and the options of its kind."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Any, cast
 
 from django import forms
 from pydantic import BaseModel, ValidationError
 
-from core.money.amounts import cents, dollars
+from core.money.amounts import cents, dollars, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
-from crowd.desk.form_costs import cost_of
-from crowd.desk.texts import add_copies, follow_entered
 from crowd.kinds import Listing, StageConfig, StageKind, kind_named
-from crowd.listings import listing_of, made_listing
+from crowd.listings import is_made, listing_of, made_listing
 from crowd.models import Endpoint, Stage
-from crowd.selectors.budgets import allotted_cents, over_budget
-from crowd.services.estimate import PER, Estimate
+from crowd.selectors.stage_status import allotted_cents, over_budget
+from crowd.services.quotes import PER, Estimate, Terms, estimate
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
 from web.revisions import RevisedForm
+
+# What a form's entries would cost, as far as they make sense already.
+
+_MOST_PEOPLE, _MOST_SECONDS = 10_000, 36_000
+
+
+def cost_of(
+    entered: Callable[[str], Any], endpoint: Endpoint | None, *, units: int, wage_floor_cents: int
+) -> Estimate | None:
+    """The cost of `units` units by what was entered; None while numbers are missing or wrong."""
+    try:
+        minutes = entered("expected_minutes")
+        seconds = round(Decimal(str(minutes)) * 60) if minutes else None
+        terms = Terms(
+            units_per_hit=int(entered("units_per_hit") or 1),
+            redundancy=int(entered("redundancy")),
+            reward_cents=entered_cents(str(entered("reward"))),
+            fee_profile=endpoint.fee_profile if endpoint else "none-1",
+            seconds=seconds if seconds is not None and 0 < seconds <= _MOST_SECONDS else None,
+        )
+    except (ValueError, ArithmeticError, TypeError):
+        return None
+    if not (0 < terms.units_per_hit <= PER and 0 < terms.redundancy <= _MOST_PEOPLE):
+        return None
+    return estimate(terms, units=units, wage_floor_cents=wage_floor_cents)
+
+
+# Texts for workers on forms: made from what is entered, until a person writes others.
+#
+# Beside each text stands a hidden copy of what was made when the page was drawn. A text that still equals
+# its copy is made again from what is sent; the answer's page shows it, before anything is published.
+
+#: Fields of `TaskFields` that kinds make.
+MADE = ("title", "description")
+_HELP = "Made from what you enter, and again when that changes, unless you write your own. Empty: made."
+
+
+def add_copies(form: forms.Form, made: Listing, *, texts: str, copies: str) -> None:
+    """Hidden fields for what is made, under names with `copies` before them; `texts` is before the texts'."""
+    if not made.title:
+        return
+    for name in MADE:
+        field = form.fields[texts + name]
+        field.help_text = f"{field.help_text} {_HELP}"
+        form.fields[copies + name] = forms.CharField(
+            required=False, widget=forms.HiddenInput, initial=getattr(made, name)
+        )
+
+
+def follow_entered(form: forms.Form, made: Listing, *, texts: str, copies: str) -> None:
+    """Put what is made now in place of texts that equal their copies, as cleaned and as drawn again."""
+    drawn = cast(MutableMapping[str, Any], copy(form.data))
+    form.data = drawn
+    for name in MADE:
+        text, copied, new = texts + name, copies + name, getattr(made, name)
+        if copied not in form.fields:
+            continue
+        old = form.cleaned_data.get(copied) or form.fields[copied].initial
+        if is_made(form.cleaned_data.get(text) or "", old):
+            form.cleaned_data[text] = drawn[text] = new
+        form.cleaned_data[copied] = drawn[copied] = new
+
 
 _TASK, _CONFIG, _MADE = "task.", "config.", "made."
 _RULES = (

@@ -3,18 +3,21 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
-from core.projects.models import Membership, Project
+from core.money.amounts import dollars
+from core.projects.models import Event, Membership, Project
 from core.projects.selectors import last_event, projects_of
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.selectors.stage_sizes import is_large, project_figures
 from web.cache import cached, moment
+from web.tables import Choices, Column, Grid, Words
 
 State = Assignment.State
 
@@ -234,3 +237,159 @@ def operations_of(rows: QuerySet[MarketOperation], state: str) -> QuerySet[Marke
     if state == "unfinished":
         return rows.exclude(state__in=MarketOperation.FINAL)
     return rows if state == "all" else rows.filter(state=state)
+
+
+# The tables of this app's pages: which columns they have, and what they can be filtered and sorted by.
+
+
+def _money(name: str) -> Any:
+    """An amount of cents as dollars, for files."""
+    return lambda row: dollars(getattr(row, name))
+
+
+def _who(event: Event) -> str:
+    return event.actor.get_username() if event.actor else ""
+
+
+def _hit(work: Assignment) -> int | None:
+    return work.hit.ordinal if work.hit else None
+
+
+PROJECTS = Grid(
+    "projects",
+    columns=(
+        Column("slug", "Short name", attrgetter("slug"), on_page=False),
+        Column("title", "Project", attrgetter("title"), by="title"),
+        Column("role", "Your role", attrgetter("my_role"), by="my_role", gaps=True),
+        Column("stages", "Stages", attrgetter("stage_count"), by="stage_count", down=True, number=True),
+        Column("open", "Open", attrgetter("open_count"), by="open_count", down=True, number=True),
+        Column("spent", "Spent", _money("spent_cents"), by="spent_cents", down=True, number=True),
+        Column("reserved", "Reserved", _money("reserved_cents"), by="reserved_cents", down=True, number=True),
+        Column("budget", "Budget", _money("budget_cents"), by="budget_cents", down=True, number=True),
+        Column("made", "Made", attrgetter("created_at"), by="created_at", down=True),
+    ),
+    filters=(
+        Choices(
+            "state", "Which projects", {"all": "All", "open": "With open stages", "mine": "Mine as owner"}
+        ),
+        Words("q", "Title or short name"),
+    ),
+    order="made",
+)
+MEMBERS = Grid(
+    "members",
+    columns=(
+        Column("name", "Name", lambda row: row.user.get_username(), by="user__username"),
+        Column("role", "Role", attrgetter("role"), by="role"),
+    ),
+    filters=(
+        Choices(
+            "role", "Role", {"all": "All", "owner": "Owners", "manager": "Managers", "viewer": "Viewers"}
+        ),
+        Words("q", "Name"),
+    ),
+    order="name",
+)
+EVENTS = Grid(
+    "events",
+    columns=(
+        Column("at", "When", attrgetter("at"), by="pk", down=True),
+        Column(
+            "who",
+            "Who",
+            _who,
+            by="actor__username",
+            gaps=True,
+        ),
+        Column("action", "What", attrgetter("action"), by="action"),
+        Column("words", "In words", attrgetter("words"), on_page=False),
+        Column("subject", "About", attrgetter("subject"), by="subject"),
+        Column("why", "Why", lambda row: row.details.get("why", "")),
+        Column("address", "From", attrgetter("address"), on_page=False),
+    ),
+    filters=(Words("q", "About, or who"),),
+    order="at",
+)
+HITS = Grid(
+    "hits",
+    columns=(
+        Column("number", "HIT", attrgetter("ordinal"), by="ordinal"),
+        Column("id", "Id at the marketplace", attrgetter("external_id"), on_page=False),
+        Column("state", "State", attrgetter("state"), by="state"),
+        Column("answered", "Answered", attrgetter("answered"), by="answered", down=True, number=True),
+        Column("places", "Places", attrgetter("places"), on_page=False),
+        Column("missing", "Missing", attrgetter("missing"), by="missing", down=True, number=True),
+        Column("working", "At work", attrgetter("working"), by="working", down=True, number=True),
+        Column("reward", "Reward + fee", _money("reward_cents"), by="reward_cents", down=True, number=True),
+        Column("fee", "Fee", _money("fee_cents"), on_page=False),
+        Column("wave", "Wave", attrgetter("wave"), by="wave", number=True),
+        Column("expires", "Expires", attrgetter("expires_at"), by="expires_at", gaps=True),
+    ),
+    filters=(Choices("state", "Which HITs to show", HIT_STATES, tabs=True), Words("q", "Number or id")),
+    order="number",
+)
+WORK = Grid(
+    "work",
+    columns=(
+        Column("worker", "Worker", attrgetter("worker.external_id"), by="worker__external_id"),
+        Column("id", "Id at the marketplace", attrgetter("external_id"), on_page=False),
+        Column("simulated", "Simulated", attrgetter("worker.simulated"), on_page=False),
+        Column("state", "State", attrgetter("state"), by="state"),
+        Column("held", "Held", attrgetter("held"), on_page=False),
+        Column("note", "Note", attrgetter("note"), on_page=False),
+        Column("hit", "About", _hit, by="hit__ordinal", gaps=True),
+        Column("about", "Units", attrgetter("about"), on_page=False),
+        Column(
+            "checks", "Checks failed", attrgetter("failed_checks"), by="failed_checks", down=True, number=True
+        ),
+        Column("newest", "Came in", attrgetter("stored_at"), by="pk", down=True),
+        Column("due", "Approved by itself", attrgetter("auto_approve_at"), by="auto_approve_at", gaps=True),
+    ),
+    filters=(
+        Choices("state", "Which work to show", WORK_STATES, tabs=True),
+        Words("worker", "Worker", hidden=True),
+    ),
+    order="due",
+)
+WORKERS = Grid(
+    "workers",
+    columns=(
+        Column("worker", "Worker", attrgetter("external_id"), by="external_id"),
+        Column("simulated", "Simulated", attrgetter("simulated"), on_page=False),
+        Column("excluded", "Excluded", attrgetter("excluded"), on_page=False),
+        Column("answered", "Answered", attrgetter("done"), by="done", down=True, number=True),
+        Column("rejected", "Rejected", attrgetter("rejected"), by="rejected", down=True, number=True),
+        Column("held", "Held", attrgetter("held"), by="held", down=True, number=True),
+        Column(
+            "checks", "Checks failed", attrgetter("failed"), by="failed", down=True, number=True, gaps=True
+        ),
+        Column("last", "Last seen", attrgetter("last"), by="last", down=True, number=True, gaps=True),
+    ),
+    filters=(
+        Choices(
+            "state",
+            "Which workers to show",
+            {"all": "All", "failed": "Failed a check", "rejected": "Rejected", "excluded": "Excluded"},
+            tabs=True,
+        ),
+        Words("q", "Worker"),
+    ),
+    order="last",
+)
+OPERATIONS = Grid(
+    "operations",
+    columns=(
+        Column("kind", "Operation", lambda row: row.get_kind_display(), by="kind"),
+        Column("target", "About", attrgetter("target"), on_page=False),
+        Column("state", "State", attrgetter("state"), by="state"),
+        Column("error", "Error", lambda row: f"{row.error_code} {row.error_text}".strip(), on_page=False),
+        Column("amount", "Amount + fee", _money("amount_cents"), by="amount_cents", down=True, number=True),
+        Column("fee", "Fee", _money("fee_cents"), on_page=False),
+        Column("asked", "Asked", attrgetter("planned_at"), by="planned_at", down=True),
+        Column("tries", "Tries", attrgetter("attempts"), by="attempts", down=True, number=True),
+        Column("request", "Request id", attrgetter("request_id")),
+        Column("token", "Token", attrgetter("token"), on_page=False),
+    ),
+    filters=(Choices("state", "Which operations to show", OPERATION_STATES, tabs=True),),
+    order="asked",
+)

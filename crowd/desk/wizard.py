@@ -18,20 +18,18 @@ from core.money.amounts import dollars, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
 from crowd.desk.beginnings import StageTable
-from crowd.desk.form_costs import cost_of
 from crowd.desk.forms import Form
-from crowd.desk.stageform import endpoint_words
-from crowd.desk.texts import add_copies, follow_entered
+from crowd.desk.stageform import add_copies, cost_of, endpoint_words, follow_entered
 from crowd.kinds import Listing, StageKind, kind_named
 from crowd.listings import made_listing
 from crowd.models import Endpoint
-from crowd.services.estimate import PER, Estimate
+from crowd.services.quotes import PER, Estimate
 from crowd.study import application
+from crowd.study.documents import document_toml
 from crowd.study.planning import Plan, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, parse
 from crowd.study.schema import ProjectFields, StageFields, TaskFields
-from crowd.study.writer import document_toml
 
 #: What of a stage is asked here; everything else is in its own form afterwards.
 ASKED = ("reward", "redundancy", "units_per_hit", "expected_minutes", "approve", "budget")

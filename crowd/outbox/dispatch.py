@@ -32,13 +32,12 @@ from crowd.adapters.base import (
     Unknown,
 )
 from crowd.budget import Cost
-from crowd.contact import Contact
 from crowd.counted_work import counting
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox import epoch, results
-from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, fill_in_groups
-from crowd.services.recounts import recount_all
+from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, Contact, fill_in_groups
+from crowd.services.decisions import recount_all
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State

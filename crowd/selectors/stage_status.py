@@ -9,12 +9,37 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
+from core.money.amounts import dollars
+from core.projects.models import Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, LedgerEntry, Stage
 from crowd.selectors.operations import needs_person, waiting
 from crowd.selectors.stage_sizes import is_large
 from crowd.selectors.wage import Wage, wage
 from web.cache import cached, moment
+
+# What the stages of a project may spend together, beside what the project has.
+
+
+def allotted_cents(project: Project, *, without: Stage | None = None) -> int:
+    """The budgets of a project's stages together, or of all but one."""
+    rows = Stage.objects.filter(project=project)
+    if without is not None:
+        rows = rows.exclude(pk=without.pk)
+    return rows.aggregate(cents=Sum("budget_cents"))["cents"] or 0
+
+
+def over_budget(project: Project, *, stage: Stage | None = None, budget_cents: int = 0) -> str:
+    """A caution where all stages exceed the project's budget with this one at this budget; else nothing."""
+    others = allotted_cents(project, without=stage)
+    together = others + budget_cents
+    if together <= project.budget_cents:
+        return ""
+    return (
+        f"The stages' budgets are {dollars(together)} together, more than the project's "
+        f"{dollars(project.budget_cents)}, which ends them early. Raise it, or lower theirs."
+    )
+
 
 _HOUR = timedelta(hours=1)
 #: Only what came in so lately tells the pace.

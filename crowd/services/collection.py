@@ -29,15 +29,14 @@ from crowd.adapters.base import (
     Submission,
 )
 from crowd.budget import Cost
-from crowd.contact import Contact
 from crowd.counted_work import counts
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
+from crowd.outbox.calls import Contact
 from crowd.outbox.planning import NOTHING, plan
-from crowd.pages import by_key
 from crowd.services import decisions, receipts, unproven
-from crowd.services.recounts import recount, recount_all
-from crowd.services.stages import settle_closed_hit, settle_closed_hits
+from crowd.services.decisions import recount, recount_all
+from crowd.services.stages import by_key, settle_closed_hit, settle_closed_hits
 from web.cache import figures
 
 logger = logging.getLogger(__name__)

@@ -4,10 +4,14 @@ A group is a row before it exists at the marketplace. Rules and grants name it b
 needs its id waits until it is there.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 from django.utils import timezone
 
 from crowd.adapters.base import Rule
-from crowd.models import Endpoint, Group, MarketOperation, Stage, Worker
+from crowd.errors import CrowdError
+from crowd.models import Endpoint, Group, Hit, MarketOperation, Stage, Worker
 from crowd.outbox.planning import plan
 
 
@@ -60,3 +64,98 @@ def only(group: Group) -> dict[str, object]:
 def rule_payload(rule: Rule) -> dict[str, object]:
     """A rule as JSON."""
     return {"kind": rule.kind, "op": rule.op, "values": list(rule.values), "hide": rule.hide}
+
+
+# HITs that were split for the fee tier: nobody may answer the same units in two of them.
+#
+# The HITs of all bundles are numbered by part. Whoever works in one part of a stage is put into the
+# groups "elsewhere" of the other parts, whose members do not see that part's HITs; until the marketplace
+# knows, our task page refuses.
+
+
+def _name(stage: Stage, part: int) -> str:
+    return f"{stage.project.slug}/{stage.slug}: works elsewhere than part {part + 1} (#{stage.pk})"
+
+
+def group_of_part(stage: Stage, part: int) -> Group:
+    """The group of workers who must not see a part."""
+    return ensure_group(
+        endpoint=stage.endpoint,
+        name=_name(stage, part),
+        description="Workers who already do another part of this work; each answer is another person's.",
+        stage=stage,
+    )
+
+
+def rules_for_part(stage: Stage, part: int) -> list[dict[str, object]]:
+    """What the listing of a split HIT asks of workers."""
+    return [not_in(group_of_part(stage, part))]
+
+
+def keep_to_part(stage: Stage, worker: Worker, hit: Hit) -> int:
+    """Plan that a worker who took a split HIT no longer sees other parts; the number of groups."""
+    if hit.part is None:
+        return 0
+    names = {_name(stage, part): part for part in range(hit.part_count)}
+    others = [
+        group for group in Group.objects.filter(stage=stage, name__in=names) if names[group.name] != hit.part
+    ]
+    for group in others:
+        put_into(group, worker)
+    return len(others)
+
+
+# Stages whose work is a test: who passes it is put into a group that other stages can ask for.
+#
+# A stage asks for it by the rule {kind = "passed", op = "Exists", values = ["the test's short name"]}.
+# What the marketplace is told is the group; those who are not in it do not even see the HITs.
+
+#: The kind of the rule.
+PASSED = "passed"
+
+
+def passed_group(stage: Stage) -> Group:
+    """The group of those who passed a stage."""
+    return ensure_group(
+        endpoint=stage.endpoint,
+        name=f"{stage.project.slug}/{stage.slug}: passed (#{stage.pk})",
+        description="Workers who passed a test of this project and may do the work that asks for it.",
+        stage=stage,
+    )
+
+
+def let_pass(stage: Stage, workers: Iterable[Worker]) -> int:
+    """Put workers into the group of a stage, each once; how many are new to it."""
+    group = passed_group(stage)
+    known = _granted(group)
+    new = [worker for worker in workers if worker.external_id not in known]
+    for worker in new:
+        put_into(group, worker)
+    return len(new)
+
+
+def _granted(group: Group) -> set[str]:
+    granted = MarketOperation.objects.filter(
+        kind=MarketOperation.Kind.GRANT, target=f"group:{group.pk}"
+    ).values_list("purpose", flat=True)
+    return {purpose.removeprefix("grant ") for purpose in granted}
+
+
+def with_groups(stage: Stage) -> list[dict[str, Any]]:
+    """The stage's rules as a marketplace understands them; CrowdError for a test that is not there."""
+    return [_with_group(stage, rule) if rule["kind"] == PASSED else rule for rule in stage.eligibility]
+
+
+def _with_group(stage: Stage, rule: dict[str, Any]) -> dict[str, Any]:
+    slug = rule["values"][0]
+    test = (
+        Stage.objects.filter(project=stage.project_id, endpoint=stage.endpoint_id, slug=slug)
+        .select_related("project", "endpoint")
+        .first()
+    )
+    if test is None:
+        raise CrowdError(
+            f"Workers must have passed the stage {slug!r}, and this project has none of that name at "
+            f"{stage.endpoint.label}."
+        )
+    return only(passed_group(test))

@@ -20,9 +20,8 @@ from crowd.kinds import kind_of
 from crowd.models import Hit, HitUnit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox import epoch
 from crowd.outbox.planning import plan
-from crowd.services import memo
-from crowd.services.parts import rules_for_part
-from crowd.services.qualifying_stages import with_groups
+from crowd.services import rollback
+from crowd.services.groups import rules_for_part, with_groups
 from crowd.services.quotes import bundles_to_publish, fee, sizes
 from crowd.services.stage_exclusions import rules_apart
 
@@ -233,7 +232,7 @@ def listing(
         "places": hit.places,
         "entry_url": settings.TASK_URL
         + reverse("crowd:task", args=[hit.key])
-        + memo.query(stage, hit, units, installation),
+        + rollback.query(stage, hit, units, installation),
         "frame_height": 0,
         "eligibility": list(rules),
     }

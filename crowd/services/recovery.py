@@ -34,7 +34,7 @@ from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, HitUnit, Marke
 from crowd.outbox import results
 from crowd.outbox.calls import bonus_reference, found_purpose
 from crowd.outbox.unfinished_operations import compare_operations, unfinished
-from crowd.services import memo
+from crowd.services import rollback
 from crowd.services.collection import collect_hit
 from crowd.services.publication import next_ordinal
 from crowd.services.rollback import created_at, note_comparison, publication_token
@@ -192,7 +192,7 @@ def _adopt_places(operation: MarketOperation, listing: Listing, found: Recovery)
 def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, found: Recovery) -> None:
     """A HIT that was planned and published after the backup."""
     question = str(listing.raw.get("Question", ""))
-    known = memo.read(question)
+    known = rollback.read(question)
     stage = _stage_of(endpoint, listing, known, question)
     if stage is None:
         if known is not None or f"{settings.TASK_URL}/" in question:
@@ -242,7 +242,9 @@ def _begin(stage: Stage, listing: Listing) -> None:
         )
 
 
-def _stage_of(endpoint: Endpoint, listing: Listing, known: memo.Memo | None, question: str) -> Stage | None:
+def _stage_of(
+    endpoint: Endpoint, listing: Listing, known: rollback.Memo | None, question: str
+) -> Stage | None:
     """The stage that published a HIT: by its memo, or the only one whose listings look like it."""
     stages = Stage.objects.filter(endpoint=endpoint).select_related("project", "endpoint")
     if known is not None:
@@ -256,7 +258,7 @@ def _stage_of(endpoint: Endpoint, listing: Listing, known: memo.Memo | None, que
 
 
 def _new_hit(
-    endpoint: Endpoint, stage: Stage, listing: Listing, known: memo.Memo | None, question: str
+    endpoint: Endpoint, stage: Stage, listing: Listing, known: rollback.Memo | None, question: str
 ) -> Hit:
     worker = None
     if known and known.compensates:
@@ -286,7 +288,7 @@ def _key_in(question: str) -> uuid.UUID:
     return uuid.UUID(named[0]) if named else uuid.uuid4()
 
 
-def _take_units(stage: Stage, hit: Hit, known: memo.Memo | None) -> bool:
+def _take_units(stage: Stage, hit: Hit, known: rollback.Memo | None) -> bool:
     """Give an adopted HIT its units; False where nobody can tell which they are, or they are not here."""
     if known is None:
         return False

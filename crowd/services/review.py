@@ -2,6 +2,8 @@
 
 import json
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -9,6 +11,7 @@ from django.utils import timezone
 
 from core.money.amounts import dollars
 from core.money.fees import bonus_fee, reward_fee
+from core.projects.models import Project
 from core.projects.services import record
 from crowd.adapters.base import CallRefusal, EarlierSuccess
 from crowd.budget import Cost
@@ -21,9 +24,9 @@ from crowd.outbox.calls import found_purpose
 from crowd.outbox.planning import plan
 from crowd.services import decisions
 from crowd.services.collection import plan_decision
+from crowd.services.decisions import recount
 from crowd.services.groups import ensure_group, only, put_into
 from crowd.services.publication import next_ordinal, plan_listing
-from crowd.services.recounts import recount
 
 Kind, State = MarketOperation.Kind, Assignment.State
 _DECIDABLE = (State.SUBMITTED, State.QUARANTINED)
@@ -281,3 +284,75 @@ def _log(assignment: Assignment, action: str, actor: Any, why: str) -> None:
         actor=actor,
         details={"worker": assignment.worker.external_id, "why": why[:500]},
     )
+
+
+# What a researcher does about somebody in all stages of a project.
+
+
+@transaction.atomic
+def exclude_from_project(*, worker: Worker, project: Project, reason: str, actor: Any) -> int:
+    """Bar somebody from all stages that the project has at their marketplace; how many. Each is logged.
+
+    Stages made later are not among them: exclusions are by stage.
+    """
+    rows = list(
+        Stage.objects.filter(project=project, endpoint=worker.endpoint_id)
+        .select_related("project")
+        .order_by("pk")
+    )
+    for row in rows:
+        exclude_worker(worker=worker, reason=reason, actor=actor, stage=row)
+    return len(rows)
+
+
+# One decision about many pieces of work, each as if it had been made alone.
+
+#: Pieces of work that one request decides about.
+MOST_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many were approved, and each that was not: the worker's id and why.
+
+    `undecided` names approved work in which something still waits for a reviewer, and what.
+    """
+
+    approved: int
+    refused: tuple[tuple[str, str], ...]
+    undecided: tuple[tuple[str, str], ...] = ()
+
+
+def approve_chosen(*, stage: Stage, chosen: Sequence[int], actor: Any, note: str = "") -> Outcome:
+    """Plan to approve these assignments of the stage, each in a transaction of its own with its own event.
+
+    One that somebody else has decided about is refused in words and stops no other. Raises CrowdError where
+    nothing or more than `MOST_AT_ONCE` is chosen; then nothing happens. Ids of other stages are passed over.
+    """
+    wanted = sorted(set(chosen))
+    if not wanted:
+        raise CrowdError("Nothing is chosen. Tick the work to approve first.")
+    if len(wanted) > MOST_AT_ONCE:
+        raise CrowdError(f"{len(wanted)} are chosen; at most {MOST_AT_ONCE} are approved at once.")
+    approved, refused, undecided = 0, [], []
+    for pk in wanted:
+        with transaction.atomic():
+            row = (
+                Assignment.objects.select_related("worker")
+                .select_for_update(of=("self",), no_key=True)
+                .filter(stage=stage, pk=pk)
+                .first()
+            )
+            if row is None:
+                continue
+            row.stage = stage
+            try:
+                with transaction.atomic():
+                    approve(assignment=row, actor=actor, note=note)
+            except CrowdError as error:
+                refused.append((row.worker.external_id, str(error)))
+            else:
+                approved += 1
+                if words := kind_of(stage).undecided(row):
+                    undecided.append((row.worker.external_id, words))
+    return Outcome(approved, tuple(refused), tuple(undecided))

@@ -4,33 +4,59 @@ Everything here plans operations; `crowd.outbox` performs them. Calling any of i
 where it stopped.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models import Count
+from django.db.models import Count, Model, QuerySet
 from django.utils import timezone
 from pydantic import ValidationError as ConfigError
 
 from core.money.amounts import dollars
 from core.projects.models import Project
-from core.projects.services import record
+from core.projects.services import record, why_read_only
 from core.revisions import ShownColumns
 from crowd import budget, bundles
 from crowd.budget import Cost, MovementPurpose
-from crowd.errors import BudgetError, CrowdError, NotArmedError, StageStateError
+from crowd.errors import BudgetError, CrowdError, NotArmedError, ReadOnlyError, StageStateError
 from crowd.kinds import config_of, kind_named, kind_of
 from crowd.listings import follow
 from crowd.models import Assignment, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
-from crowd.pages import by_key
+from crowd.services.groups import with_groups
 from crowd.services.publication import publish_pending
-from crowd.services.qualifying_stages import with_groups
 from crowd.services.quotes import Quote, quote
-from crowd.services.readonly import refuse_read_only
 from crowd.study.explain import not_known
+
+# Rows in pages by key, for those who write while they read.
+#
+# An open cursor keeps SQLite's view of the database as it was; a write on the same connection is refused
+# at once ("database is locked") when another process has written since.
+
+Row = TypeVar("Row", bound=Model)
+
+
+def by_key(rows: "QuerySet[Row]", *, size: int = 500) -> Iterator[Row]:
+    """All rows in the order of their keys; between two pages no cursor is open."""
+    last = None
+    while True:
+        page = list((rows if last is None else rows.filter(pk__gt=last)).order_by("pk")[:size])
+        yield from page
+        if len(page) < size:
+            return
+        last = page[-1].pk
+
+
+# Projects in which nothing is collected or changed.
+
+
+def refuse_read_only(project: Project) -> None:
+    """ReadOnlyError, in words, for a project whose data come from elsewhere."""
+    if why := why_read_only(project):
+        raise ReadOnlyError(why)
+
 
 Status = Stage.Status
 #: What cannot change once HITs of an opened stage were planned: people are working under these terms.

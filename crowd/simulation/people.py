@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from crowd.models import Stage
-from crowd.simulation.accounts import Account
-from crowd.simulation.answers import Effort, SimulatedPerson, answer_unit, effort_of
-from crowd.simulation.http import Answer, Browser, LostError
-from crowd.simulation.page import Form, read_form
+from crowd.simulation.accounts import Account, Answer, Browser, LostError
+from crowd.simulation.answers import Effort, Form, SimulatedPerson, answer_unit, effort_of, read_form
 
 _T = TypeVar("_T")
 #: HITs in a row that came to nothing, after which somebody goes home.

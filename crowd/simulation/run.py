@@ -19,9 +19,8 @@ from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
 from crowd.services.tick import tick
-from crowd.simulation.accounts import Account, SimulationError, mark_simulated
+from crowd.simulation.accounts import Account, Browser, LostError, SimulationError, mark_simulated
 from crowd.simulation.answers import SimulatedPerson
-from crowd.simulation.http import Browser, LostError
 from crowd.simulation.people import GoneHome, Person, RetryDelays, WorkPace
 from crowd.simulation.profiles import Profile
 

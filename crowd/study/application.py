@@ -16,9 +16,8 @@ from crowd.services.endpoints import change_endpoint, change_keys, create_endpoi
 from crowd.services.quotes import Quote, quote
 from crowd.services.stages import change_stage, create_stage
 from crowd.study.documents import endpoint_document, resolved_endpoint, stage_columns, stage_document
-from crowd.study.locate import Path
 from crowd.study.planning import Plan, keys_differ, keys_of, plan
-from crowd.study.problems import Problem, StudyError
+from crowd.study.problems import Path, Problem, StudyError
 from crowd.study.reader import Study
 from crowd.study.schema import EndpointFields, ProjectFields, StageFields
 

@@ -1,5 +1,6 @@
 """What is in the database, in the file's terms: the tables that a file would have to hold to say the same."""
 
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,9 +9,9 @@ from core.money.amounts import dollars
 from core.projects.models import Membership, Project
 from crowd.models import Endpoint, Stage
 from crowd.services.endpoints import PRESETS
+from crowd.study.explain import key, pairs, table, value_text, without
 from crowd.study.reader import complete_config
-from crowd.study.schema import EndpointFields, StageFields
-from crowd.study.values import duration
+from crowd.study.schema import EndpointFields, StageFields, duration
 
 #: Fields of a stage in the file, with the columns that hold them as they are.
 SAME = (
@@ -164,3 +165,62 @@ def comparable(document: Document) -> Document:
         else:
             flat[name] = value
     return flat
+
+
+# TOML text of a study in the database: a file that, applied, would change nothing.
+
+
+def study_toml(project: Project) -> str:
+    """The project, the endpoints that its stages use, and its stages."""
+    stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
+    endpoints = {stage.endpoint.name: stage.endpoint for stage in stages}
+    members = project_document(project)
+    lines = ["[project]", *pairs(without(members, "members"))]
+    if members["members"]:
+        lines += ["", "[project.members]", *pairs(members["members"])]
+    for name, endpoint in sorted(endpoints.items()):
+        lines += ["", *_endpoint(name, endpoint)]
+    for stage in stages:
+        lines += ["", *_stage(stage)]
+    return "\n".join(lines) + "\n"
+
+
+def _endpoint(name: str, endpoint: Endpoint) -> Iterator[str]:
+    document = endpoint_document(endpoint)
+    yield f"[endpoints.{key(name)}]  # its keys stay in the installation"
+    for preset in PRESETS:
+        fields = EndpointFields.model_validate(
+            {"preset": preset, **{name: document[name] for name in ("label", "currency", "burst")}}
+        )
+        if resolved_endpoint(name, fields) == document:
+            yield f"preset = {value_text(preset)}"
+            document = {name: document[name] for name in ("label", "currency", "burst")}
+            break
+    yield from pairs(document)
+
+
+def _stage(stage: Stage) -> Iterator[str]:
+    unsorted = stage_document(stage)
+    document = {name: unsorted[name] for name in StageFields.model_fields}
+    for name in ("max_hits_per_worker", "expected_minutes"):
+        if document[name] is None:
+            del document[name]
+    yield "[[stages]]"
+    yield from pairs(without(document, "task", "config"))
+    for below in ("task", "config"):
+        yield ""
+        yield from table(f"stages.{below}", document[below])
+
+
+def document_toml(document: Mapping[str, Any]) -> str:
+    """A study in the file's own terms, as tables of the library that reads TOML, as a file again."""
+    project = document["project"]
+    lines = ["[project]", *pairs(without(project, "members"))]
+    if project.get("members"):
+        lines += ["", "[project.members]", *pairs(project["members"])]
+    for stage in document.get("stages", ()):
+        lines += ["", "[[stages]]", *pairs(without(stage, "task", "config"))]
+        for below in ("task", "config"):
+            if stage.get(below):
+                lines += ["", *table(f"stages.{below}", stage[below])]
+    return "\n".join(lines) + "\n"

@@ -1,5 +1,6 @@
 """What pydantic found wrong, in words that say what to do."""
 
+import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,10 +10,67 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from crowd.study import notation
-from crowd.study.locate import Path
-from crowd.study.problems import Code
-from crowd.study.values import Amount, Period
+from crowd.study.problems import Code, Path
+from crowd.study.schema import Amount, Period
+
+# TOML as text: keys, values, tables. The standard library only reads it.
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_WIDTH = 100
+
+
+def table(name: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """A table with the tables in it below; what is None has no place in TOML and means the default."""
+    inner = {below: inside for below, inside in values.items() if isinstance(inside, dict) and inside}
+    yield f"[{name}]"
+    yield from pairs(without(values, *inner))
+    for below, inside in inner.items():
+        yield ""
+        yield from table(f"{name}.{key(below)}", inside)
+
+
+def pairs(values: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each key."""
+    for name, held in values.items():
+        if held is not None:
+            yield f"{key(name)} = {value_text(held)}"
+
+
+def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """A table less some of its keys."""
+    return {name: held for name, held in values.items() if name not in names}
+
+
+def key(name: str) -> str:
+    """A key, in quotes where it must have them."""
+    return name if _BARE.fullmatch(name) else _string(name)
+
+
+def value_text(held: Any, *, width: int = _WIDTH) -> str:
+    """A value; lists that are longer than `width` have a line for each item."""
+    if isinstance(held, bool):
+        return "true" if held else "false"
+    if isinstance(held, str):
+        return _string(held)
+    if isinstance(held, Mapping):
+        return "{" + ", ".join(pairs(held)) + "}"
+    if isinstance(held, list | tuple):
+        items = [value_text(item) for item in held if item is not None]
+        short = f"[{', '.join(items)}]"
+        return short if len(short) <= width else "[\n" + "".join(f"    {item},\n" for item in items) + "]"
+    return repr(held) if isinstance(held, int | float) else str(held)
+
+
+def _string(text: str) -> str:
+    return '"' + "".join(map(_character, text)) + '"'
+
+
+def _character(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    number = ord(character)
+    return f"\\u{number:04X}" if number < 0x20 or number == 0x7F else character
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +185,7 @@ def _not_one_of(path: Path, value: object, expected: str) -> Finding:
 
 def shown(value: object) -> str:
     """A value as the file would have it, cut where it is long."""
-    text = notation.value(value, width=1_000_000)
+    text = value_text(value, width=1_000_000)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 
@@ -218,3 +276,54 @@ def plain_types(annotation: Any) -> list[Any]:
     if get_origin(annotation) in (Union, types.UnionType):
         return [plain for inner in get_args(annotation) for plain in plain_types(inner)]
     return [annotation]
+
+
+# Differences of values in one line each; what is long is shown where it differs.
+
+_BEFORE, _NAMED = 12, 3
+
+
+def difference(old: Any, new: Any) -> str:
+    """Old → new. Lists and tables say what they gain and lose, long texts begin where they differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return _gains(_entries(old), _entries(new))
+    if isinstance(old, list) and isinstance(new, list):
+        return _gains([shown(item) for item in old], [shown(item) for item in new])
+    if isinstance(old, str) and isinstance(new, str):
+        start = _first_difference(old, new) - _BEFORE
+        if start > 0:
+            return f"{shown('…' + old[start:])} → {shown('…' + new[start:])}"
+    return f"{worded(old)} → {worded(new)}"
+
+
+def worded(value: Any) -> str:
+    """A value, or "none"."""
+    return "none" if value is None else shown(value)
+
+
+def _entries(table: dict[str, Any]) -> list[str]:
+    return [f"{key(name)} = {shown(value)}" for name, value in table.items()]
+
+
+def _gains(old: list[str], new: list[str]) -> str:
+    gone = [item for item in old if item not in new]
+    come = [item for item in new if item not in old]
+    if not gone and not come:
+        return (
+            f"{len(new)} entries in another order"
+            if len(old) == len(new)
+            else f"{len(old)} → {len(new)} entries"
+        )
+    parts = [_few("+", come), _few("-", gone)]
+    return f"{len(old)} → {len(new)} entries: " + ", ".join(part for part in parts if part)
+
+
+def _few(sign: str, items: list[str]) -> str:
+    words = ", ".join(f"{sign} {item}" for item in items[:_NAMED])
+    more = len(items) - _NAMED
+    return f"{words} and {more} more" if more > 0 else words
+
+
+def _first_difference(old: str, new: str) -> int:
+    pairs = zip(old, new, strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from crowd.kinds import kind_named, kinds
 from crowd.study.explain import Finding, findings, not_known
-from crowd.study.locate import Locator, Path, spelled
-from crowd.study.problems import Problem, StudyError
+from crowd.study.problems import Locator, Path, Problem, StudyError, spelled
 from crowd.study.schema import StudyFields
 
 #: Files beyond this are somebody's data, not a description of a study.

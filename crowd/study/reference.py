@@ -11,16 +11,18 @@ from pydantic.fields import FieldInfo
 
 from core.money.amounts import dollars
 from crowd.kinds import kinds
-from crowd.study import notation
+from crowd.study import explain
 from crowd.study.explain import marks, plain_types
 from crowd.study.schema import (
+    Amount,
     EndpointFields,
+    Period,
     ProjectFields,
     RuleFields,
     StageFields,
     TaskFields,
+    duration,
 )
-from crowd.study.values import Amount, Period, duration
 
 #: Headings of the file's tables, with their models.
 TABLES: dict[str, type[BaseModel]] = {
@@ -106,4 +108,4 @@ def default(field: FieldInfo) -> str:
             return f'`"{duration(value)}"`'
     if value is None or value in ("", (), {}, []):
         return "none"
-    return f"`{notation.value(value)}`"
+    return f"`{explain.value_text(value)}`"

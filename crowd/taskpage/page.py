@@ -1,9 +1,10 @@
 """A task as a page: the frame that all kinds share around what each kind shows of a unit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import astuple, dataclass, field
+from typing import Any, TypeVar
 
+from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -12,9 +13,65 @@ from django.utils.safestring import SafeString
 
 from crowd.kinds import Page, kind_of
 from crowd.models import Assignment, Hit, Stage
-from crowd.taskpage import fields, tokens
-from crowd.taskpage.names import names_in_page
-from crowd.taskpage.tokens import Ticket
+from crowd.taskpage import fields
+
+# What the fields of a unit are called in the page.
+
+_Value = TypeVar("_Value")
+
+
+def names_in_page(hit: Hit, units: Sequence[str]) -> dict[str, str]:
+    """By unit, what stands before the bar in the names of its fields: its place in the HIT.
+
+    Nothing that a worker's browser receives has the unit itself, whose name says whether it is a check and in
+    what order things were stored.
+    """
+    places = dict(hit.units.values_list("unit", "position"))
+    return {unit: str(places[unit]) for unit in units if unit in places}
+
+
+def with_places(hit: Hit, fields: Mapping[str, _Value]) -> dict[str, _Value]:
+    """Fields as pages name them now; some may come from a page that still named them after their units."""
+    old = {name for name in fields if name.partition("|")[0] and not name.partition("|")[0].isdecimal()}
+    if not any("|" in name for name in old):
+        return dict(fields)
+    places = dict(hit.units.values_list("unit", "position"))
+    renamed = {name: _with_place(name, places) if name in old else name for name in fields}
+    return {renamed[name]: value for name, value in fields.items()}
+
+
+def _with_place(name: str, places: Mapping[str, int]) -> str:
+    unit, bar, rest = name.partition("|")
+    return f"{places[unit]}{bar}{rest}" if bar and unit in places else name
+
+
+# What a task page carries instead of a cookie: signed, for one assignment, with the address to finish at.
+
+_SALT = "crowd.taskpage"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """An assignment's key, where its finished form goes, and whose it is should its row be removed."""
+
+    assignment_pk: int
+    submit_to: str
+    submission: str = ""
+    worker: str = ""
+
+
+def write(ticket: Ticket) -> str:
+    """The ticket as text for a hidden field or a header."""
+    return signing.dumps(list(astuple(ticket)), salt=_SALT)
+
+
+def read(text: str, *, max_age_s: int) -> Ticket | None:
+    """The ticket again; None where it is not ours or too old."""
+    try:
+        return Ticket(*signing.loads(text, salt=_SALT, max_age=max_age_s))
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+
 
 #: A field of the page's own in drafts, beside those of the units.
 SHORTCUTS = "|shortcuts"
@@ -72,7 +129,7 @@ def task_page(
         "drafts": reverse("crowd:draft", args=[hit.key]),
         "alarm": shown.alarm if shown else "",
         "preview": shown is None,
-        "ticket": tokens.write(shown.ticket) if shown else "",
+        "ticket": write(shown.ticket) if shown else "",
     }
     found = names_in_page(hit, units)
     names = {unit: found[unit] for unit in units}

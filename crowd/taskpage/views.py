@@ -15,7 +15,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from core.accounts.addresses import address_of, neighbourhood
+from core.accounts.security import address_of, neighbourhood
 from core.rates import limits
 from crowd.adapters import registry
 from crowd.adapters.base import Arrival
@@ -24,11 +24,10 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Hit
 from crowd.services import drafts, receipts
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
-from crowd.taskpage import fields, tokens
+from crowd.taskpage import fields
+from crowd.taskpage import page as tokens
 from crowd.taskpage.fields import UnreadableError
-from crowd.taskpage.names import names_in_page, with_places
-from crowd.taskpage.page import WorkerForm, task_page
-from crowd.taskpage.tokens import Ticket
+from crowd.taskpage.page import Ticket, WorkerForm, names_in_page, task_page, with_places
 
 _SUBMIT_TO = re.compile(
     r"(?P<origin>https?://[a-z0-9.-]+(?::[0-9]{1,5})?|https?://\[[0-9a-f:]+\](?::[0-9]{1,5})?)"

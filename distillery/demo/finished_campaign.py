@@ -7,12 +7,11 @@ from typing import Any
 from core.projects.models import Project
 from crowd.models import Stage
 from crowd.services.stages import close_stage
-from distillery.demo import answers, evaluation, judging, owner, publication
+from distillery.demo import answers, judging, owner, publication
 from distillery.demo.answers import CURATION, DISTILLATION, SCREENING, Part
-from distillery.demo.evaluation import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
-from distillery.demo.publication import ReleaseSummary
-from distillery.demo.scene import Scene
+from distillery.demo.owner import Scene
+from distillery.demo.publication import EvaluationSummary, ReleaseSummary
 from judgments.services.filter_runs import Preview
 
 TITLE = "Answers from two open textbooks"
@@ -58,7 +57,7 @@ def finish(scene: Scene, lines: list[str]) -> CampaignResult:
     done.release = publication.publish(project, owner=people.owner, site=scene.site)
     screen.published(done.release)
     version = done.release.version
-    done.evaluation = evaluation.evaluate(project, version, owner=people.owner, site=scene.site)
+    done.evaluation = publication.evaluate(project, version, owner=people.owner, site=scene.site)
     screen.evaluated(done.evaluation)
     return done
 

@@ -8,7 +8,7 @@ from crowd.models import Stage
 from crowd.services.stages import create_stage
 from distillery.demo import answers, judging, owner
 from distillery.demo.answers import CURATION, DISTILLATION, SCREENING, Part
-from distillery.demo.scene import Scene
+from distillery.demo.owner import Scene
 from distillery.demo.tally import waiting_in
 
 TITLE = "More of the query log"

@@ -1,15 +1,41 @@
 """What the owner of a campaign decides where the pipeline waits for a person, each time with a reason."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Answer, AnswerFlag, Query
-from annotation.services import adjudication, review_decisions
-from annotation.truth import truth_of
+from annotation.services import curation, review_decisions
+from annotation.units import truth_of
 from core.projects.models import Project
-from crowd.models import Assignment, Stage
+from crowd.models import Assignment, Endpoint, Stage
 from crowd.services import review
-from crowd.services.bulk_decisions import MOST_AT_ONCE, approve_chosen
+from crowd.services.review import MOST_AT_ONCE, approve_chosen
+from crowd.simulation.accounts import Account
+from distillery.demo.people import People
+from distillery.demo.screen import Screen
+
+# Where the campaigns of the demonstration run.
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The people, the marketplace, the crowd, the address, the folder of files, the terminal."""
+
+    people: People
+    endpoint: Endpoint
+    workers: Iterator[Account]
+    site: str
+    folder: Path
+    screen: Screen
+
+    def crowd(self, size: int) -> list[Account]:
+        """So many people who have worked on nothing here."""
+        return list(islice(self.workers, size))
 
 
 def decide_ties(project: Project, *, owner: User) -> tuple[int, int]:
@@ -18,10 +44,10 @@ def decide_ties(project: Project, *, owner: User) -> tuple[int, int]:
     for query in Query.objects.filter(project=project, status=Query.Status.TIED).order_by("pk"):
         truth = truth_of(query.extra)
         if truth.get("kind") == "informational" and truth.get("answerable") == "yes":
-            adjudication.accept(query=query, actor=owner, reason="One passage can settle it.")
+            curation.accept(query=query, actor=owner, reason="One passage can settle it.")
             came_in += 1
         else:
-            adjudication.exclude(query=query, actor=owner, reason="No short passage settles it.")
+            curation.exclude(query=query, actor=owner, reason="No short passage settles it.")
             stay_out += 1
     return came_in, stay_out
 

@@ -6,14 +6,51 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from core.projects.models import Project
+from evaluations.plans import EvaluationPlan
+from evaluations.report.parts import read_report
+from evaluations.services import evaluate_here
+from evaluations.services import show as show_evaluation
 from releases import storage
-from releases.models import PrivacyFinding
+from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy import decisions
+from releases.privacy import check as decisions
 from releases.privacy.check import check
 from releases.services.full_release import build_here
-from releases.services.planning import plan
-from releases.services.transitions import show
+from releases.services.planning import plan, show
+
+# The evaluation of the finished campaign's release: which metric agrees with its simulated judges.
+
+TITLE = "A few metrics beside simulated judges"
+PLAN = EvaluationPlan(metrics=("bleu-1", "rouge-l", "chrf", "meteor"), replicates=500, draws=1_999)
+
+
+@dataclass(frozen=True)
+class EvaluationSummary:
+    """An evaluation: its metrics, the best one with its Pearson correlation, and its public leaderboard."""
+
+    number: int
+    metrics: list[str]
+    answers: int
+    best: str
+    pearson: float | None
+    url: str
+
+
+def evaluate(project: Project, version: str, *, owner: User, site: str) -> EvaluationSummary:
+    """Evaluate a few metrics and show the leaderboard to everybody."""
+    release = Release.objects.select_related("project").get(project=project, version=version)
+    done = evaluate_here(release=release, plan=PLAN, title=TITLE, actor=owner)
+    show_evaluation(evaluation=done, actor=owner)
+    report = read_report(done.report)
+    return EvaluationSummary(
+        number=done.number,
+        metrics=sorted(report.metrics),
+        answers=report.n.scored,
+        best=done.best,
+        pearson=done.best_value,
+        url=f"{site}{reverse('leaderboards:page', args=[project.slug, release.version])}",
+    )
+
 
 NOTES = "The first release: reference answers to queries of a small log, and human scores of two systems."
 REDACTED = "A system made this up; it may still be somebody's."

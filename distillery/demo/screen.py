@@ -13,11 +13,10 @@ from core.money.amounts import dollars
 from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.batch import BatchSummary
 from distillery.demo.campaign import REGION, Key
-from distillery.demo.evaluation import EvaluationSummary
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import People
 from distillery.demo.poll import PollSummary
-from distillery.demo.publication import ReleaseSummary
+from distillery.demo.publication import EvaluationSummary, ReleaseSummary
 from distillery.demo.tally import MiddleSummary, StageSummary
 from judgments.services.filter_runs import Preview
 

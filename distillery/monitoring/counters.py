@@ -7,7 +7,7 @@ from django.db import DatabaseError, IntegrityError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
-from core.jobs.signals import attempt_ended
+from core.jobs.runner import attempt_ended
 from crowd.signals import round_ended
 from distillery.monitoring.instruments import DATABASE_ERRORS, JOB_SECONDS, ROUND_SECONDS
 

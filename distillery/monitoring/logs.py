@@ -5,7 +5,7 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-from core.jobs.requestids import current_request_id
+from core.jobs.spans import current_request_id
 
 
 class RequestIdFilter(logging.Filter):

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from core.jobs.requestids import HEADER, accepted_request_id, request_id_of
+from core.jobs.spans import HEADER, accepted_request_id, request_id_of
 
 
 class RequestIdMiddleware:

@@ -19,7 +19,7 @@ from django.http.response import HttpResponseBase
 
 from core.failures import on_failure
 from core.jobs import spans
-from core.jobs.requestids import current_request_id
+from core.jobs.spans import current_request_id
 from distillery.monitoring.requests import method_name, view_name
 from distillery.version import VERSION
 

@@ -236,10 +236,10 @@ def rewrite_page() -> str:
     from django.urls import reverse
 
     from annotation.models import Answer
-    from annotation.rewriting import tokens
+    from annotation.services import query_answers
 
     answer = Answer.objects.get(query__project__slug=MIDDLE, state="rewrite")
-    return reverse("rewriting:rewrite", args=[tokens.write(answer.pk)])
+    return reverse("rewriting:rewrite", args=[query_answers.write(answer.pk)])
 
 
 def main() -> None:

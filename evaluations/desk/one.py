@@ -16,7 +16,7 @@ from evaluations.models import Evaluation
 from evaluations.plans import plan_of
 from evaluations.report.page import shown
 from evaluations.services import begin_again
-from releases import range_response
+from releases import download_files
 from web.access import ProjectAccess, Role, on_project
 from web.forms import run_action
 from web.pages import show
@@ -187,13 +187,13 @@ def file(
     if listed is None:
         raise Http404("The evaluation has no such file.")
     etag = f'"{listed["sha256"]}"'
-    if range_response.known(request, etag):
-        return range_response.not_modified(etag)
+    if download_files.known(request, etag):
+        return download_files.not_modified(etag)
     try:
-        part = range_response.wanted(request, etag, int(listed["bytes"]))
-    except range_response.OutsideError:
-        return range_response.outside(int(listed["bytes"]), etag)
-    return range_response.send(
+        part = download_files.wanted(request, etag, int(listed["bytes"]))
+    except download_files.OutsideError:
+        return download_files.outside(int(listed["bytes"]), etag)
+    return download_files.send(
         request,
         opened=lambda: storage.open_at(evaluation, path),
         part=part,

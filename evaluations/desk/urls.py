@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.http import HttpResponse
 from django.urls import URLPattern, path
 
-from web.lazy_views import lazy_view
+from web.pages import lazy_view
 
 app_name = "evaluations"
 

@@ -25,7 +25,7 @@ from evaluations.papers.items import (
     score_source,
 )
 from evaluations.tables.release_table import ReleaseTable
-from evaluations.training import paper_figures
+from evaluations.training import study
 from metrics.agreement.aspects import aspect_ratings, worker_kappa
 from metrics.agreement.data import Floats, Ratings, added, divided
 from metrics.agreement.filters import duplicates
@@ -268,7 +268,7 @@ def _answers(scores: SourceScores, called: Mapping[str, str], because: str) -> P
         rows.append(row)
     printed: list[PaperRow] = []
     for name, words in called.items():
-        parts = paper_figures.TABLE3.get(name, {})
+        parts = study.TABLE3.get(name, {})
         if part := parts.get("full") or parts.get("test"):
             printed.append({"metric": words, "Spearman": part[0], "Pearson": part[1]})
     return compared("Table 3", rows, printed, keys=("metric",), because=because)
@@ -298,9 +298,9 @@ def _scatter(scores: SourceScores, called: Mapping[str, str], because: str) -> P
 def _systems(scores: SourceScores, called: Mapping[str, str], because: str) -> dict[str, PaperItem]:
     found = adem_table4(scores.judged, scores.gathered.scale)["metrics"]
     printed: list[PaperRow] = [
-        {"metric": words, "Pearson": paper_figures.TABLE4[name]}
+        {"metric": words, "Pearson": study.TABLE4[name]}
         for name, words in called.items()
-        if name in paper_figures.TABLE4
+        if name in study.TABLE4
     ]
     rows: list[PaperRow] = [
         {
@@ -363,7 +363,7 @@ def _halves(of: Mapping[str, Any]) -> PaperRow:
 
 
 def _cascade(scores: SourceScores, called: Mapping[str, str], because: str) -> PaperItem:
-    printed: list[PaperRow] = [{"metric": "ADEM", **paper_figures.TABLE6}]
+    printed: list[PaperRow] = [{"metric": "ADEM", **study.TABLE6}]
     found = adem_table6(scores.judged, scores.gathered.scale)["metrics"] or {}
     rows: list[PaperRow] = [{"metric": called[name], **counts} for name, counts in found.items()]
     return compared("Table 6", rows, printed, keys=("metric",), because=because)
@@ -375,9 +375,9 @@ def _lengths(
     plan = Plan(seed=settings.seed, draws=max(1, settings.draws), scale=scores.gathered.scale)
     found = protocol(TABLE8, scores.judged, plan, ReportHeader())
     printed: list[PaperRow] = [
-        {"of": words, "near": paper_figures.TABLE8[name][0], "far": paper_figures.TABLE8[name][1]}
+        {"of": words, "near": study.TABLE8[name][0], "far": study.TABLE8[name][1]}
         for words, name in (("Human", "human"), *((words, name) for name, words in called.items()))
-        if name in paper_figures.TABLE8
+        if name in study.TABLE8
     ]
     entries = {"Human": found.get("human", {}), **{called[name]: of for name, of in found["metrics"].items()}}
     rows: list[PaperRow] = [
@@ -403,7 +403,7 @@ def _curve(
     ]  # fmt: skip
     printed: list[PaperRow] = [
         {"metric": "ADEM", "share": share, "Spearman": two[0], "Pearson": two[1]}
-        for share, two in paper_figures.TABLE14.items()
+        for share, two in study.TABLE14.items()
     ]
     why = f"{because}; here fewer questions are looked at, and the paper trains on fewer ({_TRAINED})"
     return compared("Table 14", rows, printed, keys=("metric", "share"), because=why)

@@ -18,14 +18,14 @@ from evaluations.papers.items import (
     not_made,
     number,
 )
-from retrieval.crown.options import ALPHA, BETA, CANDIDATES, CROWN_2020, RESULTS, WEIGHTS
+from retrieval.crown.parameters import ALPHA, BETA, CANDIDATES, CROWN_2020, RESULTS, WEIGHTS
 from retrieval.errors import RetrievalError
 from retrieval.evaluation import measures as m
 from retrieval.evaluation.haystacks import FileHaystack
 from retrieval.evaluation.qrels import read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.report import Evaluation, evaluate, judged_questions
-from retrieval.evaluation.system_runs import ask
+from retrieval.evaluation.runs import ask
 from retrieval.rankers import ranker_named
 from retrieval.ranking.folder import temporary_collection
 

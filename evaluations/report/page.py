@@ -22,8 +22,8 @@ from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, pr
 from evaluations.report.points import NONE, Points
 from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
 from judgments.reporting.writer import text_of
-from web.charts.inline import inline
 from web.charts.plot import Plot
+from web.charts.renderer import inline
 
 _NARROW = 200
 _MOST_LISTED = 40

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.files.values import MISSING, parse_flag
+from core.files.cells import MISSING, parse_flag
 from evaluations.errors import EvaluationError
 from evaluations.tables.rows import NO_SYSTEM, AnswerTable, Row, simulated_rows, simulation_of
 from metrics.metaeval.data import NO_RATINGS, Raters, ScoredAnswers

@@ -15,7 +15,7 @@ from evaluations.tables.rows import AnswerTable
 from evaluations.tables.table import open_table
 from releases.errors import ReleaseError
 from releases.models import Release
-from releases.stored_files import fetched
+from releases.storage import fetched
 
 if TYPE_CHECKING:
     from releases.models import Release

@@ -37,8 +37,8 @@ from evaluations.training.study_values import (
 )
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.papers import normalised
+from web.charts import evaluation
 from web.charts import evaluation as charts
-from web.charts import learning_charts
 from web.charts.plot import Plot
 
 Called = Mapping[str, str]
@@ -472,7 +472,7 @@ def _epochs(report: StudyReport, called: Called) -> list[Plot]:
             report["distillery"], "adem-figure7", n=mapping(mapping(report.get("chosen")).get(form)).get("n")
         )
         plots.append(
-            learning_charts.epochs(
+            evaluation.epochs(
                 drawn, title=called[form], best=best, says=f"{says}.", signature=made, table=table
             )
         )

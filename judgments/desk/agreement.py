@@ -1,5 +1,7 @@
 """The desk's page of the honest report: live figures, the report of the run in force, downloads."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -7,20 +9,262 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from crowd.desk.access import StageAccess, on_stage
-from crowd.models import Stage
-from judgments.desk import downloads, shares
-from judgments.desk.reportview import view_of
-from judgments.kinds.judging_config import judging_config
-from judgments.kinds.scale_config import labels_by_score
+from crowd.models import Stage, Worker
+from judgments.desk import downloads
+from judgments.kinds.judging_config import judging_config, labels_by_score
 from judgments.models import AgreementReport
-from judgments.selectors.live import in_force, live
+from judgments.rules import score_classes
+from judgments.selectors.live import Live, SystemScore, in_force, live
 from judgments.selectors.ratings import newer_than
 from judgments.selectors.reports import standing
-from judgments.selectors.simulated_scores import random_scores_caution
+from judgments.selectors.scores import random_scores_caution
 from judgments.services import reports
+from metrics.agreement.quotes import OVERALL
+from metrics.figure import Figure
 from web.access import Role
 from web.forms import FormError, run_action
 from web.pages import show
+
+# Rows of the Agreement page's tables: counts with their share, systems before and after filters.
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A count, its share of all in percent, and what was kept of it (None where nothing was filtered)."""
+
+    label: str
+    words: str
+    count: int
+    share: float
+    kept: int | None = None
+    score: float | int | str = ""
+
+
+def counted(rows: Sequence[tuple[str, int]]) -> list[Share]:
+    """Counts with their shares."""
+    total = sum(count for _, count in rows) or 1
+    return [Share(label, "", count, 100 * count / total) for label, count in rows]
+
+
+def histogram(now: Live, said: Mapping[str, Any], labels: Mapping[str, str]) -> list[Share]:
+    """How often each score was given, of a long scale each class; with what the run in force keeps of it.
+
+    `labels` are those of scores, by the score as it is written.
+    """
+    kept = said.get("scores", {}).get("kept", {}) if said.get("recipe") not in (None, "none") else {}
+    counts = dict(now.histogram)
+    total = sum(counts.values()) or 1
+    rows = []
+    for each in score_classes(now.scale):
+        count = sum(counts[now.scale.number(step)] for step in each.steps)
+        texts = [now.scale.text(step) for step in each.steps]
+        words = ", ".join(labels[text] for text in texts if text in labels)
+        left = sum(kept.get(text, 0) for text in texts) if kept else None
+        rows.append(Share(str(each.name), words, count, 100 * count / total, left, each.name))
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """A system before filtering, and after it where a run is in force."""
+
+    system: str
+    before: SystemScore
+    after: SystemScore | None
+
+
+def systems(now: Live) -> list[SystemRow]:
+    """Systems, best first."""
+    return [SystemRow(row.system, row, now.kept.get(row.system)) for row in now.systems]
+
+
+# The stored report as the page shows it: figures or reasons, never a bare alpha after a filter.
+
+#: What removes, as researchers read it.
+REASONS = {
+    "duplicate": "judged the same answer again",
+    "test account": "test account",
+    "too fast": "too fast",
+    "straight-lining": "always the same score",
+    "attention checks": "failed attention checks",
+    "kappa": "kappa below the limit",
+    "z": "response far from the others (z)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaRow:
+    """Alpha at one step of the filters, with what must stand beside it."""
+
+    name: str
+    interval: Figure
+    ci: tuple[float, float] | None
+    ordinal: Figure
+    nominal: Figure
+    beside: tuple[tuple[str, Figure], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedShare:
+    """How much of a group was removed; `parts` by reason."""
+
+    name: str
+    ratings: int
+    removed: int
+    share: float | None
+    parts: tuple[tuple[str, int, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """Workers in the order of the table, and for each row the cells left of the diagonal."""
+
+    names: list[tuple[int, str]]
+    rows: list[tuple[int, str, list[tuple[int, float | None]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class AspectRow:
+    """Agreement about the overall score or an aspect at one step of the filters."""
+
+    name: str
+    step: str
+    ratings: int
+    alpha: Figure
+    kappa: Figure
+    reliability: Figure
+    pearson: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the template needs of a report."""
+
+    alphas: list[AlphaRow]
+    half: Figure
+    whole: Figure
+    whole_sd: float | None
+    whole_ci: tuple[float, float] | None
+    cautions: list[str]
+    splits: int
+    agreement: list[tuple[str, Figure, Figure, Figure]]
+    removed: RemovedShare
+    by_system: list[RemovedShare]
+    by_type: list[RemovedShare]
+    kept: dict[str, Any]
+    pairs: PairTable
+    warnings: list[str]
+    signatures: dict[str, str]
+    differs: int
+    annotators: dict[str, Any] | None
+    aspects: list[AspectRow]
+
+
+def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | None:
+    """The view of a stored report; None where there is none."""
+    if newest is None or not said.get("n_ratings"):
+        return None
+    alpha, reliability, removed = said["alpha"], said["reliability"], said["removed"]
+    return View(
+        alphas=_alphas(alpha, said["recipe_details"]["rules"]),
+        half=_read_figure(reliability, "split_half"),
+        whole=_read_figure(reliability, "spearman_brown"),
+        whole_sd=reliability.get("sd"),
+        whole_ci=(ci[0], ci[1]) if (ci := reliability.get("ci")) else None,
+        cautions=list(reliability.get("cautions", [])),
+        splits=reliability.get("splits", 0),
+        agreement=[
+            (
+                name,
+                _read_figure(part, "percent"),
+                _read_figure(part, "icc_single"),
+                _read_figure(part, "icc_mean"),
+            )
+            for name, part in (
+                ("before any filter", said["agreement"]["before"]),
+                ("after removing workers", said["agreement"]["after_workers"]),
+            )
+        ],
+        removed=_share("all", removed),
+        by_system=[_share(row["system"], row) for row in removed.get("by_system", [])],
+        by_type=[_share(row["type"], row) for row in removed.get("by_type", [])],
+        kept=said["kept"],
+        pairs=_pairs(said.get("pairs", {"workers": [], "cells": []})),
+        warnings=list(said.get("warnings", [])),
+        signatures=dict(said.get("signatures", {})),
+        differs=said.get("differs", 0),
+        annotators=said.get("annotators"),
+        aspects=list(aspect_view(said)),
+    )
+
+
+def aspect_view(said: Mapping[str, Any]) -> Iterator[AspectRow]:
+    """A row for the overall score and each aspect, and another after workers were removed; none without
+    aspects."""
+    steps = {"before": "before any filter", "after_workers": "after removing workers"}
+    if not said["alpha"]["after_workers"]["removes"]:
+        del steps["after_workers"]
+    for row in said.get("aspects", ()):
+        for step, words in steps.items():
+            part = row[step]
+            yield AspectRow(
+                "overall score" if row["aspect"] == OVERALL else row["aspect"],
+                words,
+                part["n_ratings"],
+                _read_figure(part, "alpha"),
+                _read_figure(part, "kappa"),
+                _read_figure(part, "spearman_brown"),
+                _read_figure(part, "pearson"),
+            )
+
+
+def _alphas(alpha: Mapping[str, Any], rules: list[str]) -> list[AlphaRow]:
+    rows = [_alpha_row("before any filter", alpha["before"], ())]
+    if rules:
+        after = alpha["after_workers"]
+        crossed = ("cross-fitted", _read_figure(after, "cross_fitted"))
+        rows.append(_alpha_row("after removing workers", after, (crossed,)))
+    if "z" in rules:
+        after = alpha["after_z"]
+        beside = (
+            ("the same filter on noise", _read_figure(after, "null")),
+            ("the same filter on crowds of your alpha", _read_figure(after, "expected")),
+        )
+        rows.append(_alpha_row("after removing responses by z", after, beside))
+    return rows
+
+
+def _alpha_row(name: str, part: Mapping[str, Any], beside: tuple[tuple[str, Figure], ...]) -> AlphaRow:
+    ci = part.get("ci")
+    return AlphaRow(
+        name,
+        _read_figure(part, "interval"),
+        (ci[0], ci[1]) if ci else None,
+        _read_figure(part, "ordinal"),
+        _read_figure(part, "nominal"),
+        beside,
+    )
+
+
+def _read_figure(part: Mapping[str, Any], name: str) -> Figure:
+    return Figure(part.get(name), str(part.get("reason", {}).get(name, "")))
+
+
+def _share(name: str, row: Mapping[str, Any]) -> RemovedShare:
+    parts = tuple(
+        (REASONS.get(reason, reason), each["removed"], each["share"])
+        for reason, each in row["by_reason"].items()
+    )
+    return RemovedShare(name, row["n_ratings"], row["removed"], row["share"], parts)
+
+
+def _pairs(given: Mapping[str, Any]) -> PairTable:
+    known = dict(Worker.objects.filter(pk__in=given["workers"]).values_list("pk", "external_id"))
+    names = [(pk, known.get(pk, "?")) for pk in given["workers"]]
+    cells = given["cells"]
+    rows = [(pk, name, [(n, kappa) for n, kappa in cells[at]]) for at, (pk, name) in enumerate(names)]
+    return PairTable(names, rows)
+
 
 FOLDER = "judgments"
 PAGE = "judgments:agreement"
@@ -69,11 +313,11 @@ def _live(access: StageAccess) -> dict[str, Any]:
         "newer": newer_than(stage, run.last_judgment) if run else 0,
         "made": made,
         "view": view_of(made.report, made.newest),
-        "histogram": shares.histogram(now, made.report, _labels(stage)),
+        "histogram": histogram(now, made.report, _labels(stage)),
         "scale": now.scale.description,
-        "sizes": shares.counted([(str(size), count) for size, count in now.sizes]),
-        "spreads": shares.counted(now.spreads),
-        "systems": shares.systems(now),
+        "sizes": counted([(str(size), count) for size, count in now.sizes]),
+        "spreads": counted(now.spreads),
+        "systems": systems(now),
         "signed": downloads.signatures(now, made),
         "over": stage.status != Stage.Status.OPEN and not made.under_way,
     }

@@ -4,7 +4,7 @@ from operator import attrgetter
 from typing import Any
 
 from core.money.amounts import dollars
-from judgments.selectors import answers_of_systems, judges
+from judgments.selectors import candidates, judges
 from judgments.selectors.judges import Judge
 from web.tables import Choices, Column, Grid, Words
 
@@ -39,7 +39,7 @@ OF_SYSTEM = Grid(
     ),
     filters=(
         Words("q", "Words of the answer or the query, or its id"),
-        Choices("state", "Which", answers_of_systems.STATES),
+        Choices("state", "Which", candidates.STATES),
     ),
     order="number",
     aliases={"best": "mean", "worst": "-mean"},

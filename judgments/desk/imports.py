@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_safe
 
-from annotation.desk.importform import UploadForm, encoding_field
+from annotation.desk.imports import UploadForm, encoding_field
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
 from annotation.services.staged_files import StagedFile
-from core.files.columns import map_columns
+from core.files.cells import map_columns
 from core.jobs.models import Job
 from core.projects.models import Project
 from judgments.importing.formats import FORMATS

@@ -9,12 +9,11 @@ from core.projects.selectors import projects_of
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import ReasonForm
 from crowd.models import Exclusion, Worker
-from crowd.services.people import exclude_from_project
-from crowd.services.review import exclude_worker
+from crowd.services.review import exclude_from_project, exclude_worker
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.columns import JUDGES
-from judgments.selectors import judge as selectors
 from judgments.selectors import judges as listing
+from judgments.selectors import judges as selectors
 from judgments.selectors.judges import Judge
 from judgments.selectors.ratings import scale_of
 from web.access import Role

@@ -9,10 +9,10 @@ from django.views.decorators.http import require_safe
 
 from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Stage, Worker
-from judgments.desk import shares
+from judgments.desk import agreement
 from judgments.desk.agreement import judging_only
 from judgments.desk.downloads import signature
-from judgments.selectors import judge as selectors
+from judgments.selectors import judges as selectors
 from judgments.selectors.live import Live, SystemScore, live
 from judgments.selectors.ratings import scale_of
 from judgments.selectors.reports import standing
@@ -71,7 +71,7 @@ def _systems(stage: Stage, now: Live) -> Plot | None:
 
 def _histogram(stage: Stage, now: Live) -> Plot:
     made = standing(stage, now.stamp).report if now.stamp.run else {}
-    bars = shares.histogram(now, made, {})
+    bars = agreement.histogram(now, made, {})
     rows = [{"score": bar.score, "step": charts.BEFORE, "judgments": bar.count} for bar in bars]
     rows += [
         {"score": bar.score, "step": charts.AFTER, "judgments": min(bar.count, bar.kept)}

@@ -16,7 +16,7 @@ from judgments.desk.downloads import signature
 from judgments.models import FilterRun
 from judgments.selectors import scores as selectors
 from judgments.selectors.live import in_force
-from judgments.selectors.simulated_scores import random_scores_caution
+from judgments.selectors.scores import random_scores_caution
 from judgments.selectors.stamps import stamp_for_pages
 from web.cache import cached_rows
 from web.pages import show

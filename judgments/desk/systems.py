@@ -11,14 +11,14 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.desk.query_links import links_of_query
+from annotation.desk.columns import links_of_query
 from annotation.models import HeldOutWorker
 from core.files.cells import cell, csv_text
 from judgments.desk.columns import OF_SYSTEM, SYSTEMS
 from judgments.models import Candidate, CandidateSource, System
-from judgments.selectors import answers_of_systems as answers
+from judgments.selectors import candidates as answers
 from judgments.selectors import candidates as selectors
-from judgments.selectors.answers_of_systems import AnswerScore, Filters
+from judgments.selectors.candidates import AnswerScore, Filters
 from judgments.selectors.references import reference_texts
 from judgments.services import candidates as services
 from web.access import ProjectAccess, Role, on_project

@@ -4,7 +4,7 @@ import math
 import re
 from fractions import Fraction
 
-from core.files.values import AmbiguousNumberError, with_point
+from core.files.cells import AmbiguousNumberError, with_point
 from metrics.agreement.scale import Scale
 
 _LONGEST = 1000

@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from core.files.bounded_lines import BoundedLines, check_nothing
 from core.files.compression import packing_of
 from core.files.csv_tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.encodings import EncodingError, guess_encoding, text_encoding
+from core.files.numbered_lines import BoundedLines, check_nothing
 from core.files.workbooks import Workbook, WorkbookError, is_workbook, open_workbook
 
 if TYPE_CHECKING:

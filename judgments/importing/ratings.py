@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from core.files.rowcounts import RowCounts
+from core.files.refusals import RowCounts
 from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
 from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
 from metrics.agreement.data import RatingGroups, Ratings

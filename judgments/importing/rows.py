@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from annotation.importing.fields import id_of, texts_of
+from annotation.importing.text import quoted
 from annotation.models import Answer
-from annotation.quotes import quoted
 from core.files.json_objects import check_storable
 from core.files.refusals import BadFieldError
 from judgments.models import System

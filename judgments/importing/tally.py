@@ -4,8 +4,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from core.files.refusals import MOST_LISTED, FileRefusedError
-from core.files.rowcounts import RowCounts
+from core.files.refusals import MOST_LISTED, FileRefusedError, RowCounts
 
 #: What can become of a line; each line is counted in exactly one of these.
 RULES = {

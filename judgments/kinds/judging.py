@@ -8,38 +8,36 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from annotation import scopes
-from annotation.truth import known_scale, known_score
+from annotation import units as scopes
+from annotation.units import known_scale, known_score
 from core.projects.models import Project
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile
 from judgments import units
-from judgments.kinds.judging_config import JudgingConfig, judging_config
+from judgments.kinds.judging_config import Choice, JudgingConfig, judging_config
 from judgments.kinds.judging_form import LONGEST_COMMENT, read_judgment, shown_scale
-from judgments.kinds.scale_config import Choice
 from judgments.models import AttentionCheck, Candidate
-from judgments.rules.likeness import nearest
+from judgments.rules import nearest
 from judgments.selectors.judge_view import JudgedItem, queries_of, shown
 from judgments.selectors.judging import (
     candidates_of,
     not_asked_about,
+    pending_judgments,
     shared_queries,
     sums_by_candidate,
     system_choices,
+    texts_of,
+    without_correct_answer,
 )
-from judgments.selectors.missing_references import without_correct_answer
-from judgments.selectors.redundancy import pending_judgments
+from judgments.selectors.ratings import other_scale_in_training
 from judgments.selectors.references import reference_texts
-from judgments.selectors.simulated_scores import random_scores_caution
-from judgments.selectors.trained_scale import other_scale_in_training
-from judgments.selectors.unit_texts import texts_of
+from judgments.selectors.scores import random_scores_caution
 from judgments.services import reports
 from judgments.services.candidates import human_candidates, refresh_exact
 from judgments.services.checks import ensure_checks
-from judgments.services.judging import in_units, record_judgments
+from judgments.services.judging import in_units, keep_references, record_judgments
 from judgments.services.recounts import reconsider_run
-from judgments.services.references import keep_references
 from metrics.agreement.scale import Scale
 
 #: Standard deviation of attentive people's scores around what they mean, in points of a scale of 1 to 5.

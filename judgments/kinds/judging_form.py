@@ -5,9 +5,7 @@ from typing import Any
 
 from crowd.kinds import ParsedForm
 from judgments.importing.rating_fields import exact
-from judgments.kinds.judging_config import JudgingConfig
-from judgments.kinds.scale_config import Choice, choices_of
-from judgments.kinds.training_config import TrainingConfig
+from judgments.kinds.judging_config import Choice, JudgingConfig, TrainingConfig, choices_of
 from metrics.agreement.scale import Scale
 
 ScaleOptions = JudgingConfig | TrainingConfig

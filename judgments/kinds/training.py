@@ -10,16 +10,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from annotation.quotes import quoted
+from annotation.importing.text import quoted
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig
 from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.drafts import REMEMBERED
-from crowd.services.qualifying_stages import let_pass
+from crowd.services.groups import let_pass
 from crowd.simulation.profiles import Profile
+from judgments.kinds.judging_config import Lesson, TrainingConfig, accepted_steps, training_config
 from judgments.kinds.judging_form import read_score, shown_scale, wrong_score
-from judgments.kinds.scale_config import accepted_steps
-from judgments.kinds.training_config import Lesson, TrainingConfig, training_config
-from judgments.selectors.training import trained
+from judgments.selectors.judging import trained
 
 _LESSON = "lesson:"
 _FIRST = "first"

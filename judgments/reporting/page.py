@@ -1,13 +1,177 @@
 """The honest report as one page that needs nothing else: no script, no file beside it, no network."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.template.loader import render_to_string
 
-from judgments.reporting.plots import Bars, Intervals, Series, bars, binned, intervals
 from judgments.reporting.summary import aspect_gaps, aspect_rows, rows, title
 from metrics.agreement.quotes import quotes
+
+# Geometry of the report's plots: bars and intervals in a box that fits a telephone; templates draw it.
+
+WIDTH = 360
+_LEFT, _RIGHT, _TOP, _BASE = 44, 8, 18, 150
+_BOTTOM = 34
+_ROW = 40
+_NAMES = 4
+_TICKS = 4
+_MOST_LABELS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: its box, the look of its series, and what it says when it is pointed at."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    look: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A text at a place of an axis."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Numbers of one kind, one for each label."""
+
+    name: str
+    look: str
+    values: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars over labels, with the axes' marks; `rows` is the table that says the same."""
+
+    bars: list[Bar]
+    below: list[Mark]
+    beside: list[Mark]
+    series: Sequence[Series]
+    labels: list[str]
+    width: int = WIDTH
+    height: int = _BASE + _BOTTOM
+    base: int = _BASE
+    left: int = _LEFT
+    right: int = WIDTH - _RIGHT
+
+    @property
+    def rows(self) -> list[tuple[str, list[int]]]:
+        """Label and numbers."""
+        return [(label, [each.values[at] for each in self.series]) for at, label in enumerate(self.labels)]
+
+
+def bars(labels: list[str], series: Sequence[Series], *, stacked: bool = False) -> Bars:
+    """Bars beside each other for every label, or one on top of the other."""
+    rows = list(zip(*(each.values for each in series), strict=True))
+    most = max((sum(row) if stacked else max(row) for row in rows), default=0) or 1
+    top = _round_up(most)
+    scale = (_BASE - _TOP) / top
+    step = (WIDTH - _LEFT - _RIGHT) / max(len(labels), 1)
+    broad = step * 0.8 / (1 if stacked else len(series))
+    drawn = []
+    for at, row in enumerate(rows):
+        floor = float(_BASE)
+        for number, value in enumerate(row):
+            height = value * scale
+            x = _LEFT + at * step + step * 0.1 + (0 if stacked else number * broad)
+            words = f"{labels[at]}: {value:,} {series[number].name}"
+            drawn.append(
+                Bar(
+                    round(x, 2),
+                    round(floor - height, 2),
+                    round(broad, 2),
+                    round(height, 2),
+                    series[number].look,
+                    words,
+                )
+            )
+            if stacked:
+                floor -= height
+    every = -(-len(labels) // _MOST_LABELS) if labels else 1
+    below = [
+        Mark(round(_LEFT + (at + 0.5) * step, 2), label) for at, label in enumerate(labels) if at % every == 0
+    ]
+    beside = [Mark(round(_BASE - part * scale, 2), f"{part:,}") for part in sorted({0, top // 2, top})]
+    return Bars(drawn, below, beside, series, labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A figure with its interval on the axis of alpha: places in the box, and the numbers in words."""
+
+    name: str
+    label_y: float
+    y: float
+    x: float
+    low: float | None
+    high: float | None
+    look: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Figures under each other on one axis."""
+
+    lines: list[Line]
+    below: list[Mark]
+    width: int
+    height: int
+    base: int
+    left: int
+    right: int
+
+
+def intervals(figures: Sequence[tuple[str, float | None, list[float] | None, str]]) -> Intervals:
+    """Name, value, bounds and look of each figure; those without a value are left out."""
+    known = [(name, value, ci, look) for name, value, ci, look in figures if value is not None]
+    lowest = min([0.0, *(value for _, value, _, _ in known), *(ci[0] for _, _, ci, _ in known if ci)])
+    start = -(-lowest // 0.25) * 0.25 if lowest >= 0 else (lowest // 0.25) * 0.25
+    left, right = 12, WIDTH - 16
+
+    def place(value: float) -> float:
+        return round(left + (min(value, 1.0) - start) / (1 - start) * (right - left), 2)
+
+    lines = []
+    for at, (name, value, ci, look) in enumerate(known):
+        words = f"{value:.3f}" + (f" [{ci[0]:.3f}, {ci[1]:.3f}]" if ci else "")
+        low, high = (place(ci[0]), place(ci[1])) if ci else (None, None)
+        lines.append(Line(name, at * _ROW + 18.0, at * _ROW + 31.0, place(value), low, high, look, words))
+    base = len(known) * _ROW + 12
+    steps = round((1 - start) / 0.25)
+    every = -(-steps // 6)
+    ticks = [start + 0.25 * number for number in range(steps + 1) if (steps - number) % every == 0]
+    return Intervals(
+        lines, [Mark(place(tick), f"{tick:g}") for tick in ticks], WIDTH, base + 24, base, left, right
+    )
+
+
+def binned(values: Sequence[float], width: float) -> tuple[list[str], list[int]]:
+    """Bins of a width from the lowest to the highest value: their lower ends, and the bin of each value."""
+    if not values:
+        return [], []
+    places = [int(value // width) for value in values]
+    first, last = min(places), max(places)
+    labels = [f"{round(place * width, 6):g}" for place in range(first, last + 1)]
+    return labels, [place - first for place in places]
+
+
+def _round_up(number: int) -> int:
+    """The next number that is easy to read as the end of an axis."""
+    size: int = 10 ** max(len(str(number)) - 1, 0)
+    steps = (step * size for step in range(2, 21))
+    return next(step // 2 for step in steps if step % 2 == 0 and step // 2 >= number)
+
 
 _MOST_WORKERS = 200
 _MOST_BARS = 30

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from annotation.selectors.material import Material, materials
 from crowd.models import Stage
 from judgments import units
-from judgments.draws import rank
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate, ShownReferences
-from judgments.rules.likeness import most_central
+from judgments.rules import most_central
 from judgments.selectors.references import accepted_texts
+from judgments.units import rank
 
 _AT_ONCE = 10_000
 

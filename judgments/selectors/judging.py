@@ -1,20 +1,66 @@
 """Which answers a judging stage asks about, and how many judgments that count each has."""
 
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
+from annotation.importing.text import quoted
 from core.projects.models import Project
 from crowd.counted_work import counting, not_counting
+from crowd.kinds import PendingUnit
 from crowd.models import Assignment, Stage
-from judgments.draws import rank
+from crowd.services.quotes import Quote, left_to_ask, quote
+from judgments import units
 from judgments.kinds.judging_config import JudgingConfig
-from judgments.models import Candidate, FilterRun, Judgment, System, Verdict
+from judgments.models import AttentionCheck, Candidate, FilterRun, Judgment, System, Verdict
 from judgments.selectors.candidates import OUT, to_judge
+from judgments.selectors.references import accepted_texts
+from judgments.units import rank
 from web.cache import NotMadeError, cached_or_none, is_large_table
+
+# What researchers read for the units of this app.
+
+
+def texts_of(names: Sequence[str]) -> dict[str, str]:
+    """Query and answer of each unit, cut; a check says what it is made of. Two statements."""
+    candidates = {units.candidate_of(unit): unit for unit in names if not units.is_check(unit)}
+    checks = {units.check_of(unit): unit for unit in names if units.is_check(unit)}
+    found = {unit: unit for unit in names}
+    rows = Candidate.objects.filter(pk__in=candidates).values_list("pk", "query__text", "text")
+    for pk, query, text in rows:
+        found[candidates[pk]] = f"{quoted(query)}: {quoted(text)}"
+    for check in AttentionCheck.objects.filter(pk__in=checks).select_related("query"):
+        words = f"{quoted(check.query.text)}: {quoted(check.text)}"
+        found[checks[check.pk]] = f"Check, {check.get_source_display()}. {words}"
+    return found
+
+
+# How people did in a training.
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    """One worker: how many examples they did, and at how many their first choice was right."""
+
+    worker: int
+    done: int
+    right_at_first: int
+
+
+def trained(stage: Stage) -> Iterator[TrainingResult]:
+    """Everybody whose work in this stage counts, by their keys; in one statement."""
+    found: dict[int, dict[str, bool]] = defaultdict(dict)
+    rows = Assignment.objects.filter(counting(), stage=stage, response__isnull=False)
+    for worker, response in rows.order_by("worker", "pk").values_list("worker", "response").iterator(1000):
+        for unit, said in (response or {}).items():
+            found[worker].setdefault(unit, bool(said["right_at_first"]))
+    for worker, lessons in found.items():
+        yield TrainingResult(worker, len(lessons), sum(lessons.values()))
+
 
 #: How long the sizes of systems in a form may be old where counting them takes long.
 _COUNTS_GOOD_S = 600
@@ -126,3 +172,119 @@ def candidates_of(stage: Stage, config: JudgingConfig, queries: Sequence[int]) -
     """The candidates to judge of these queries."""
     rows = candidates_to_judge(stage, config).filter(query__in=queries).order_by("pk")
     return list(rows.values_list("pk", flat=True))
+
+
+# Answers of systems beside which judges would see no correct answer.
+
+_CHUNK = 2_000
+
+
+def without_correct_answer(stage: Stage, config: JudgingConfig) -> Sequence[str]:
+    """A caution where queries have no accepted reference: none came with them and none was approved."""
+    if config.reference == "none":
+        return ()
+    queries = sorted(set(candidates_to_judge(stage, config).order_by().values_list("query", flat=True)))
+    lacking = sum(
+        not texts
+        for start in range(0, len(queries), _CHUNK)
+        for texts in accepted_texts(queries[start : start + _CHUNK]).values()
+    )
+    if not lacking:
+        return ()
+    some = "no query" if lacking == len(queries) else f"{lacking:,} of {len(queries):,} queries"
+    have = "has an accepted one" if lacking == len(queries) else "have no accepted one"
+    return (
+        f"Judges are shown a correct answer, and {some} {have}: they would judge without it. "
+        "Approve answers in the review first, or choose to show none.",
+    )
+
+
+# Which answers have enough judgments, by the stage's mode.
+
+
+def missing_judgments(
+    stage: Stage, config: JudgingConfig, candidates: Sequence[int], known: Mapping[int, Sums]
+) -> Iterator[tuple[int, int]]:
+    """Candidates that lack judgments, with how many to ask for now, in their order.
+
+    With a fixed redundancy it is what is left of it. The other modes ask for the fewest judgments first, and
+    then for one at a time until the interval of the mean is narrow enough, or clear of the threshold.
+    """
+    if config.redundancy_mode == "fixed":
+        missing = [stage.redundancy - known.get(candidate, Sums()).n for candidate in candidates]
+    else:
+        missing = _adaptive(config, [known.get(candidate, Sums()) for candidate in candidates])
+    return ((candidate, n) for candidate, n in zip(candidates, missing, strict=True) if n > 0)
+
+
+def pending_judgments(
+    stage: Stage, config: JudgingConfig, known: Mapping[int, Sums]
+) -> Iterator[tuple[int, int]]:
+    """Answers that are judged and lack judgments, with how many; `known` are the judgments that count.
+
+    Judgments whose work waits for a person are there already. Shared answers come with all others.
+    """
+    shared = shared_queries(stage, config)
+    rows = candidates_to_judge(stage, config).exclude(query__in=shared).order_by("pk")
+    waiting = waiting_by_candidate(stage)
+    for candidate, n in missing_judgments(stage, config, list(rows.values_list("pk", flat=True)), known):
+        if n > waiting.get(candidate, 0):
+            yield candidate, n - waiting.get(candidate, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingJudgments:
+    """What a stage lacks, counted in judgments: one person's score of one answer.
+
+    `judgments` are missing on `answers` answers. `asked` of them are to be asked for by publishing `offer`;
+    the others may still come through HITs that are open.
+    """
+
+    judgments: int
+    answers: int
+    asked: int
+    offer: Quote
+
+    @property
+    def under_way(self) -> int:
+        """Judgments that open HITs are there for."""
+        return self.judgments - self.asked
+
+
+def missing_of(stage: Stage, pending: Sequence[PendingUnit]) -> MissingJudgments:
+    """What is missing where this is pending, and what asking for it costs."""
+    left = left_to_ask(stage, pending)
+    return MissingJudgments(
+        judgments=sum(each.missing for each in pending),
+        answers=len(pending),
+        asked=sum(each.missing for each in left),
+        offer=quote(stage, left),
+    )
+
+
+def _adaptive(config: JudgingConfig, known: Sequence[Sums]) -> list[int]:
+    """Judgments to ask for now. Before two of one answer say more, scores count as spread evenly.
+
+    Sums, variances and widths are in units of the scale.
+    """
+    import numpy as np  # not on the way to a first page
+
+    from metrics.agreement.data import Sums as ItemSums
+    from metrics.agreement.data import pooled_variance
+    from metrics.agreement.planning import Rule, decision, precision
+
+    table = np.array([(each.n, each.total, each.squares) for each in known], dtype=np.int64).reshape(-1, 3)
+    found = ItemSums(table[:, 0], table[:, 1], table[:, 2])
+    pooled = pooled_variance(found)
+    scale = config.rating_scale
+    evenly, unit = scale.every**2 * (len(scale.scores) ** 2 - 1) / 12, float(scale.unit)
+    rule = Rule(
+        prior_variance=evenly if pooled is None else pooled,
+        least=config.least_judgments,
+        most=config.most_judgments,
+    )
+    if config.redundancy_mode == "precision":
+        standing = precision(found, rule, half_width=config.half_width / unit)
+    else:
+        standing = decision(found, rule, threshold=config.threshold / unit)
+    return [int(n) for n in standing.missing]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from crowd.models import Stage
 from crowd.services.quotes import fee, sizes
 from judgments.models import Candidate
-from judgments.selectors.live import Live, systems_of
+from judgments.selectors.live import Live, score_counts, systems_of
 from judgments.selectors.ratings import scale_of
-from judgments.selectors.score_counts import score_counts
 
 if TYPE_CHECKING:
     from metrics.agreement.planning import ScoreSpread

@@ -16,7 +16,7 @@ from core.database.bulk import integer_columns
 from core.projects.models import Project
 from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
-from judgments.kinds.scale_config import scale_of_options
+from judgments.kinds.judging_config import scale_of_options
 from judgments.models import Candidate, CheckAnswer, Judgment
 from judgments.units import of_candidate
 from metrics.agreement.scale import Scale
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from metrics.agreement.data import Codes, Ratings
 
     Keys = npt.NDArray[np.int64]
+from judgments.kinds.judging_config import JudgingConfig
 
 _CHUNK = 10_000
 #: Keys between the lowest and the highest that a table may have however few keys there are.
@@ -275,3 +276,25 @@ def _chunks(keys: Iterable[int]) -> Iterator[list[int]]:
     listed = list(keys)
     for start in range(0, len(listed), _CHUNK):
         yield listed[start : start + _CHUNK]
+
+
+# Whether those who may judge were trained on the scale that they judge on.
+
+_TRAINING = "judge-training"
+
+
+def other_scale_in_training(stage: Stage, config: JudgingConfig) -> list[str]:
+    """A sentence for each training that lets people into this stage and has another scale."""
+    slugs = [
+        str(rule["values"][0])
+        for rule in stage.eligibility
+        if rule.get("kind") == "passed" and rule.get("values")
+    ]
+    rows = Stage.objects.filter(project=stage.project_id, kind=_TRAINING, slug__in=slugs) if slugs else ()
+    mine = config.rating_scale
+    return [
+        f"Judges learn a scale {theirs.description} in {training.title}, and judge on one {mine.description}."
+        " Give both stages the same scale, and the training examples for it."
+        for training in rows
+        if (theirs := scale_of(training)) != mine
+    ]

@@ -19,11 +19,10 @@ from annotation.selectors.answers import human_candidates as held_out_answers
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.errors import CrowdError
-from crowd.services.readonly import refuse_read_only
-from judgments.exact import exact_form
+from crowd.services.stages import refuse_read_only
 from judgments.models import Candidate, System
 from judgments.selectors.candidates import unjudged
-from judgments.selectors.references import reference_forms
+from judgments.selectors.references import exact_form, reference_forms
 
 #: Why a rule took a held-out answer out; such a candidate comes back by itself.
 TAKEN_BACK = "The answer is no longer held out, or no longer counts."

@@ -8,13 +8,12 @@ from annotation.models import Query
 from annotation.selectors.material import materials
 from crowd.errors import CrowdError
 from crowd.models import Stage
-from judgments.draws import rank
-from judgments.kinds.judging_config import JudgingConfig
-from judgments.kinds.scale_config import accepted_steps
+from judgments.kinds.judging_config import JudgingConfig, accepted_steps
 from judgments.models import AttentionCheck
-from judgments.rules.checks import Check, CheckPlan, Item, draw_checks
+from judgments.rules import Check, CheckPlan, Item, draw_checks
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.references import accepted_texts, reference_texts
+from judgments.units import rank
 
 #: Queries that checks are drawn from, drawn by the seed themselves, for each check that is wanted.
 _QUERIES_PER_CHECK = 10

@@ -22,6 +22,18 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from metrics.agreement.filters import Checks, Run
+from math import isnan
+from typing import TYPE_CHECKING
+
+from core.database.bulk import BATCH, insert_columns
+from judgments.models import FilterRun, Score, Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from metrics.agreement.filters import Verdicts
+    from metrics.agreement.scores import AdjustedScores, ItemScores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,3 +112,155 @@ def seconds_of(stage: Stage, columns: StageRatings) -> "npt.NDArray[np.float64]"
     each = seconds_of_assignments(stage, columns.assignments) / np.bincount(columns.of_assignment)
     seconds: npt.NDArray[np.float64] = each[columns.of_assignment]
     return seconds
+
+
+# What a recipe decided as rows of the database: verdicts about workers and judgments, and scores.
+
+_MOST_WORDS = 300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """Scores of all items, plain and allowing for workers."""
+
+    items: "ItemScores"
+    adjusted: "AdjustedScores"
+
+
+def scores_of(decided: FilterDecision) -> Scores:
+    """Scores of what a recipe keeps; adjusted ones of all that the rules about workers leave.
+
+    The model of the adjusted score weighs each worker itself and must see what they really said.
+    """
+    from metrics.agreement.scores import adjusted, item_scores
+
+    ratings, run = decided.columns.ratings, decided.run
+    return Scores(item_scores(ratings, run.kept), adjusted(ratings.only(run.standing)))
+
+
+def counts_of(decided: FilterDecision) -> dict[str, int]:
+    """How much was looked at and how much was removed, for the log and the list of runs."""
+    ratings, run = decided.columns.ratings, decided.run
+    return {
+        "workers": ratings.n_workers,
+        "ratings": len(ratings),
+        "items": ratings.n_items,
+        "removed_workers": int(run.removed_workers.sum()),
+        "removed_ratings": int((~run.kept).sum()),
+        "undetermined": int(run.undetermined.sum()),
+    }
+
+
+def store_verdicts(decided: FilterDecision, run: FilterRun) -> None:
+    """One row per removed or undetermined worker, then one per removed judgment.
+
+    The caller holds a transaction.
+    """
+    _store_about_workers(decided, run)
+    _store_about_judgments(decided, run)
+
+
+def _store_about_workers(decided: FilterDecision, run: FilterRun) -> None:
+    found, keys = decided.run, decided.columns.workers
+    for place, verdict in enumerate(found.verdicts):
+        mine = found.removed_by == place
+        about = (mine | (verdict.undetermined & ~found.removed_workers)).nonzero()[0]
+        insert_columns(
+            Verdict,
+            {
+                "run_id": run.pk,
+                "worker_id": keys[about].tolist(),
+                "judgment_id": None,
+                "rule": verdict.rule,
+                "removes": mine[about].tolist(),
+                "value": numbers(verdict.value[about]),
+                "rank": None,
+                "reason": [verdict.reason(worker)[:_MOST_WORDS] for worker in about.tolist()],
+            },
+        )
+
+
+def _store_about_judgments(decided: FilterDecision, run: FilterRun) -> None:
+    """In the order of submission, some at a time."""
+    found, columns = decided.run, decided.columns
+    because = found.removed_because(columns.ratings)
+    removed = (~found.kept).nonzero()[0]
+    by_worker = [_Reasons(verdict) for verdict in found.verdicts]
+    for start in range(0, len(removed), BATCH):
+        by_z: dict[float | None, str] = {}
+        rows = removed[start : start + BATCH]
+        workers, z, rank = columns.ratings.workers[rows], numbers(found.z[rows]), found.rank[rows].tolist()
+        value: list[float | None] = []
+        reason: list[str] = []
+        for at, (place, worker) in enumerate(zip(because[rows].tolist(), workers.tolist(), strict=True)):
+            if 0 < place <= len(by_worker):
+                rank[at] = None
+                value.append(by_worker[place - 1].value[worker])
+                reason.append(by_worker[place - 1][worker])
+            elif place == 0:
+                rank[at] = None
+                value.append(None)
+                reason.append("repeats an earlier judgment of the same worker on the same answer")
+            else:
+                measured = z[at]
+                value.append(measured)
+                if measured not in by_z:
+                    by_z[measured] = _beyond(measured, found.recipe.z_limit)
+                reason.append(by_z[measured])
+        insert_columns(
+            Verdict,
+            {
+                "run_id": run.pk,
+                "worker_id": columns.workers[workers].tolist(),
+                "judgment_id": columns.judgments[rows].tolist(),
+                "rule": [found.reasons[place] for place in because[rows].tolist()],
+                "removes": True,
+                "value": value,
+                "rank": rank,
+                "reason": reason,
+            },
+        )
+
+
+class _Reasons(dict[int, str]):
+    """One rule's reasons by the worker's code, each put into words once; `value` is what it measured."""
+
+    def __init__(self, verdict: "Verdicts") -> None:
+        super().__init__()
+        self._verdict = verdict
+        self.value = numbers(verdict.value)
+
+    def __missing__(self, worker: int) -> str:
+        self[worker] = reason = self._verdict.reason(worker)[:_MOST_WORDS]
+        return reason
+
+
+def _beyond(z: float | None, limit: float) -> str:
+    away = float("nan") if z is None else abs(z)
+    return f"lies {away:.2f} standard deviations from the mean of its answer; the limit is {limit:g}"
+
+
+def store_scores(scores: Scores, decided: FilterDecision, run: FilterRun) -> None:
+    """One row per candidate that has judgments; in the caller's transaction."""
+    items, candidates = scores.items, decided.columns.candidates
+    for start in range(0, len(candidates), BATCH):
+        some = slice(start, start + BATCH)
+        insert_columns(
+            Score,
+            {
+                "run_id": run.pk,
+                "candidate_id": candidates[some].tolist(),
+                "n_raw": items.n_raw[some].tolist(),
+                "n_kept": items.n_kept[some].tolist(),
+                "mean": numbers(items.mean[some]),
+                "sd": numbers(items.sd[some]),
+                "median": numbers(items.median[some]),
+                "trimmed": numbers(items.trimmed[some]),
+                "adjusted": numbers(scores.adjusted.quality[some]) if scores.adjusted.settled else None,
+            },
+        )
+
+
+def numbers(values: "npt.NDArray[np.floating]") -> list[float | None]:
+    """Floats that rows can hold: None for nan."""
+    return [None if isnan(value) else value for value in values.tolist()]

@@ -20,19 +20,96 @@ from crowd.services.quotes import quote
 from judgments.errors import FilteringError, FiltersChangedError, NothingMissingError
 from judgments.models import FilterRun
 from judgments.selectors.stamps import stamp_of
-from judgments.services import filterjobs, reports, verdicts
+from judgments.services import filter_decisions, reports
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named, stored_parameters
 
 if TYPE_CHECKING:
     from metrics.agreement.recipes import Recipe
-
 from dataclasses import dataclass
+from datetime import timedelta
 
+from django.db.models import Q
+
+from core.jobs import services as jobs
+from core.jobs.models import OPEN_STATES, Job, JobState
 from crowd.kinds import PendingUnit
 from judgments.kinds.judging_config import judging_config
-from judgments.selectors.judging import Sums
-from judgments.selectors.redundancy import MissingJudgments, missing_judgments, missing_of, pending_judgments
+from judgments.selectors.judging import (
+    MissingJudgments,
+    Sums,
+    missing_judgments,
+    missing_of,
+    pending_judgments,
+)
 from judgments.units import of_candidate
+
+# Applying filters and asking again in the background, where a stage is so large that nobody should wait.
+
+APPLY, TOP_UP, REMAKE = "judgments.filter", "judgments.top_up", "judgments.filter_again"
+#: How long a page says that a job failed, where nothing was done since.
+_SAID = timedelta(days=1)
+#: Jobs of a stage among which one is looked for that still runs.
+_LOOKED_AT = 20
+
+
+def ask_apply(
+    *,
+    stage: Stage,
+    recipe: str,
+    parameters: Mapping[str, Any],
+    actor: Any,
+    seed: int,
+    seen: int | None,
+    once: str,
+) -> Job:
+    """Have a recipe put in force by a job; one job however often the same wish, `once`, is sent."""
+    payload = {
+        "stage": stage.pk, "recipe": recipe, "parameters": dict(parameters), "user": actor.pk, "seed": seed,
+        "seen": seen, "once": once,
+    }  # fmt: skip
+    return _ask(APPLY, payload, f"{_prefix(stage)}apply:{once}")
+
+
+def ask_top_up(*, stage: Stage, most_cents: int, actor: Any, once: str) -> Job:
+    """Have what is missing published by a job, for at most what the person confirmed."""
+    payload = {"stage": stage.pk, "most_cents": most_cents, "user": actor.pk}
+    return _ask(TOP_UP, payload, f"{_prefix(stage)}top-up:{once}")
+
+
+def ask_remake(*, run: FilterRun, why: str, state: str) -> Job:
+    """Have a run made again by a job; one for each state of its judgments in which it was not made."""
+    payload = {"run": run.pk, "why": why}
+    return _ask(REMAKE, payload, f"{_prefix(run.stage)}again:{run.pk}:{run.remade}:{state}")
+
+
+def under_way_or_failed(stage: Stage) -> tuple[Job | None, Job | None]:
+    """The newest job for a stage that runs or waits; or else the last one where it failed.
+
+    That is said until something else was done or a day is over.
+    """
+    newest = list(Job.objects.filter(effect__startswith=_prefix(stage)).order_by("-pk")[:_LOOKED_AT])
+    open_ones = [job for job in newest if job.state in OPEN_STATES]
+    if open_ones or not newest:
+        return (open_ones[0] if open_ones else None), None
+    last = newest[0]
+    if last.state != JobState.FAILED or last.finished_at is None:
+        return None, None
+    since = Q(created_at__gt=last.finished_at) | Q(ended_at__gt=last.finished_at)
+    if last.finished_at < timezone.now() - _SAID or FilterRun.objects.filter(since, stage=stage).exists():
+        return None, None
+    return None, last
+
+
+def _ask(kind: str, payload: dict[str, Any], effect: str) -> Job:
+    """One job for a wish; asked for again after it failed or was cancelled, it is tried again."""
+    job = jobs.enqueue(kind=kind, payload=payload, effect=effect)
+    if jobs.retry(job_id=job.pk):
+        job.refresh_from_db()
+    return job
+
+
+def _prefix(stage: Stage) -> str:
+    return f"filters:{stage.pk}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +261,7 @@ def apply(
     if not len(decided.columns.ratings):
         raise FilteringError("There are no judgments yet; filters have nothing to look at.")
     progress(1, _STEPS, "Working out scores")
-    scores = verdicts.scores_of(decided)
+    scores = filter_decisions.scores_of(decided)
     progress(2, _STEPS, "Storing what was decided")
     kept: list[FilterRun] = []
 
@@ -193,7 +270,7 @@ def apply(
         if _what_counts(stage) != counted:
             # Decided about while we looked, and perhaps reconsidered with the run before: look once more.
             why = "work was decided about while the filters were being applied"
-            filterjobs.ask_remake(run=kept[-1], why=why, state="at once")
+            ask_remake(run=kept[-1], why=why, state="at once")
         return int(kept[-1].pk)
 
     try:
@@ -214,7 +291,7 @@ def _stored(  # noqa: PLR0917 - made in one place
     stage: Stage,
     found: "Recipe",
     decided: FilterDecision,
-    scores: verdicts.Scores,
+    scores: filter_decisions.Scores,
     seed: int,
     seen: int | None,
     once: str,
@@ -233,12 +310,12 @@ def _stored(  # noqa: PLR0917 - made in one place
         parameters=stored_parameters(found),
         seed=seed,
         last_judgment=decided.columns.last,
-        summary={"once": once, "title": found.title, "counts": verdicts.counts_of(decided)},
+        summary={"once": once, "title": found.title, "counts": filter_decisions.counts_of(decided)},
         created_by=actor,
         created_at=begun,
     )
-    verdicts.store_verdicts(decided, run)
-    verdicts.store_scores(scores, decided, run)
+    filter_decisions.store_verdicts(decided, run)
+    filter_decisions.store_scores(scores, decided, run)
     record(
         project=stage.project,
         action="filter.applied",

@@ -11,13 +11,13 @@ from django.db import transaction
 from django.db.models import Count, Sum
 from django.utils import timezone
 
-from annotation.services.recounts import in_words
+from annotation.services.steps import in_words
 from core.projects.services import record
 from crowd.counted_work import not_counting
 from crowd.models import Assignment, Stage
 from crowd.selectors.stage_sizes import is_large
 from judgments.models import CheckAnswer, FilterRun, Judgment
-from judgments.services import filterjobs, reports, verdicts
+from judgments.services import filter_decisions, filter_runs, reports
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 
 Progress = Callable[[int, int, str], object]
@@ -36,7 +36,7 @@ def reconsider_run(stage: Stage, changed: Mapping[int, str]) -> None:
     run.stage = stage
     why = in_words([changed[work] for work in sorted(saw)])
     if is_large(stage):
-        filterjobs.ask_remake(run=run, why=why, state=state_of(run))
+        filter_runs.ask_remake(run=run, why=why, state=state_of(run))
     else:
         remake(run=run, why=why)
 
@@ -111,12 +111,12 @@ def _stored(run: FilterRun, why: str, state: str, decided: FilterDecision) -> bo
         return False
     if latest != state:
         decided = _decided(now)
-    before, counts = now.summary.get("counts", {}), verdicts.counts_of(decided)
+    before, counts = now.summary.get("counts", {}), filter_decisions.counts_of(decided)
     now.verdicts.all().delete()
     now.scores.all().delete()
-    verdicts.store_verdicts(decided, now)
+    filter_decisions.store_verdicts(decided, now)
     if len(decided.columns.ratings):
-        verdicts.store_scores(verdicts.scores_of(decided), decided, now)
+        filter_decisions.store_scores(filter_decisions.scores_of(decided), decided, now)
     now.summary = {
         **now.summary,
         "counts": counts,

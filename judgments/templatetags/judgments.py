@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django import template
 
-from judgments.desk.reportview import REASONS
+from judgments.desk.agreement import REASONS
 from metrics.agreement.scale import Scale
 
 register = template.Library()

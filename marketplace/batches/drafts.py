@@ -16,7 +16,7 @@ from django.db.models import Max
 from core.revisions import ShownColumns
 from marketplace import clock
 from marketplace.batches import placeholders
-from marketplace.batches.hosts import HostCollector
+from marketplace.batches.placeholders import HostCollector
 from marketplace.batches.properties import Properties
 from marketplace.batches.sheets import Row, Sheet
 from marketplace.errors import Refusal

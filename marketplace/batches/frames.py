@@ -15,11 +15,9 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 
 from marketplace.batches import placeholders
-from marketplace.frame import NO_ASSIGNMENT
-from marketplace.html.documents import task_document
-from marketplace.html.policies import headers
+from marketplace.html import headers, task_document
 from marketplace.models import BatchTask, Template
-from marketplace.submission import for_frames, refused
+from marketplace.taskpages import NO_ASSIGNMENT, for_frames, refused
 
 #: An address that was handed out can be loaded for so long, in seconds.
 AGE = 24 * 3600

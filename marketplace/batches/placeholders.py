@@ -1,12 +1,13 @@
 """`${variables}` of templates: which there are, and the page with a row's values in their places."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain, zip_longest
 
 from marketplace.errors import Refusal
+from marketplace.html import hosts_in
 
 #: A name begins with a letter, a digit or a low line. Other `${…}`, as scripts write them, stay as they are.
 _PLACEHOLDER = re.compile(r"\$\{(\w[\w .:-]{0,99})\}")
@@ -79,3 +80,44 @@ def _near(name: str, columns: Sequence[str]) -> Iterator[str]:
     folded = {column.casefold(): column for column in columns}
     for found in get_close_matches(name.casefold(), folded, n=1, cutoff=0.75):
         yield folded[found]
+
+
+# Which hosts a batch's tasks would load from: those of its template, and those that its cells bring in.
+
+#: Hosts of cells that are listed; a table that names more needs a host of its own for its files.
+MOST = 100
+#: Rows that are also looked at as whole pages: addresses put together of a template and a cell.
+WHOLE_PAGES = 20
+_ADDRESS = re.compile(r"(https?://[a-z0-9][a-z0-9.-]{0,252}(?::\d{1,5})?)(?=[/?#\s)'\",;]|$)")
+
+
+class HostCollector:
+    """Collects hosts while rows pass by."""
+
+    def __init__(self, page: Page, columns: Sequence[str]) -> None:
+        self._page, self._columns = page, columns
+        self._seen = 0
+        self._hosts: dict[str, None] = {}
+
+    def look(self, cells: Sequence[str], html: str) -> None:
+        """Look at one row, and at the page that it makes if it is one of the first."""
+        self._seen += 1
+        if self._seen <= WHOLE_PAGES:
+            self._add(hosts_in(html))
+        for cell in cells:
+            if "//" in cell and len(self._hosts) < MOST:
+                self._add(hosts_in(cell) if "<" in cell else _ADDRESS.findall(cell))
+
+    def beside(self, own: Iterable[str]) -> list[str]:
+        """Hosts that the template itself does not name, sorted."""
+        return sorted(self._hosts.keys() - set(own))
+
+    def _add(self, hosts: Iterable[str]) -> None:
+        for host in hosts:
+            if len(self._hosts) < MOST:
+                self._hosts[host] = None
+
+
+def of_template(html: str) -> list[str]:
+    """Origins that the template's own text names."""
+    return hosts_in(html)

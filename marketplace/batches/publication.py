@@ -17,10 +17,10 @@ from core.money.amounts import dollars
 from marketplace import clock, ids
 from marketplace.batches import placeholders
 from marketplace.batches.properties import Cost, cost, from_stored
+from marketplace.eligibility import normalise
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchTask, HITType, Requester
 from marketplace.questions import html_question_xml
-from marketplace.requirements import normalise
 from marketplace.services.hits import create_hit, create_hit_type, set_expiration
 
 State = Batch.State

@@ -12,7 +12,7 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from core.money.amounts import dollars, entered_cents
 from marketplace import clock
-from marketplace.batches import drafts, hosts, publication, results, reviewed_results
+from marketplace.batches import drafts, placeholders, publication, results
 from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
@@ -126,7 +126,7 @@ def create_batch(options: Facts) -> Facts:
     values = {
         "html": html,
         "frame_height": options["height"],
-        "hosts": hosts.of_template(html) if options["hosts"] is None else options["hosts"],
+        "hosts": placeholders.of_template(html) if options["hosts"] is None else options["hosts"],
         "properties": properties.stored(),
         "updated_at": now,
     }
@@ -220,8 +220,8 @@ def review_batch(options: Facts) -> Facts:
             sheet=options["sheet"],
             limits=RESULTS,
         )
-        decisions, left = reviewed_results.read(sheet)
-    job = reviewed_results.start(
+        decisions, left = results.read(sheet)
+    job = results.start(
         batch=batch,
         decisions=decisions,
         left=left,
@@ -231,7 +231,7 @@ def review_batch(options: Facts) -> Facts:
     )
     _finish(job)
     job.refresh_from_db()
-    return reviewed_results.count_outcomes(job)
+    return results.count_outcomes(job)
 
 
 def _finish(job: Job) -> None:

@@ -8,11 +8,11 @@ from django.core.management.base import CommandError
 
 from core.money.amounts import dollars
 from marketplace import clock
-from marketplace.export.archive import exported
+from marketplace.archive import exported
 from marketplace.models import Worker
-from marketplace.receipts import receipt, worker_of
 from marketplace.services import account_closure
-from marketplace.site.selectors.open_work import standing
+from marketplace.services.account_closure import receipt, worker_of
+from marketplace.site.selectors.records import standing
 
 
 def add_commands(worker: Any) -> None:

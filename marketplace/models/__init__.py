@@ -1,14 +1,40 @@
 """Tables of the marketplace, grouped by what they are about."""
 
-from marketplace.models.activity import Activity, RefusedCalls, SignedWrite
-from marketplace.models.batches import Batch, BatchTask, Template
-from marketplace.models.events import PolicyAction, PolicyResult, Queue, QueuedEvent
-from marketplace.models.log import CallLog, Chaos, TestClock, TokenUse
 from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
-from marketplace.models.people import AccessKey, Block, Invitation, KeyAlert, Message, Requester, Worker
-from marketplace.models.qualifications import QualificationGrant, QualificationRequest, QualificationType
-from marketplace.models.voices import Letter, Rating
-from marketplace.models.work import HIT, HITType, Holding, Place
+from marketplace.models.people import (
+    AccessKey,
+    Activity,
+    Block,
+    CallLog,
+    Chaos,
+    Invitation,
+    KeyAlert,
+    Message,
+    QualificationGrant,
+    QualificationRequest,
+    QualificationType,
+    RefusedCalls,
+    Requester,
+    SignedWrite,
+    TestClock,
+    TokenUse,
+    Worker,
+)
+from marketplace.models.work import (
+    HIT,
+    Batch,
+    BatchTask,
+    HITType,
+    Holding,
+    Letter,
+    Place,
+    PolicyAction,
+    PolicyResult,
+    Queue,
+    QueuedEvent,
+    Rating,
+    Template,
+)
 
 __all__ = [
     "HIT",

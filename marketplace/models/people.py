@@ -177,3 +177,254 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+
+# What people and scripts did in a requester's name, and calls that were refused at the door.
+
+
+class Activity(models.Model):
+    """One decision, grant, block, payment or key: who made it, with which key, and from which address.
+
+    Append-only. The name of the person stays when the account goes.
+    """
+
+    requester = models.ForeignKey(
+        Requester, on_delete=models.CASCADE, related_name="activity", db_index=False
+    )
+    at = models.DateTimeField(db_index=True)
+    action = models.CharField(max_length=40)
+    subject = models.CharField(max_length=120, blank=True)
+    details = models.CharField(max_length=300, blank=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    actor = models.CharField(max_length=150, blank=True, help_text="User's name; empty: a key, or nobody.")
+    access_key = models.CharField(max_length=64, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["requester", "-id"], name="activity_of_requester")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"
+
+
+class RefusedCalls(models.Model):
+    """How many calls of a day were refused at the door, and why; they are counted, not kept."""
+
+    day = models.DateField()
+    reason = models.CharField(max_length=60)
+    count = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["day", "reason"], name="refused_calls_of_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.reason}: {self.count}"
+
+
+class SignedWrite(models.Model):
+    """The signature of a call that changed something, so that nobody sends it again while it is valid."""
+
+    signature = models.CharField(max_length=64, unique=True)
+    at = models.DateTimeField(db_index=True, help_text="By the real clock, as signatures are.")
+
+    def __str__(self) -> str:
+        return self.signature
+
+
+# Qualification types that requesters make, and who holds them.
+
+
+class QualificationType(models.Model):
+    """A custom qualification; name and keywords cannot change."""
+
+    class Status(models.TextChoices):
+        """Inactive types can be neither requested nor granted again."""
+
+        ACTIVE = "Active"
+        INACTIVE = "Inactive"
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="qualification_types")
+    qualification_type_id = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=200)
+    description = models.TextField()
+    keywords = models.CharField(max_length=1000, blank=True)
+    status = models.CharField(max_length=8, choices=Status)
+    auto_granted = models.BooleanField(default=False)
+    auto_granted_value = models.IntegerField(default=1)
+    retry_delay_s = models.PositiveBigIntegerField(null=True, blank=True)
+    test = models.TextField(blank=True, help_text="QuestionForm XML; empty: no test.")
+    answer_key = models.TextField(blank=True, help_text="AnswerKey XML; empty: the requester decides.")
+    test_duration_s = models.PositiveBigIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "name"],
+                name="qualification_name_of_requester",
+                condition=Q(deleted_at=None),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def has_test(self) -> bool:
+        """Whether workers take a test; to be known without loading it, which can be long."""
+        return self.test_duration_s is not None
+
+
+class QualificationGrant(models.Model):
+    """A worker's value of a qualification, granted or revoked."""
+
+    class Status(models.TextChoices):
+        """As on the wire."""
+
+        GRANTED = "Granted"
+        REVOKED = "Revoked"
+
+    qualification_type = models.ForeignKey(QualificationType, on_delete=models.CASCADE, related_name="grants")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="grants")
+    value = models.IntegerField(default=1)
+    status = models.CharField(max_length=7, choices=Status, default=Status.GRANTED)
+    granted_at = models.DateTimeField()
+    reason = models.CharField(max_length=1024, blank=True, help_text="Shown to the worker when revoked.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["qualification_type", "worker"], name="one_grant_per_worker")
+        ]
+        indexes = [
+            models.Index(fields=["qualification_type", "status", "granted_at", "id"], name="grant_by_time")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id}: {self.value}"
+
+
+class QualificationRequest(models.Model):
+    """A worker who asks for a qualification: with a test, from its start; without one, at once pending."""
+
+    class State(models.TextChoices):
+        """`started`: the test is being taken; `pending`: the requester is to decide."""
+
+        STARTED = "started"
+        PENDING = "pending"
+        GRANTED = "granted"
+        REJECTED = "rejected"
+        EXPIRED = "expired"
+
+    OPEN = (State.STARTED, State.PENDING)
+
+    qualification_type = models.ForeignKey(
+        QualificationType, on_delete=models.CASCADE, related_name="requests"
+    )
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="qualification_requests")
+    request_id = models.CharField(max_length=64, unique=True)
+    state = models.CharField(max_length=8, choices=State)
+    test = models.TextField(blank=True, help_text="The test as it was when it was taken.")
+    answer_key = models.TextField(blank=True, help_text="The key as it was then; never shown to workers.")
+    answer = models.TextField(blank=True, help_text="QuestionFormAnswers XML.")
+    score = models.IntegerField(null=True, blank=True, help_text="By the answer key, where there is one.")
+    started_at = models.DateTimeField()
+    deadline = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    reason = models.CharField(max_length=1024, blank=True, help_text="Shown to the worker when rejected.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["qualification_type", "worker"],
+                name="one_open_qualification_request",
+                condition=Q(state__in=["started", "pending"]),
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["qualification_type", "submitted_at", "id"], name="qualification_requests_by_time"
+            ),
+            models.Index(fields=["worker", "-started_at"], name="qualification_of_worker"),
+            models.Index(
+                fields=["deadline"], name="qualification_test_deadline", condition=Q(state="started")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.request_id
+
+
+# What the protocol endpoint remembers of calls, and the switches that only tests may touch.
+
+
+class TokenUse(models.Model):
+    """A UniqueRequestToken that was used in the last 24 hours, with what the first call made."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE)
+    operation = models.CharField(max_length=60)
+    token = models.CharField(max_length=128)
+    call_id = models.UUIDField()
+    result = models.CharField(max_length=64, blank=True)
+    at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["requester", "operation", "token"], name="token_used_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.token
+
+
+class CallLog(models.Model):
+    """One call of the protocol endpoint, append-only; answers and question texts are left out."""
+
+    at = models.DateTimeField()
+    request_id = models.UUIDField()
+    requester = models.ForeignKey(Requester, null=True, on_delete=models.SET_NULL)
+    operation = models.CharField(max_length=60)
+    parameters = models.JSONField(default=dict)
+    executed = models.BooleanField(default=False, help_text="The operation ran and was committed.")
+    result = models.CharField(max_length=120, help_text="`ok` or the error code.")
+    milliseconds = models.FloatField()
+    access_key = models.CharField(max_length=64, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["requester", "-id"], name="call_of_requester"),
+            models.Index(fields=["at"], name="call_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation}: {self.result}"
+
+
+class TestClock(models.Model):
+    """How far test controls moved the marketplace's clock; one row, none in normal life."""
+
+    advanced_seconds = models.BigIntegerField(default=0)
+
+    __test__ = False
+
+    def __str__(self) -> str:
+        return f"+{self.advanced_seconds} s"
+
+
+class Chaos(models.Model):
+    """Faults that tests asked for: of one requester, or of all where `requester` is empty."""
+
+    requester = models.OneToOneField(Requester, null=True, on_delete=models.CASCADE)
+    lose_response_after_commit = models.PositiveIntegerField(
+        default=0, help_text="So many coming mutating calls commit and then lose their answer."
+    )
+    throttle_next = models.PositiveIntegerField(default=0, help_text="So many coming calls are throttled.")
+    throttle_rate = models.FloatField(default=0)
+    error_rate = models.FloatField(default=0)
+    visibility_delay_s = models.FloatField(default=0)
+    duplicate_events = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"chaos for {self.requester_id or 'all'}"

@@ -4,10 +4,91 @@ A HIT has `max_assignments` places. A place is created when it is first accepted
 AssignmentId for ever: after a return or an abandonment the next holder gets the same id, as on MTurk.
 """
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
 from marketplace.models.people import Requester, Worker
+
+# Batches: a template with ${variables}, a table of values, and the HITs that come of them.
+
+
+class Template(models.Model):
+    """A task page of a requester with ${variables}, and the properties that HITs made of it begin with."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="templates")
+    name = models.CharField(max_length=120)
+    html = models.TextField()
+    frame_height = models.PositiveIntegerField(default=0, help_text="CSS pixels; 0 fits the window.")
+    hosts = models.JSONField(default=list, help_text="Origins that its tasks may load from.")
+    properties = models.JSONField(default=dict, help_text="Title, reward and so on, as the form has them.")
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["requester", "name"], name="template_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Batch(models.Model):
+    """One upload of a table for a template. Everything it publishes is frozen in it."""
+
+    class State(models.TextChoices):
+        """`draft` can be previewed and thrown away; `publishing` is being worked off by a job."""
+
+        DRAFT = "draft"
+        PUBLISHING = "publishing"
+        PUBLISHED = "published"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="batches")
+    number = models.PositiveIntegerField(help_text="1, 2, 3, … of the requester.")
+    name = models.CharField(max_length=120)
+    template = models.ForeignKey(Template, null=True, on_delete=models.SET_NULL, related_name="batches")
+    html = models.TextField()
+    frame_height = models.PositiveIntegerField(default=0)
+    hosts = models.JSONField(default=list, help_text="Origins that its tasks may load from.")
+    hosts_of_cells = models.JSONField(default=list, help_text="Origins that only its cells name.")
+    columns = models.JSONField(help_text="Head of the table, in its order.")
+    properties = models.JSONField(help_text="Title, description, reward and so on of its HITs.")
+    file_name = models.CharField(max_length=200, blank=True)
+    file_read = models.CharField(max_length=200, blank=True, help_text="How the file was read, in words.")
+    task_count = models.PositiveIntegerField(help_text="0 while the file is being read.")
+    published_count = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    error = models.TextField(blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField()
+    published_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["requester", "number"], name="batch_number")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class BatchTask(models.Model):
+    """One row of a batch's table, and the HIT that shows it once it is published."""
+
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="tasks", db_index=False)
+    ordinal = models.PositiveIntegerField(help_text="1 is the first row below the head.")
+    values = models.JSONField(help_text="Cells in the order of the batch's columns.")
+    hit = models.OneToOneField(
+        "HIT", null=True, blank=True, on_delete=models.PROTECT, related_name="batch_task"
+    )
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["batch", "ordinal"], name="batch_task_ordinal")]
+        indexes = [
+            models.Index(fields=["batch", "ordinal"], name="batch_task_to_publish", condition=Q(hit=None))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.batch_id}/{self.ordinal}"
 
 
 class HITType(models.Model):
@@ -220,3 +301,132 @@ class Holding(models.Model):
     def pay_cents(self) -> int:
         """What was paid for the work, else what the HIT pays; the HIT must be loaded."""
         return self.hit.reward_cents if self.paid_cents is None else self.paid_cents
+
+
+# What happens to HITs and goes out as notifications, and what review policies found and did.
+
+
+class Queue(models.Model):
+    """A queue that a requester named or made; its messages are the `QueuedEvent`s with its address."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="queues", db_index=False)
+    address = models.CharField(max_length=255)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["requester", "address"], name="queue_by_address")]
+
+    def __str__(self) -> str:
+        return self.address
+
+
+class QueuedEvent(models.Model):
+    """A notification in a requester's queue, until a ReceiveMessage and a DeleteMessage take it out."""
+
+    requester = models.ForeignKey(
+        Requester, on_delete=models.CASCADE, related_name="queued_events", db_index=False
+    )
+    queue = models.CharField(max_length=255, help_text="Destination, as the specification names it.")
+    message_id = models.UUIDField(unique=True)
+    body = models.TextField()
+    sent_at = models.DateTimeField()
+    visible_at = models.DateTimeField(help_text="Hidden before: somebody has just received it.")
+    received_count = models.PositiveIntegerField(default=0)
+    first_received_at = models.DateTimeField(null=True, blank=True)
+    receipt = models.UUIDField(null=True, blank=True, help_text="Of the latest ReceiveMessage.")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["requester", "queue", "visible_at", "id"], name="queued_event_next"),
+            models.Index(fields=["sent_at"], name="queued_event_age"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.message_id)
+
+
+class PolicyResult(models.Model):
+    """A figure that a review policy came to (ReviewResultDetail)."""
+
+    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="policy_results", db_index=False)
+    holding = models.ForeignKey(Holding, null=True, on_delete=models.CASCADE)
+    level = models.CharField(max_length=10, help_text="Assignment or HIT.")
+    action_id = models.UUIDField()
+    subject_id = models.CharField(max_length=64)
+    subject_type = models.CharField(max_length=10)
+    question_id = models.CharField(max_length=255, blank=True)
+    key = models.CharField(max_length=80)
+    value = models.TextField()
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["hit", "at", "id"], name="policy_result_of_hit")]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.value[:40]}"
+
+
+class PolicyAction(models.Model):
+    """What a review policy did (ReviewActionDetail)."""
+
+    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="policy_actions", db_index=False)
+    level = models.CharField(max_length=10)
+    action_id = models.UUIDField(unique=True)
+    name = models.CharField(max_length=20, help_text="review, approve, reject or extend.")
+    target_id = models.CharField(max_length=64)
+    target_type = models.CharField(max_length=10)
+    status = models.CharField(max_length=10)
+    at = models.DateTimeField()
+    result = models.TextField(blank=True)
+    error_code = models.CharField(max_length=80, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["hit", "at", "id"], name="policy_action_of_hit")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.target_id}: {self.status}"
+
+
+# What workers say: of a group of HITs, and to its requester.
+
+
+class Rating(models.Model):
+    """A worker's opinion of a group of HITs they worked on; shown to others as a mean, never with a name."""
+
+    hit_type = models.ForeignKey(HITType, on_delete=models.CASCADE, related_name="ratings")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="ratings")
+    stars = models.PositiveSmallIntegerField(help_text="1 to 5.")
+    words = models.CharField(max_length=500, blank=True, help_text="Read by the requester alone.")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["hit_type", "worker"], name="one_rating_per_group_and_worker"),
+            models.CheckConstraint(name="rating_stars", condition=Q(stars__gte=1, stars__lte=5)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stars} for {self.hit_type_id}"
+
+
+class Letter(models.Model):
+    """A worker's message to a requester; answers go into the worker's inbox as `Message`."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="letters", db_index=False)
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="letters")
+    hit_type = models.ForeignKey(HITType, null=True, on_delete=models.SET_NULL)
+    assignment_id = models.CharField(max_length=64, blank=True)
+    subject = models.CharField(max_length=200)
+    body = models.TextField()
+    sent_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["requester", "-sent_at"], name="letter_inbox"),
+            models.Index(fields=["worker", "-sent_at"], name="letter_of_worker"),
+        ]
+
+    def __str__(self) -> str:
+        return self.subject

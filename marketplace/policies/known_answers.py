@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from marketplace.models import HIT, Holding
-from marketplace.policies import answers, record
-from marketplace.policies.answers import Values
-from marketplace.policies.parameters import Extension, Parameters
+from marketplace.policies import record
+from marketplace.policies.record import Extension, Parameters, Values
 
 NAME = "ScoreMyKnownAnswers/2011-09-01"
 LEVEL = "Assignment"
@@ -35,7 +34,7 @@ def parse(policy: Mapping[str, Any]) -> KnownAnswers:
     if policy["PolicyName"] != NAME:
         raise given.refusal(f"the policy for assignments is {NAME}.")
     known = KnownAnswers(
-        keys={question: answers.values_of(values) for question, values in given.map("AnswerKey").items()},
+        keys={question: record.values_of(values) for question, values in given.map("AnswerKey").items()},
         approve_from=given.whole("ApproveIfKnownAnswerScoreIsAtLeast", 0, 101),
         approve_reason=given.reason("ApproveReason"),
         reject_below=given.whole("RejectIfKnownAnswerScoreIsLessThan", 0, 101),
@@ -57,7 +56,7 @@ def review(holding: Holding, hit: HIT, now: datetime) -> None:
     if hit.assignment_review_policy is None:
         return
     policy = parse(hit.assignment_review_policy)
-    right = answers.right(answers.read(holding.answer), policy.keys)
+    right = record.right(record.read(holding.answer), policy.keys)
     correct = sum(right.values())
     score = 100 * correct // len(right)
     scribe = record.Scribe(hit, LEVEL, now)

@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from marketplace.models import HIT, Holding, PolicyResult
-from marketplace.policies import answers, known_answers, record
-from marketplace.policies.answers import Values
-from marketplace.policies.parameters import Extension, Parameters
+from marketplace.policies import known_answers, record
+from marketplace.policies.record import Extension, Parameters, Values
 
 NAME = "SimplePlurality/2011-09-01"
 LEVEL = "HIT"
@@ -115,7 +114,7 @@ def review(hit: HIT, now: datetime) -> None:
         scribe.save()
         return
     given = [
-        {question: answers.separated(values) for question, values in answers.read(holding.answer).items()}
+        {question: record.separated(values) for question, values in record.read(holding.answer).items()}
         for holding in work
     ]
     found = agreement(policy.questions, given, policy.threshold)
@@ -123,7 +122,7 @@ def review(hit: HIT, now: datetime) -> None:
     for question, agreed in found.agreed.items():
         scribe.found(action, subject, "AgreedAnswerFound", "true" if agreed else "false", question)
         if agreed:
-            scribe.found(action, subject, "AgreedAnswer", answers.JOINT.join(sorted(agreed[0])), question)
+            scribe.found(action, subject, "AgreedAnswer", record.JOINT.join(sorted(agreed[0])), question)
             scribe.found(action, subject, "AnswerAgreementScore", str(agreed[1]), question)
     scribe.found(action, subject, "HitAgreementScore", str(found.score))
     for holding, each in zip(work, given, strict=True):

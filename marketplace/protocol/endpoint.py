@@ -17,18 +17,16 @@ from django.db import Error, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
-from core.accounts.actors import Actor, acting_as
-from core.accounts.addresses import address_of
+from core.accounts.security import Actor, acting_as, address_of
 from core.database.composedqueries import ComposedInsert
-from marketplace import clock
+from marketplace import clock, sqs
 from marketplace.errors import Refusal
 from marketplace.models import CallLog, SignedWrite
-from marketplace.notifications.specification import OWN_QUEUE
-from marketplace.protocol import limiter, lookup, operations, refusals, sigv4, wire
+from marketplace.notifications import OWN_QUEUE
+from marketplace.protocol import errors, limiter, lookup, operations, refusals, sigv4
 from marketplace.protocol.calls import OPERATIONS, Call, Result
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
-from marketplace.sqs import endpoint as sqs
 
 #: Same calls of one script come within this time.
 SAME_BREATH = timedelta(seconds=5)
@@ -133,7 +131,7 @@ def _read_call(request: HttpRequest, record: CallLog) -> tuple[Call, str]:
 
     if request.method != "POST":
         raise ProtocolError("MethodNotAllowedException", "Calls are made with POST.", 405)
-    raw = wire.body(request)
+    raw = errors.body(request)
     record.address = address_of(request.META)
     signed = sigv4.authenticate(request.META, raw)
     requester = record.requester = signed.requester
@@ -142,7 +140,7 @@ def _read_call(request: HttpRequest, record: CallLog) -> tuple[Call, str]:
     if not name.startswith(TARGET) or name.removeprefix(TARGET) not in OPERATIONS:
         raise ProtocolError("UnknownOperationException", f"There is no operation {name[:120]!r}.")
     name = record.operation = name.removeprefix(TARGET)
-    parameters = checked(input_shapes()[name], wire.decoded(raw))
+    parameters = checked(input_shapes()[name], errors.decoded(raw))
     record.parameters = {key: value for key, value in parameters.items() if key not in _UNLOGGED}
     record.parameters = json.loads(json.dumps(record.parameters, default=str))
     limiter.check(requester.pk)

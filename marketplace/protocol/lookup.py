@@ -1,13 +1,39 @@
 """Finding what a call names. What belongs to another requester does not exist for the caller."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from core.database.composedqueries import ComposedQuery
+from marketplace.eligibility import SYSTEM_QUALIFICATIONS
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker
 from marketplace.protocol.calls import OPERATIONS, Call
-from marketplace.protocol.system_types import system_types
 from marketplace.sweep import settle
+
+# The qualifications that the marketplace itself computes, as rows for lists; no table has them.
+
+#: Before every custom type, so that lists by time begin with these.
+_SINCE = datetime(2005, 11, 2, tzinfo=UTC)
+
+
+def system_types() -> list[QualificationType]:
+    """All of them, each with a primary key below those of every table."""
+    return [
+        QualificationType(
+            pk=number - len(SYSTEM_QUALIFICATIONS),
+            qualification_type_id=type_id,
+            name=name,
+            description=f"{name}, as the marketplace itself knows it. Use it in QualificationRequirements.",
+            status=QualificationType.Status.ACTIVE,
+            created_at=_SINCE,
+        )
+        for number, (type_id, name) in enumerate(SYSTEM_QUALIFICATIONS.items())
+    ]
+
+
+def is_system(row: QualificationType) -> bool:
+    """Whether nobody made this type, and nobody can ask for it."""
+    return row.requester_id is None
+
 
 #: How long GetHIT still shows a deleted HIT as Disposed.
 SHOWN_AFTER_DISPOSAL = timedelta(days=7)

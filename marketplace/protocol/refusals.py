@@ -7,7 +7,7 @@ from django.db import Error, transaction
 from django.db.models import F
 
 from core.accounts import security
-from core.accounts.addresses import address_of
+from core.accounts.security import address_of
 from marketplace import clock
 from marketplace.models import RefusedCalls
 

@@ -20,7 +20,7 @@ from marketplace.models import (
     QualificationType,
     Requester,
 )
-from marketplace.protocol.system_types import is_system
+from marketplace.protocol.lookup import is_system
 from marketplace.selectors import hit_status
 
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote
 
 from django.utils import timezone
 
-from core.accounts.addresses import address_of
+from core.accounts.security import address_of
 from marketplace.models import AccessKey, Requester
 from marketplace.protocol import limiter
 from marketplace.protocol.errors import ProtocolError

@@ -1,13 +1,148 @@
 """A QuestionForm as the template draws it: fields with names, ids, values and what is wrong with them."""
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from csp.constants import SELF
+from django.http import QueryDict
 
 from marketplace.loopback import anywhere
-from marketplace.questionform.form_answers import FormAnswers, answer_name, blank, limits, other_name
-from marketplace.questionform.parsing import Content, Form, FreeText, Question, Selection
+from marketplace.questionform.parsing import SCHEMAS, Content, Form, FreeText, Question, Selection, printable
+
+# What somebody filled into a QuestionForm: read from the post, held against the form, written as XML.
+
+ANSWERS = f"{SCHEMAS}2005-10-01/QuestionFormAnswers.xsd"
+#: The value of the option "something else" in a post; no SelectionIdentifier is empty.
+OTHER = ""
+_NUMBER = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+MISSING = "An answer is needed here."
+
+
+@dataclass(slots=True)
+class FormAnswers:
+    """Answers and what is wrong with them, by QuestionIdentifier. `others` are texts of one's own."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    others: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+def answer_name(question: Question) -> str:
+    """Name of the field of a question's answer in the form that is posted."""
+    return f"answer:{question.identifier}"
+
+
+def other_name(question: Question) -> str:
+    """Name of the field of a text of one's own beside the selections of a question."""
+    return f"other:{question.identifier}"
+
+
+def blank(form: Form) -> FormAnswers:
+    """The form before anybody filled it in: the requester's default texts, nothing chosen."""
+    given = FormAnswers()
+    for question in form.questions:
+        answer = question.answer
+        if isinstance(answer, FreeText):
+            given.texts[question.identifier] = answer.default
+        elif answer.other:
+            given.others[question.identifier] = answer.other.default
+    return given
+
+
+def read(form: Form, post: QueryDict) -> FormAnswers:
+    """What was posted; `problems` of the result has a sentence for each question that is not well answered.
+
+    An AnswerFormatRegex is not looked at: it is the requester's, and a regular expression can be written
+    that runs for years. The worker's browser checks it.
+    """
+    given = FormAnswers()
+    for question in form.questions:
+        name = question.identifier
+        if isinstance(question.answer, FreeText):
+            text = given.texts[name] = _lines(post.get(answer_name(question), ""))
+            problem = _text_problem(question.answer, text, required=question.required)
+        else:
+            problem = _read_selection(question, question.answer, post, given)
+        if problem:
+            given.problems[name] = problem
+    return given
+
+
+def _read_selection(question: Question, answer: Selection, post: QueryDict, given: FormAnswers) -> str:
+    posted = list(dict.fromkeys(post.getlist(answer_name(question))))
+    known = {option.identifier for option in answer.options}
+    chosen = tuple(identifier for identifier in posted if identifier in known)
+    given.chosen[question.identifier] = chosen
+    other = _lines(post.get(other_name(question), "")) if answer.other else ""
+    if answer.other and (OTHER in posted or (other and not chosen)):
+        given.others[question.identifier] = other
+    else:
+        other = ""
+    if any(identifier not in known and identifier != OTHER for identifier in posted):
+        return "Choose among the answers that are offered."
+    if answer.other and OTHER in posted and not other.strip():
+        return "Write what else it is, or choose another answer."
+    if answer.other and other and (problem := _text_problem(answer.other, other, required=False)):
+        return problem
+    count = len(chosen) + bool(other.strip())
+    if count > answer.maximum:
+        return f"Choose {answer.maximum} at most." if answer.several else "Choose one answer."
+    least = max(answer.minimum, int(question.required))
+    if count < least and (question.required or count):
+        return MISSING if least == 1 else f"Choose at least {least}."
+    return ""
+
+
+def _text_problem(answer: FreeText, text: str, *, required: bool) -> str:
+    if not text.strip():
+        return MISSING if required else ""
+    if answer.min_length is not None and len(text) < answer.min_length:
+        return f"Write at least {answer.min_length} characters; these are {len(text)}."
+    if answer.max_length is not None and len(text) > answer.max_length:
+        return f"Write at most {answer.max_length} characters; these are {len(text)}."
+    return _number_problem(answer, text) if answer.numeric else ""
+
+
+def _number_problem(answer: FreeText, text: str) -> str:
+    if not _NUMBER.fullmatch(text.strip()):
+        return "Write a number in digits, with a point before decimals."
+    low, high = answer.min_value, answer.max_value
+    number = float(text.strip())
+    if (low is not None and number < low) or (high is not None and number > high):
+        return f"Write a number {limits(low, high)}."
+    return ""
+
+
+def limits(low: float | None, high: float | None) -> str:
+    """Words for the limits of a number, at least one of which is there."""
+    if low is None or high is None:
+        return f"of at most {high:g}" if low is None else f"of at least {low:g}"
+    return f"from {low:g} to {high:g}"
+
+
+def _lines(text: str) -> str:
+    """A text with the line ends that the requester counts, not those of form posts."""
+    return text.replace("\r\n", "\n")
+
+
+def answers_xml(form: Form, given: FormAnswers) -> str:
+    """QuestionFormAnswers: one answer per question, in the order of the form."""
+    root = Element("QuestionFormAnswers", xmlns=ANSWERS)
+    for question in form.questions:
+        name = question.identifier
+        answer = SubElement(root, "Answer")
+        SubElement(answer, "QuestionIdentifier").text = printable(name)
+        if isinstance(question.answer, FreeText):
+            SubElement(answer, "FreeText").text = printable(given.texts.get(name, ""))
+            continue
+        for identifier in given.chosen.get(name, ()):
+            SubElement(answer, "SelectionIdentifier").text = printable(identifier)
+        if other := given.others.get(name, ""):
+            SubElement(answer, "OtherSelectionText").text = printable(other)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
 
 
 def media_sources() -> dict[str, list[str]]:

@@ -9,20 +9,52 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 
 from core.accounts import security
 from marketplace.models import Requester
-from marketplace.requester import nav
-from marketplace.site.people import current_worker
+from marketplace.site.access import current_worker
 from marketplace.site.selectors import desk
 from web import tables as grids
+from web.nav import NavLink, mark_current
 from web.revisions import RevisedForm
 from web.tables import Complete, Grid, GridRequest, Rows, as_they_are
+
+# The sidebar of every page of a requester.
+
+#: Places of the sidebar: label, name, and the name of its first page.
+PLACES = (
+    ("Overview", "overview", "requester:overview"),
+    ("Batches", "batches", "requester:batches"),
+    ("HITs", "hits", "requester:hits"),
+    ("Review", "review", "requester:review"),
+    ("Workers", "workers", "requester:workers"),
+    ("Qualifications", "qualifications", "requester:qualifications"),
+    ("Messages", "messages", "requester:letters"),
+    ("Money", "money", "requester:money"),
+    ("Keys", "keys", "requester:keys"),
+    ("Activity", "activity", "requester:activity"),
+)
+#: Shown where test controls are on.
+TEST_PLACES = (("Test controls", "controls", "requester:controls"),)
+
+
+def sidebar_links(requester: Requester, here: str, path: str) -> list[NavLink]:
+    """The sidebar of a page at `path` that belongs to the place `here`."""
+    places = PLACES + (TEST_PLACES if settings.MARKETPLACE_TEST_TOKEN else ())
+    found = []
+    for label, name, url_name in places:
+        address = reverse(url_name, args=[requester.customer_id])
+        current = mark_current(here=name == here, exactly=address == path)
+        found.append(NavLink(label, name, address, current))
+    return found
+
 
 View = Callable[..., HttpResponseBase]
 
@@ -70,7 +102,7 @@ def show(
     own = {
         "access": access,
         "requester": access.requester,
-        "sidebar": nav.sidebar_links(access.requester, place, request.path),
+        "sidebar": sidebar_links(access.requester, place, request.path),
         "worker": current_worker(request),
     }
     return render(request, f"marketplace/requester/{template}", own | context, status=status)

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from django.db.models import Count
 
-from marketplace.days import day_of
 from marketplace.models import Holding, Requester
+from marketplace.requester.charts import day_of
 from marketplace.requester.lookup import visible_work
 
 DAYS = 14

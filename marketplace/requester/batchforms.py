@@ -13,14 +13,10 @@ from django.utils.safestring import SafeString
 
 from core.money.amounts import AmountError, dollars, entered_cents
 from marketplace.batches import properties as limits
-from marketplace.batches.hosts import of_template
+from marketplace.batches.placeholders import of_template
 from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties, from_stored
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS
-from marketplace.errors import Refusal
-from marketplace.html.policies import is_origin
-from marketplace.models import Batch, QualificationType, Requester, Template
-from marketplace.questions import MAX_QUESTION_BYTES
-from marketplace.requirements import (
+from marketplace.eligibility import (
     ADULT,
     LOCALE,
     MAX_LOCALES,
@@ -29,7 +25,11 @@ from marketplace.requirements import (
     Requirement,
     normalise,
 )
-from marketplace.site.countries import COUNTRIES
+from marketplace.errors import Refusal
+from marketplace.html import is_origin
+from marketplace.models import Batch, QualificationType, Requester, Template
+from marketplace.questions import MAX_QUESTION_BYTES
+from marketplace.site.forms import COUNTRIES
 from web.revisions import RevisedForm
 
 UNITS = {str(MINUTE): "minutes", str(HOUR): "hours", str(DAY): "days"}

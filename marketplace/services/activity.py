@@ -1,7 +1,7 @@
 """Writing down who decided, granted, blocked or paid; in the transaction of what was done."""
 
 from core.accounts import security
-from core.accounts.actors import SYSTEM, actor
+from core.accounts.security import SYSTEM, actor
 from marketplace import clock
 from marketplace.models import Activity
 

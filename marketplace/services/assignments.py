@@ -11,11 +11,11 @@ from core.database.composedqueries import ComposedInsert, ComposedQuery, Compose
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Holding, Place, Worker
-from marketplace.notifications.events import emit
+from marketplace.notifications import emit
 from marketplace.policies import known_answers
 from marketplace.questions import answers_xml
 from marketplace.selectors import hit_status, is_followed
-from marketplace.services.hit_events import notice_expiry, notice_reviewable
+from marketplace.services.endings import notice_expiry, notice_reviewable
 from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
 from marketplace.signals import answer_submitted

@@ -11,17 +11,16 @@ from django.db import transaction
 from core.database.composedqueries import ComposedInsert
 from core.money import fees
 from marketplace import ids, ledger
+from marketplace.eligibility import Requirement
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Batch, HITType, Requester
-from marketplace.notifications.events import emit
+from marketplace.notifications import emit
 from marketplace.policies import known_answers, plurality
 from marketplace.questions import parse_question
-from marketplace.requirements import Requirement
 from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired, is_reviewable, watches_expiry
-from marketplace.services.hit_events import notice_expiry
-from marketplace.services.hit_extension import LONGEST_LIFE, add_places_locked, lengthen_locked
-from marketplace.services.holds import settle_hold
+from marketplace.services.endings import notice_expiry
+from marketplace.services.holds import LONGEST_LIFE, add_places_locked, lengthen_locked, settle_hold
 from marketplace.services.locking import lock_hit
 
 

@@ -12,7 +12,7 @@ from django.db.models import F, Q
 
 from core.money.amounts import dollars
 from core.money.fees import PROFILES
-from marketplace import clock, ids, keys, ledger
+from marketplace import clock, ids, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import Block, Deposit, Holding, Invitation, Message, Requester, Worker
@@ -129,7 +129,7 @@ def create_scripted_workers(
     *, names: Sequence[str], country: str = "", subdivision: str = "", adult: bool = False
 ) -> list[tuple[Worker, str]]:
     """Several simulated workers, each with a token; all of them, or none where a name is taken."""
-    tokens = [keys.new_token() for _ in names]
+    tokens = [ids.new_token() for _ in names]
     now = clock.now()
     try:
         with transaction.atomic():
@@ -137,7 +137,7 @@ def create_scripted_workers(
                 Worker(
                     worker_id=ids.new_customer_id(),
                     name=_named(name),
-                    token_digest=keys.digest(token),
+                    token_digest=ids.digest(token),
                     simulated=True,
                     country=country,
                     subdivision=subdivision,
@@ -154,10 +154,10 @@ def create_scripted_workers(
 
 def create_invitation(*, label: str, max_uses: int, days: int | None) -> tuple[Invitation, str]:
     """A link for `max_uses` people, valid for `days` (None: until used up); the token is shown this once."""
-    token = keys.new_token()
+    token = ids.new_token()
     now = clock.now()
     invitation = Invitation.objects.create(
-        token_digest=keys.digest(token),
+        token_digest=ids.digest(token),
         label=label,
         max_uses=max_uses,
         expires_at=now + timedelta(days=days) if days else None,
@@ -169,7 +169,7 @@ def create_invitation(*, label: str, max_uses: int, days: int | None) -> tuple[I
 def invitation_for(token: str) -> Invitation | None:
     """The invitation that this token opens, if it can still be used."""
     return (
-        Invitation.objects.filter(token_digest=keys.digest(token), uses__lt=F("max_uses"))
+        Invitation.objects.filter(token_digest=ids.digest(token), uses__lt=F("max_uses"))
         .filter(Q(expires_at=None) | Q(expires_at__gt=clock.now()))
         .first()
     )

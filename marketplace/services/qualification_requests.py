@@ -10,7 +10,7 @@ from marketplace.eligibility import CLOSED
 from marketplace.errors import Refusal
 from marketplace.models import Message, QualificationGrant, QualificationRequest, QualificationType, Worker
 from marketplace.questionform.answerkey import parse_key, score
-from marketplace.questionform.form_answers import OTHER, FormAnswers, answers_xml
+from marketplace.questionform.fields import OTHER, FormAnswers, answers_xml
 from marketplace.questionform.parsing import parse_form
 from marketplace.services.locking import lock_worker
 from marketplace.services.qualifications import note_grant, write_grant

@@ -1,10 +1,14 @@
 """Custom qualifications: types, and who holds which value."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from core.files.refusals import RowCounts
 from core.revisions import ShownColumns
 from marketplace import clock, ids
 from marketplace.errors import Refusal, invalid_value
@@ -17,9 +21,124 @@ from marketplace.models import (
     Requester,
     Worker,
 )
+from marketplace.questionform.answerkey import parse_key
+from marketplace.questionform.parsing import parse_form
 from marketplace.selectors import asking_for
 from marketplace.services.activity import note
-from marketplace.services.qualification_tests import QualificationTest
+
+# Many grants of a qualification at a time, from a file: all of them, or none.
+
+RowStatus = QualificationGrant.Status
+_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class GrantLine:
+    """What a line asks for: a value for a worker, or, where it is not `granted`, that they lose it."""
+
+    line: int
+    worker_id: str
+    value: int
+    granted: bool = True
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How many lines changed something, and how many were so already."""
+
+    granted: int = 0
+    revoked: int = 0
+    same: int = 0
+
+    def counts(self) -> RowCounts:
+        """What became of every line; one that cannot be taken refuses the file."""
+        used = self.granted + self.revoked
+        return RowCounts(rows_read=used + self.same, used=used, repeats=self.same)
+
+
+@transaction.atomic
+def grant_many(
+    *, qualification_type: QualificationType, wanted: Iterable[GrantLine], now: datetime
+) -> Outcome:
+    """Give and take as the lines say, a thousand in memory at a time; nobody gets a message.
+
+    Raises Refusal naming the line of a worker there is not; whatever reading `wanted` raises undoes all, too.
+    """
+    if qualification_type.status != QualificationType.Status.ACTIVE:
+        raise Refusal("InvalidQualificationTypeState", "The qualification is inactive. Make it active first.")
+    outcome = Outcome()
+    lines = iter(wanted)
+    while some := list(islice(lines, _AT_ONCE)):
+        _grant(qualification_type, some, now, outcome)
+    told = f"{outcome.granted} granted, {outcome.revoked} taken back"
+    note(qualification_type.requester_id, "qualification.file", qualification_type.name[:120], told)
+    return outcome
+
+
+def _grant(kind: QualificationType, some: list[GrantLine], now: datetime, outcome: Outcome) -> None:
+    ids = [each.worker_id for each in some]
+    pks = dict(Worker.objects.filter(worker_id__in=ids).values_list("worker_id", "pk"))
+    grants = QualificationGrant.objects.filter(qualification_type=kind, worker__in=pks.values())
+    rows: Iterable[tuple[Any, ...]] = grants.values_list("worker", "value", "status")
+    held = {worker: (value, status) for worker, value, status in rows}
+    changed, lost = [], []
+    for each in some:
+        pk = pks.get(each.worker_id)
+        if pk is None:
+            raise Refusal(
+                "InvalidParameterValue",
+                f"Line {each.line}: there is no worker {each.worker_id!r}. Correct the id, or take the line "
+                "out. Nothing was changed.",
+            )
+        value, status = held.get(pk, (None, ""))
+        if each.granted and (value, status) != (each.value, RowStatus.GRANTED):
+            changed.append(
+                QualificationGrant(qualification_type=kind, worker_id=pk, value=each.value, granted_at=now)
+            )
+        elif not each.granted and status == RowStatus.GRANTED:
+            lost.append(pk)
+        else:
+            outcome.same += 1
+    QualificationGrant.objects.bulk_create(
+        changed,
+        update_conflicts=True,
+        unique_fields=["qualification_type", "worker"],
+        update_fields=["value", "status", "granted_at", "reason"],
+    )
+    QualificationGrant.objects.filter(qualification_type=kind, worker__in=lost).update(
+        status=RowStatus.REVOKED, reason=""
+    )
+    outcome.granted += len(changed)
+    outcome.revoked += len(lost)
+
+
+# Tests of qualifications: a QuestionForm to answer within a time, scored by an AnswerKey if there is one.
+
+MAX_DURATION_S = 31_536_000
+
+
+@dataclass(frozen=True, slots=True)
+class QualificationTest:
+    """What a worker has to answer. XML as it came; without an answer key the requester decides."""
+
+    questions: str
+    answer_key: str
+    duration_s: int
+
+    def check(self) -> None:
+        """Raises Refusal for what cannot be shown, scored or done in time."""
+        form = parse_form(self.questions, parameter="Test")
+        if self.answer_key:
+            parse_key(self.answer_key, form)
+        if not 1 <= self.duration_s <= MAX_DURATION_S:
+            raise invalid_value(
+                "TestDurationInSeconds", f"{self.duration_s} is not between 1 and {MAX_DURATION_S}."
+            )
+
+    def fields(self) -> dict[str, str | int]:
+        """Values of the qualification type's fields."""
+        return {"test": self.questions, "answer_key": self.answer_key, "test_duration_s": self.duration_s}
+
 
 Status = QualificationType.Status
 Granted = QualificationGrant.Status

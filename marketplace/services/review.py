@@ -12,7 +12,7 @@ from marketplace import ledger
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
-from marketplace.notifications.events import emit
+from marketplace.notifications import emit
 from marketplace.services.activity import note
 from marketplace.services.locking import lock_hit
 

@@ -3,7 +3,7 @@
 from csp.constants import SELF
 from django.http import HttpResponse
 
-from marketplace.html import policies
+from marketplace import html
 from marketplace.loopback import anywhere
 from marketplace.questions import ExternalQuestion, Question
 
@@ -17,8 +17,8 @@ PREVIEW = "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-s
 
 
 #: A task page that we serve: nobody's origin. Only the click that follows a submission leaves the frame;
-#: the task page itself may not, by the policy it comes with (`marketplace.html.policies`).
-OURS_AT_WORK = f"{policies.SANDBOX} allow-top-navigation-by-user-activation"
+#: the task page itself may not, by the policy it comes with (`marketplace.html`).
+OURS_AT_WORK = f"{html.SANDBOX} allow-top-navigation-by-user-activation"
 
 
 def frame_sources() -> dict[str, list[str]]:
@@ -30,7 +30,7 @@ def sandbox(question: Question, *, working: bool) -> str:
     """What the frame of a task page allows."""
     if isinstance(question, ExternalQuestion):
         return AT_WORK if working else PREVIEW
-    return OURS_AT_WORK if working else policies.SANDBOX
+    return OURS_AT_WORK if working else html.SANDBOX
 
 
 def with_task(response: HttpResponse, question: Question, *, origin: str) -> HttpResponse:

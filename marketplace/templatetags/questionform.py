@@ -3,7 +3,7 @@
 from django import template
 
 from marketplace.questionform import fields
-from marketplace.questionform.form_answers import FormAnswers
+from marketplace.questionform.fields import FormAnswers
 from marketplace.questionform.parsing import Form
 
 register = template.Library()

@@ -32,10 +32,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.answers.bleu import Bleu, bleu, totals_of
-from metrics.answers.lcs import common, written
 from metrics.answers.ngrams import overlap
 from metrics.answers.references import best, closest, measured, owners
-from metrics.answers.rouge import f_measure
+from metrics.answers.rouge import common, f_measure, written
 from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile

@@ -21,7 +21,7 @@ from metrics.answers.rouge import f_measure
 from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk
-from metrics.tokens.plain import CHAR, LOWER_CHAR
+from metrics.tokens.registry import CHAR, LOWER_CHAR
 from metrics.tokens.runs import composed
 from metrics.tokens.tokeniser import Tokeniser
 

@@ -7,22 +7,69 @@ Matches are clipped n-grams, or for ROUGE-L the length of a longest common subse
 tokens.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from rapidfuzz.distance import LCSseq
+from rapidfuzz.process import cpdist
 
-from metrics.answers.lcs import common
 from metrics.answers.ngrams import overlap_of
 from metrics.answers.references import best, measured, owners
 from metrics.answers.stems import stemmed
 from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
-from metrics.texts import Chunk, Tokens
+from metrics.texts import Chunk, Ids, Tokens
 from metrics.tokens.registry import tokeniser as tokeniser_named
 from metrics.tokens.tokeniser import Tokeniser
+
+# Lengths of longest common subsequences of candidates and references.
+
+_SURROGATES, _AFTER_SURROGATES = 0xD800, 0xE000
+#: How many tokens there are characters for.
+MOST = 0x110000 - (_AFTER_SURROGATES - _SURROGATES)
+
+
+def written(tokens: Tokens) -> Sequence[Sequence[int] | str]:
+    """Each text with one character per token, so that string algorithms can be used on tokens.
+
+    Surrogates are no characters and are left out. Where there are more distinct tokens than characters, a
+    text is a list of its numbers, which is slower.
+    """
+    bounds = tokens.starts.tolist()
+    slices = list(pairwise(bounds))
+    if len(tokens.words) > MOST:
+        numbers = tokens.ids.tolist()
+        return [numbers[a:b] for a, b in slices]
+    whole = _characters(tokens.ids)
+    return [whole[a:b] for a, b in slices]
+
+
+def _characters(ids: Ids) -> str:
+    points = ids.astype("<u4")
+    points[points >= _SURROGATES] += _AFTER_SURROGATES - _SURROGATES
+    return points.tobytes().decode("utf-32-le")
+
+
+def common(chunk: Chunk, tokens: Tokens) -> Floats:
+    """Length of the longest common subsequence of each pair of a chunk, in tokens (P)."""
+    texts = written(tokens)
+    candidates = np.repeat(chunk.candidates, np.diff(chunk.starts)).tolist()
+    if not candidates:
+        return np.zeros(0)
+    found = cpdist(
+        [texts[place] for place in candidates],
+        [texts[place] for place in chunk.references.tolist()],
+        scorer=LCSseq.similarity,
+        dtype=np.int32,
+        workers=1,
+    )
+    return found.astype(np.float64)
+
 
 REFERENCES = {"best": "reference with the highest F", "separate": "highest P and highest R, each by itself"}
 

@@ -9,10 +9,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from releases.describing.citation import address_of, bibtex_entry
 from releases.describing.escapes import plain
 from releases.describing.facts import Facts, File
-from releases.describing.head import configurations, loaded
+from releases.describing.head import address_of, bibtex_entry, configurations, loaded
 from releases.describing.licences import licence_named
 from releases.tables import RECORDS, SPLITS, Kind, Table
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from releases.describing.card import card
-from releases.describing.citation import citation
 from releases.describing.croissant import croissant
 from releases.describing.facts import Facts
+from releases.describing.head import citation
 
 
 def describe(folder: Path, facts: Facts) -> tuple[str, ...]:

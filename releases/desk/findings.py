@@ -16,17 +16,14 @@ from core.jobs.services import cancel
 from crowd.desk import tables
 from judgments.models import Candidate
 from releases import selectors
-from releases.desk.forms import CheckForm, DecisionForm
-from releases.desk.steps import chosen, way
+from releases.desk.forms import CheckForm, DecisionForm, chosen, way
 from releases.models import PrivacyFinding
-from releases.privacy import decisions
-from releases.privacy.check import counted
-from releases.privacy.excerpts import Parts, parts
+from releases.privacy import check as decisions
+from releases.privacy.check import Parts, counted, parts
 from releases.privacy.rules import RULES
 from releases.services.job_requests import CHECK, look_for_findings
 from web.access import ProjectAccess, Role, on_project
-from web.forms import FormError, read_form, run_action
-from web.keys import chosen_keys
+from web.forms import FormError, chosen_keys, read_form, run_action
 from web.pages import show
 from web.tables import page_of
 

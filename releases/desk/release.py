@@ -4,24 +4,65 @@ import json
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.models import Job, JobState
+from core.projects.selectors import projects_of
+from crowd.desk import tables
 from releases import download_files, selectors, storage, summaries
 from releases.desk.forms import WithdrawForm
 from releases.models import Release
-from releases.services import transitions
+from releases.services import planning
 from releases.services.job_requests import BUILD, begin_again
 from releases.tables import SPLITS
-from web.access import ProjectAccess, Role, on_project
+from web.access import ProjectAccess, Role, for_members, on_project
 from web.forms import FormError, read_form, run_action
 from web.pages import show
+from web.tables import page_of
+
+# Lists of releases: of one project, and of all that somebody may see.
 
 FOLDER = "releases"
+STATES = {
+    "all": "All",
+    "ready": "Ready",
+    "building": "Being built",
+    "failed": "Failed",
+    "withdrawn": "Withdrawn",
+}
+
+
+def _chosen(rows: QuerySet[Release], request: HttpRequest) -> dict[str, Any]:
+    """The page of the state that the address names."""
+    state = tables.choice(request, "state", STATES)
+    some = rows if state.chosen == "all" else rows.filter(state=state.chosen)
+    page = page_of(some, request)
+    return {"page": page, "state": state, "any": bool(page.paginator.count) or state.chosen != "all"}
+
+
+@require_safe
+@on_project()
+def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    """A project's releases."""
+    found = _chosen(selectors.releases_of(access.project), request)
+    return show(request, "list.html", access, folder=FOLDER, tab="releases", **found)
+
+
+@require_safe
+@for_members
+def everywhere(request: HttpRequest, user: User) -> HttpResponse:
+    """The releases of all projects that somebody is a member of."""
+    found = _chosen(selectors.releases_in(projects_of(user)), request)
+    return show(request, "everywhere.html", folder=FOLDER, sidebar="releases", **found)
+
+
 PAGE = "releases:release"
 #: A report is shown in a few lines only where it is small.
 _LARGEST_REPORT = 1 << 20
@@ -125,7 +166,7 @@ def _progress(release: Release | None, job: Job | None) -> dict[str, Any]:
     return {
         "job": job,
         "done": done,
-        "over": failed or (not done and release is not None and transitions.stuck(release, job)),
+        "over": failed or (not done and release is not None and planning.stuck(release, job)),
         "why": (release.error if release else "") or (job.error if job else ""),
     }
 
@@ -143,7 +184,7 @@ def cancel(request: HttpRequest, access: ProjectAccess, *, version: str) -> Http
     """End a build."""
 
     def action() -> str:
-        if not transitions.give_up(
+        if not planning.give_up(
             release=find_release(access, version), why="It was cancelled.", actor=access.user
         ):
             raise FormError("The build is over already.")
@@ -159,8 +200,8 @@ def again(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpR
 
     def action() -> str:
         release = find_release(access, version)
-        if transitions.stuck(release, selectors.job_of(release)):
-            transitions.give_up(release=release, why="Its worker stopped.", actor=access.user)
+        if planning.stuck(release, selectors.job_of(release)):
+            planning.give_up(release=release, why="Its worker stopped.", actor=access.user)
         begin_again(release=release, actor=access.user)
         return f"Release {version} is being built again."
 
@@ -173,7 +214,7 @@ def publish(request: HttpRequest, access: ProjectAccess, *, version: str) -> Htt
     """Give it a page that needs no log-in."""
 
     def action() -> str:
-        transitions.show(release=find_release(access, version), actor=access.user)
+        planning.show(release=find_release(access, version), actor=access.user)
         return f"Release {version} has a public page. Everybody who has its address can download its files."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -185,7 +226,7 @@ def hide(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpRe
     """Take the public page away."""
 
     def action() -> str:
-        transitions.hide(release=find_release(access, version), actor=access.user)
+        planning.hide(release=find_release(access, version), actor=access.user)
         return f"Release {version} is for members of the project again."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -201,7 +242,7 @@ def withdraw(request: HttpRequest, access: ProjectAccess, *, version: str) -> Ht
         given = read_form(WithdrawForm(request.POST))
         if given["typed"].strip() != version:
             raise FormError(f"Type {version} to withdraw it; this was something else.")
-        transitions.withdraw(release=release, reason=given["reason"], actor=access.user)
+        planning.withdraw(release=release, reason=given["reason"], actor=access.user)
         return f"Release {version} is withdrawn. Its page stays and says why."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -236,3 +277,20 @@ def difference(request: HttpRequest, access: ProjectAccess, *, version: str) -> 
         others=others,
         changes=summaries.changes(other.manifest, release.manifest) if other else None,
     )
+
+
+# Downloads of members: one file, in whole or in part, and all files in one archive.
+
+
+@require_safe
+@on_project()
+def file(request: HttpRequest, access: ProjectAccess, *, version: str, path: str) -> HttpResponseBase:
+    """One file."""
+    return download_files.file(request, find_release(access, version), path, user=access.user)
+
+
+@require_safe
+@on_project()
+def archive(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponseBase:
+    """All files."""
+    return download_files.archive(request, find_release(access, version), user=access.user)

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from releases.desk import files, findings, listing, release, wizard
+from releases.desk import findings, release, wizard
 
 app_name = "releases"
 _P = "projects/<slug:project>/releases/"
@@ -23,8 +23,8 @@ _WIZARD: list[URLPattern] = [
     path(f"{_P}builds/<int:job>/live/", release.live, name="live"),
 ]
 urlpatterns: list[URLPattern] = [
-    path("releases/", listing.everywhere, name="everywhere"),
-    path(_P, listing.listing, name="list"),
+    path("releases/", release.everywhere, name="everywhere"),
+    path(_P, release.listing, name="list"),
     *_WIZARD,
     path(_R, release.page, name="release"),
     path(f"{_R}difference/", release.difference, name="difference"),
@@ -33,6 +33,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{_R}publish/", release.publish, name="publish"),
     path(f"{_R}hide/", release.hide, name="hide"),
     path(f"{_R}withdraw/", release.withdraw, name="withdraw"),
-    path(f"{_R}all.zip", files.archive, name="archive"),
-    path(f"{_R}files/<path:path>", files.file, name="file"),
+    path(f"{_R}all.zip", release.archive, name="archive"),
+    path(f"{_R}files/<path:path>", release.file, name="file"),
 ]

@@ -18,8 +18,7 @@ from core.projects.models import Project
 from crowd.models import Stage
 from judgments.models import Judgment
 from releases import selectors
-from releases.desk.forms import CardForm, card_of
-from releases.desk.steps import read_choices, way
+from releases.desk.forms import CardForm, card_of, read_choices, way
 from releases.errors import ReleaseError
 from releases.groups import OPTIONAL
 from releases.models import PrivacyFinding

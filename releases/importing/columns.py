@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.files.columns import ColumnError, quote_names
+from core.files.cells import ColumnError, quote_names
 
 #: Fields that one column holds, each with the names that are taken for it, the likeliest first.
 ONE: dict[str, tuple[str, ...]] = {

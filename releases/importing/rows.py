@@ -3,17 +3,16 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.importing import fields
 from annotation.importing.records import Passage
-from annotation.importing.text import normal
-from annotation.quotes import quoted
+from annotation.importing.text import normal, quoted
+from core.files.cells import AmbiguousNumberError, parse_flag, with_point
 from core.files.json_objects import check_storable
 from core.files.refusals import BadFieldError
-from core.files.values import AmbiguousNumberError, parse_flag, with_point
 from judgments.importing.rows import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
 from releases.importing.columns import several
@@ -270,3 +269,35 @@ def _count(value: Any, ratings: list[float]) -> int | None:
             "Correct one of them, or map the column to nothing: --column n= (empty).",
         )
     return int(count)
+
+
+# How a table of human scores is read, and what it becomes.
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to read a table of human scores, and what the project that it becomes is called.
+
+    `columns` names the columns of fields (`releases.importing.columns.FIELDS`). `systems` are the names of
+    the systems of a file without a column for them, in the order in which a query's rows come.
+    """
+
+    format: str = "auto"
+    encoding: str = ""
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    header: bool | None = None
+    scale: Scale = field(default_factory=Scale)
+    systems: tuple[str, ...] = ()
+    slug: str = ""
+    title: str = ""
+    licence: str = ""
+    language: str = "en"
+
+    def reading(self) -> dict[str, Any]:
+        """What decides how the file is read, ready for JSON: with it, the same file gives the same rows."""
+        return {
+            "columns": {name: list(theirs) for name, theirs in sorted(self.columns.items())},
+            "header": self.header,
+            "scale": [self.scale.low, self.scale.high],
+            "systems": list(self.systems),
+        }

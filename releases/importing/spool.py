@@ -11,10 +11,8 @@ from types import TracebackType
 from typing import Any
 
 from annotation.importing.records import Passage
-from annotation.importing.text import folded, query_digest
-from annotation.quotes import quoted
-from core.files.refusals import FileRefusedError
-from core.files.rowcounts import RowCounts
+from annotation.importing.text import folded, query_digest, quoted
+from core.files.refusals import FileRefusedError, RowCounts
 from judgments.importing.rows import RowRefusedError
 from releases.importing.rows import ScoredRow
 

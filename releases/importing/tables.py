@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.files.columns import quote_names
+from core.files.cells import quote_names
 from core.files.refusals import FileRefusedError
 from core.files.text_source import TextSource
 from core.files.value_tables import FORMATS as READ_FORMATS

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, transaction
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import Answer
@@ -17,11 +17,97 @@ from crowd.models import Assignment, Stage, Worker
 from judgments.models import Candidate, Judgment
 from judgments.selectors.candidates import OUT
 from judgments.selectors.references import imported
+from releases.errors import ReleaseError
 from releases.groups import OPTIONAL
 from releases.models import PrivacyFinding
-from releases.privacy.excerpts import excerpt
 from releases.privacy.rules import GROUP, LEAST_PEOPLE, Finder
 from releases.rows.acceptance import released
+
+# A finding in a few words around it. Pure.
+
+#: Characters before and after a finding that are shown, and of the finding itself at most.
+_AROUND, _SPAN = 60, 160
+_MORE = "…"
+
+
+class Parts(NamedTuple):
+    """An excerpt cut at its finding."""
+
+    before: str
+    found: str
+    after: str
+
+
+def excerpt(text: str, start: int, end: int) -> str:
+    """The span with what stands around it, in one line."""
+    low, high = max(0, start - _AROUND), min(len(text), min(end, start + _SPAN) + _AROUND)
+    cut = "".join(each if each.isprintable() else " " for each in text[low:high])
+    return f"{_MORE if low else ''}{cut}{_MORE if high < len(text) else ''}"
+
+
+def parts(excerpt: str, start: int, end: int) -> Parts:
+    """An excerpt of a span, cut where the span is; a finding about no text is all before."""
+    if end <= start:
+        return Parts(excerpt, "", "")
+    first = min(start, _AROUND) + (len(_MORE) if start > _AROUND else 0)
+    last = first + min(end - start, _SPAN)
+    return Parts(excerpt[:first], excerpt[first:last], excerpt[last:])
+
+
+# What a person decides about findings of the privacy check: they may stay, or they are blacked out.
+#
+# A decision changes rows only from the states that it is for, in one statement, so that two people who
+# decide at once do not undo each other unseen. It can be changed until a release is built; texts never
+# change.
+
+State = PrivacyFinding.State
+_LONGEST = 300
+#: What stands as the reason of blacking out where nobody gave one.
+BLACKED_OUT = "Nobody needs to know it."
+HAS_TEXT = Q(end__gt=0)
+
+
+def accept(*, findings: QuerySet[PrivacyFinding], reason: str, actor: Any) -> int:
+    """Let findings stay as they are, for a reason that is kept; how many there were."""
+    reason = reason.strip()
+    if not reason:
+        raise ReleaseError("Say why these may stay: the reason is kept with them.")
+    undecided = findings.filter(state__in=[State.OPEN, State.REDACTED])
+    return _decide(undecided, State.ACCEPTED, "privacy.accepted", reason, actor)
+
+
+def redact(*, findings: QuerySet[PrivacyFinding], reason: str = "", actor: Any) -> int:
+    """Black findings out in every release to come; how many there were. A small group has nothing to hide."""
+    undecided = findings.filter(HAS_TEXT, state__in=[State.OPEN, State.ACCEPTED])
+    return _decide(undecided, State.REDACTED, "privacy.redacted", reason.strip() or BLACKED_OUT, actor)
+
+
+def reopen(*, findings: QuerySet[PrivacyFinding], actor: Any) -> int:
+    """Take decisions back; how many there were."""
+    decided = findings.filter(state__in=[State.ACCEPTED, State.REDACTED])
+    return _decide(decided, State.OPEN, "privacy.reopened", "", actor)
+
+
+@transaction.atomic
+def _decide(findings: QuerySet[PrivacyFinding], state: str, action: str, reason: str, actor: Any) -> int:
+    if len(reason) > _LONGEST:
+        raise ReleaseError(f"A reason has at most {_LONGEST} characters; this one has {len(reason)}.")
+    open_again = state == State.OPEN
+    counts: dict[tuple[int, str], int] = {}
+    for project, rule in findings.order_by().values_list("project", "rule").distinct():
+        counts[project, rule] = findings.filter(project=project, rule=rule).update(
+            state=state,
+            reason=reason,
+            decided_by=None if open_again else actor,
+            decided_at=None if open_again else timezone.now(),
+        )
+    for row in Project.objects.filter(pk__in={pk for pk, _ in counts}):
+        rules = {rule: number for (pk, rule), number in counts.items() if pk == row.pk and number}
+        if rules:
+            details = {"rules": rules} | ({"why": reason} if reason else {})
+            record(project=row, action=action, subject=row.slug, actor=actor, details=details)
+    return sum(counts.values())
+
 
 #: Texts of one batch.
 AT_ONCE = 5_000
@@ -91,7 +177,6 @@ def _candidates(project: Project) -> Iterator[Text]:
         yield Text(f"candidate:{pk}", "text", text)
 
 
-State = PrivacyFinding.State
 Progress = Callable[[int, int, str], None]
 #: What makes a finding the one that was found before.
 _Key = tuple[str, str, str, int, int]

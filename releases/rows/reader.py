@@ -2,23 +2,33 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from math import isnan
 from statistics import median, stdev
-from typing import Any
+from typing import Any, TypeVar
 
-from annotation.models import CandidatePassage, CuratedPassage, Query
-from annotation.retrieval_options import drawn_below
-from judgments.models import Candidate, ImportedScore, Judgment, Score, System, Verdict
+from django.db.models import Exists, OuterRef, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from annotation.candidates import drawn_below
+from annotation.models import Answer, AnswerFlag, CandidatePassage, CuratedPassage, HeldOutWorker, Query
+from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System, Verdict
 from judgments.selectors.ratings import good, scale_of
-from releases.rows.answers import answer_rows, entities_of, taken, turns_of
-from releases.rows.batches import some_of
-from releases.rows.columns import as_text, decoded
-from releases.rows.ratings import numbers_of, rating_rows
-from releases.rows.redactions import fit
-from releases.rows.scope import AT_ONCE, QUERIES_AT_ONCE, FoundPassages, JudgedStage, Scope
+from metrics.agreement.scale import Scale
+from releases.rows.acceptance import taken_answers
+from releases.rows.redactions import Redactions, fit
+from releases.rows.scope import (
+    ANSWER_LEFT_OUT,
+    AT_ONCE,
+    QUERIES_AT_ONCE,
+    QUERY_LEFT_OUT,
+    FoundPassages,
+    JudgedStage,
+    Scope,
+)
 from releases.tables import (
     ANSWERS,
     CANDIDATES,
@@ -31,6 +41,171 @@ from releases.tables import (
     FilledTable,
     Row,
 )
+
+# Rows, some at a time.
+
+Item = TypeVar("Item")
+
+
+def some_of(rows: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Lists of `size` rows; the last one is shorter."""
+    source = iter(rows)
+    while taken := list(islice(source, size)):
+        yield taken
+
+
+# JSON columns that are empty in nearly all rows, without decoding each of them.
+
+_EMPTY = len("[]")
+
+
+def as_text(name: str) -> Cast:
+    """A JSON column as the database writes it; `decoded` reads it."""
+    return Cast(name, TextField())
+
+
+def decoded(text: str | None) -> Any:
+    """The value of a column that was read with `as_text`; None for an empty list or object."""
+    return json.loads(text) if text is not None and len(text) > _EMPTY else None
+
+
+# The answers of people that are in a release, also those held out.
+
+APPROVED = Answer.State.APPROVED
+
+
+def taken(scope: Scope) -> QuerySet[Any]:
+    """Answers that go in for themselves, each with `aside`: it is held out."""
+    aside = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
+    rows = taken_answers(scope.project, scope.using, scope.include)
+    found: QuerySet[Any] = rows.annotate(aside=Exists(aside))
+    return found
+
+
+def answer_rows(scope: Scope) -> Batches:
+    """Rows of the table `answers` in the order of writing; two or three statements per batch."""
+    columns = (
+        scope.of_queries(taken(scope))
+        .order_by("pk")
+        .values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities"), "state", "aside")
+    )
+    scope.held_out = 0
+    for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
+        some = [row for row in read if row[1] in scope.queries]
+        names = scope.people.names(row[2] for row in some)
+        flags = _flags(scope, [row[0] for row in some])
+        batch = []
+        for pk, query, worker, raw, opinion, marked, state, aside in some:
+            key, split = scope.queries[query]
+            text = scope.redactions.of(f"answer:{pk}", "text", raw) if scope.redactions else raw
+            scope.held_out += aside
+            batch.append(
+                (
+                    f"a{pk}", key, names[worker], text, opinion, entities_of(decoded(marked), text),
+                    state == APPROVED, flags.get(pk, []), aside, worker in scope.people.simulated, split,
+                )
+            )  # fmt: skip
+        if batch:
+            yield batch
+
+
+def _flags(scope: Scope, answers: Collection[int]) -> dict[int, list[str]]:
+    """What the checks noticed about these answers, by name."""
+    found: dict[int, list[str]] = defaultdict(list)
+    rows = AnswerFlag.objects.using(scope.using).filter(answer__in=answers)
+    for answer, name in rows.order_by("answer_id", "name").values_list("answer_id", "name"):
+        found[answer].append(name)
+    return found
+
+
+def entities_of(marked: Any, text: str) -> list[dict[str, Any]]:
+    """Spans that a writer marked, with the words as they are published; what is no span is passed over."""
+    found = []
+    for each in marked if isinstance(marked, list) else ():
+        start, end = (each.get("start"), each.get("end")) if isinstance(each, dict) else (None, None)
+        if isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text):
+            found.append({"start": start, "end": end, "text": text[start:end]})
+    return found
+
+
+def turns_of(pk: int, context: Any, redactions: Redactions) -> list[dict[str, Any]]:
+    """Earlier turns of a query, as they are published."""
+    subject = f"query:{pk}"
+    return [
+        {
+            name: redactions.of(subject, f"context.{number}.{name}", fit(turn.get(name)))
+            for name in ("text", "answer")
+        }
+        for number, turn in enumerate(context if isinstance(context, list) else ())
+        if isinstance(turn, dict)
+    ]
+
+
+# The ratings of the answers that are in a release, with what the filters in force decided about each.
+
+_RATINGS_AT_ONCE = 10_000
+#: Rule and reason of ratings that came when the filters had run: they are in no score.
+LATER = ("later", "came after the filters ran, which say nothing about it")
+_KEPT = ("", "")
+
+
+def rating_rows(scope: Scope) -> Batches:
+    """Rows of the table `ratings`, stage by stage in the order of submission; two statements per batch."""
+    for judged in scope.judged:
+        yield from _of_stage(scope, judged)
+
+
+def _of_stage(scope: Scope, judged: JudgedStage) -> Batches:
+    stage, run = judged.stage, judged.run
+    numbers = numbers_of(scale_of(stage))
+    for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
+        scope.passed_over.pop((stage.slug, why), None)
+    rows = scope.of_candidates(good(Judgment.objects.using(scope.using).filter(stage=stage), stage))
+    rows = rows.order_by("pk")
+    columns = rows.values_list("pk", "candidate_id", "worker_id", "score", as_text("aspects"))
+    for some in some_of(columns.iterator(_RATINGS_AT_ONCE), _RATINGS_AT_ONCE):
+        names = scope.people.names({row[2] for row in some if row[1] in scope.candidates})
+        removed = verdicts_about(scope, run, [row[0] for row in some])
+        last = run.last_judgment if run else some[-1][0]
+        batch = []
+        for pk, candidate, worker, score, aspects in some:
+            if candidate not in scope.candidates:
+                scope.passed_over[stage.slug, scope.without.get(candidate, QUERY_LEFT_OUT)] += 1
+                continue
+            name, key, system, split = scope.candidates[candidate]
+            rule, reason = removed.get(pk, _KEPT) if pk <= last else LATER
+            batch.append(
+                (
+                    f"r{pk}", stage.slug, name, key, system, names[worker], numbers[score],
+                    aspects_of(decoded(aspects)), not rule, rule, reason,
+                    worker in scope.people.simulated, split,
+                )
+            )  # fmt: skip
+        if batch:
+            yield batch
+
+
+def numbers_of(scale: Scale) -> dict[int, float | int]:
+    """What people gave, by the units in which it is stored."""
+    return {step: scale.number(step) for step in scale.scores}
+
+
+def verdicts_about(
+    scope: Scope, run: FilterRun | None, judgments: Sequence[int]
+) -> dict[int, tuple[str, str]]:
+    """Rule and reason for those of the judgments that the run removed; they are in the order of keys."""
+    if run is None:
+        return {}
+    rows = Verdict.objects.using(scope.using).filter(
+        run=run, removes=True, judgment_id__gte=judgments[0], judgment_id__lte=judgments[-1]
+    )
+    return {pk: (rule, reason) for pk, rule, reason in rows.values_list("judgment_id", "rule", "reason")}
+
+
+def aspects_of(given: Any) -> list[dict[str, Any]]:
+    """Scores of further aspects by name, which databases give back in different orders."""
+    pairs: Iterable[tuple[Any, Any]] = sorted(given.items()) if isinstance(given, dict) else ()
+    return [{"name": fit(name), "score": score} for name, score in pairs if isinstance(score, int)]
 
 
 def candidate_rows(scope: Scope) -> Batches:

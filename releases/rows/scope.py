@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -11,13 +11,119 @@ from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from annotation.models import CuratedPassage, Query
 from core.projects.models import Project
-from crowd.models import Stage
+from crowd.models import Stage, Worker
 from judgments.models import Candidate, FilterRun, Judgment
+from judgments.selectors.ratings import pseudonym
 from releases.options import Options
 from releases.rows.acceptance import answers_of, inside, queries_of
-from releases.rows.people import People
 from releases.rows.redactions import Redactions
-from releases.splits import assigned, groups
+from releases.tables import SPLITS
+
+# Workers under their pseudonyms.
+
+
+class People:
+    """Pseudonyms by worker; each is worked out once. `simulated` grows with those who are."""
+
+    def __init__(self, project: Project, using: str) -> None:
+        self._project, self._using = project, using
+        self._names: dict[int, str] = {}
+        self.simulated: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def names(self, workers: Iterable[int]) -> dict[int, str]:
+        """Pseudonyms of these at least, by key; one statement where somebody is new."""
+        new = set(workers).difference(self._names)
+        if new:
+            rows = Worker.objects.using(self._using).filter(pk__in=new)
+            for pk, external_id, simulated in rows.values_list("pk", "external_id", "simulated"):
+                self._names[pk] = pseudonym(self._project, external_id)
+                if simulated:
+                    self.simulated.add(pk)
+        return self._names
+
+
+# Queries into train, validation and test, so that no two splits share a conversation or a passage.
+#
+# Pure: from keys and what they share to the name of a split. Queries that share something, directly or
+# through others, form a group and stay together (paper 004, section 2, splits by context). Where a group
+# goes depends on the seed and the group alone, so that data which are added later move nothing that is
+# there.
+
+_WHOLE = float(2**64)
+
+
+def groups(shared: Iterable[tuple[str, str]], queries: Iterable[str]) -> dict[str, list[str]]:
+    """Queries that hang together, by the least key among them; `shared` has pairs of a query and what it has.
+
+    Each list is sorted.
+    """
+    parent: dict[str, str] = {query: query for query in queries}
+    first: dict[str, str] = {}
+
+    def root(query: str) -> str:
+        while parent[query] != query:
+            parent[query] = parent[parent[query]]
+            query = parent[query]
+        return query
+
+    for query, thing in shared:
+        if query not in parent:
+            continue
+        one, other = root(query), root(first.setdefault(thing, query))
+        if one != other:
+            parent[max(one, other)] = min(one, other)
+    found: dict[str, list[str]] = defaultdict(list)
+    for query in sorted(parent):
+        found[root(query)].append(query)
+    return dict(found)
+
+
+def assigned(together: Mapping[str, Sequence[str]], *, seed: int, shares: Sequence[float]) -> dict[str, str]:
+    """The split of each query. `shares` are those of train, validation and test.
+
+    A group larger than a whole split should be stays in train. Where a split that has a share would be empty
+    and there are groups enough, it gets the smallest group of the fullest split.
+    """
+    total = sum(map(len, together.values()))
+    order = sorted(together, key=lambda name: (_place(name, seed), name))
+    at: dict[str, str] = {}
+    for name in order:
+        split = _split_at(_place(name, seed), shares)
+        most = max(1.0, shares[SPLITS.index(split)] * total)
+        at[name] = split if split == SPLITS[0] or len(together[name]) <= most else SPLITS[0]
+    for split, share in zip(SPLITS, shares, strict=True):
+        if share and split not in at.values():
+            _fill(split, at, together, order)
+    return {query: at[name] for name, queries in together.items() for query in queries}
+
+
+def _place(name: str, seed: int) -> float:
+    digest = hashlib.sha256(f"split:{seed}:{name}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") / _WHOLE
+
+
+def _split_at(place: float, shares: Sequence[float]) -> str:
+    """Test lies at the beginning of the interval, then validation, then train."""
+    for split, upto in ((SPLITS[2], shares[2]), (SPLITS[1], shares[2] + shares[1])):
+        if place < upto:
+            return split
+    return SPLITS[0]
+
+
+def _fill(
+    split: str, at: dict[str, str], together: Mapping[str, Sequence[str]], order: Sequence[str]
+) -> None:
+    members: dict[str, list[str]] = defaultdict(list)
+    for name in order:
+        members[at[name]].append(name)
+    able = [found for found in members.values() if len(found) > 1]
+    if able:
+        fullest = max(able, key=lambda found: sum(len(together[name]) for name in found))
+        at[min(fullest, key=lambda name: len(together[name]))] = split
+
 
 Rows = TypeVar("Rows", bound=Model)
 #: Rows of one batch, and queries of one batch, which are larger.

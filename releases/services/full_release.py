@@ -13,11 +13,10 @@ from releases import storage
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy.check import check
-from releases.privacy.decisions import accept
+from releases.privacy.check import accept, check
 from releases.services import build
 from releases.services.job_requests import BUILD
-from releases.services.transitions import give_up
+from releases.services.planning import give_up
 from releases.source import Progress, silent
 
 

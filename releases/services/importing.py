@@ -19,8 +19,7 @@ from core.projects.models import Project
 from core.projects.services import ProjectError, create_project, record
 from judgments.importing.rows import LONGEST_SYSTEM, RowRefusedError
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
-from releases.importing.options import Options
-from releases.importing.rows import Scale
+from releases.importing.rows import Options, Scale
 from releases.importing.spool import Spool, SpooledAnswer, SpooledQuery
 from releases.importing.tables import ScoreTable, open_table
 

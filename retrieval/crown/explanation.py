@@ -10,11 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from retrieval.crown.evidence import Evidence
 from retrieval.crown.matching import Edges, Matches, edges, matches
-from retrieval.crown.options import CROWN_2020
-from retrieval.crown.parameters import Parameters
-from retrieval.crown.passages import FloatArray, IntArray, Passages
+from retrieval.crown.parameters import CROWN_2020, Parameters
+from retrieval.crown.passages import Evidence, FloatArray, IntArray, Passages
 from retrieval.text.sentences import sentences
 from retrieval.text.tokens import WordPosition, located
 

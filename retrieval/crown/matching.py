@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.crown.evidence import Evidence
-from retrieval.crown.passages import FloatArray, IntArray, Passages
+from retrieval.crown.passages import Evidence, FloatArray, IntArray, Passages
 
 #: A word may make an edge with each of this many content words after it.
 WINDOW = 3

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval.crown.evidence import Evidence
 from retrieval.crown.matching import Edges, Matches, edges, is_similar, matches
-from retrieval.crown.options import BALANCED, CROWN_2020
-from retrieval.crown.parameters import Parameters
-from retrieval.crown.passages import FloatArray, IntArray, Passages
+from retrieval.crown.parameters import BALANCED, CROWN_2020, Parameters
+from retrieval.crown.passages import Evidence, FloatArray, IntArray, Passages
 
 #: Values that are equal to this many decimals have the same rank (published code).
 _RANK_DECIMALS = 4

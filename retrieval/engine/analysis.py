@@ -12,8 +12,7 @@ from typing import Any
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
-from retrieval.text.languages import SNOWBALL, UNSPACED, UNSPACED_CHARACTERS, primary
-from retrieval.text.stopwords import LISTS, UNLISTED
+from retrieval.text.languages import LISTS, SNOWBALL, UNLISTED, UNSPACED, UNSPACED_CHARACTERS, primary
 
 #: Version of the rules. Change it with any change that gives other words, and indexes are built again.
 RULES = 1

@@ -16,8 +16,8 @@ from retrieval.evaluation.measures import NamedMeasure
 from retrieval.evaluation.qrels import Qrels
 from retrieval.evaluation.questions import Question
 from retrieval.evaluation.report import Evaluation, evaluate
+from retrieval.evaluation.runs import SystemRun
 from retrieval.evaluation.significance import DRAWS
-from retrieval.evaluation.system_runs import SystemRun
 from retrieval.ranking.base import Ranker
 from retrieval.ranking.bm25 import BM25
 from retrieval.ranking.crown import Crown

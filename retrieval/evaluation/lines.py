@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import IO
 
 from core.files.compression import packing_of
-from core.files.faults import Fault
 from core.files.numbered_lines import LONGEST_LINE
+from core.files.refusals import Fault
 from retrieval.errors import FileRefusedError
 
 #: Faults that are listed before reading stops.

@@ -11,7 +11,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from retrieval.crown.options import ALPHA, BETA, CANDIDATES, CROWN_2020, QUERY_MODEL, RESULTS, WEIGHTS, Option
+from retrieval.crown.parameters import (
+    ALPHA,
+    BETA,
+    CANDIDATES,
+    CROWN_2020,
+    QUERY_MODEL,
+    RESULTS,
+    WEIGHTS,
+    Option,
+)
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.ablation import ablate
 from retrieval.evaluation.haystacks import FileHaystack
@@ -19,9 +28,8 @@ from retrieval.evaluation.measures import parse_measures
 from retrieval.evaluation.qrels import Qrels, read_qrels
 from retrieval.evaluation.questions import Question, read_questions
 from retrieval.evaluation.report import evaluate, judged_questions
-from retrieval.evaluation.runs import Run
+from retrieval.evaluation.runs import Run, SystemRun, ask
 from retrieval.evaluation.significance import DRAWS, MeanDifference
-from retrieval.evaluation.system_runs import SystemRun, ask
 from retrieval.ranking.base import Ranker
 from retrieval.ranking.folder import temporary_collection
 from retrieval.ranking.systems import parse_system

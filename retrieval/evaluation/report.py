@@ -9,8 +9,8 @@ from retrieval.errors import EvaluationError
 from retrieval.evaluation.measures import NamedMeasure, Values, values
 from retrieval.evaluation.qrels import Qrels
 from retrieval.evaluation.questions import Question, Questions
+from retrieval.evaluation.runs import SystemRun
 from retrieval.evaluation.significance import DRAWS, MeanDifference, paired
-from retrieval.evaluation.system_runs import SystemRun
 
 #: Ids that are given as examples.
 _EXAMPLES = 3

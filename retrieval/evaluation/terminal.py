@@ -9,7 +9,7 @@ from rich.table import Table
 
 from retrieval.evaluation.ablation import Ablation
 from retrieval.evaluation.report import Evaluation
-from retrieval.evaluation.system_runs import SystemRun
+from retrieval.evaluation.runs import SystemRun
 
 #: A difference is marked where both corrected p-values are below this.
 LEVEL = 0.05

@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.network.codes import Codes
 from retrieval.network.counts import SHIFT
-from retrieval.network.segment import WORD, Segment, SegmentWriter, ragged
+from retrieval.network.segment import WORD, Codes, Segment, SegmentWriter, ragged
 
 Renumbering = NDArray[np.uint64]
 #: Pairs and tokens in memory at the same time, about.

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import Stemmer
@@ -14,13 +14,20 @@ from numpy.typing import NDArray
 
 from retrieval.crown.passages import FloatArray, IntArray, Passages, UnspelledWords
 from retrieval.errors import NetworkBrokenError
-from retrieval.network.calibration import alpha_for, neighbours_at
-from retrieval.network.codes import Codes, WordSequence, codes_of
-from retrieval.network.counts import key_of
+from retrieval.network.counts import SHIFT, key_of
 from retrieval.network.files import NetworkFolder, Pointer
-from retrieval.network.rules import check_rules
-from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, ragged
-from retrieval.network.vectors import Vectors
+from retrieval.network.segment import (
+    FIRST,
+    NUMBER,
+    WORD,
+    Codes,
+    Segment,
+    WordSequence,
+    check_rules,
+    codes_of,
+    ragged,
+)
+from retrieval.network.vectors import Vectors, alpha_for, neighbours_at
 from retrieval.text.languages import SNOWBALL, primary
 
 #: Words whose stems a process remembers for each language; then it begins again.
@@ -374,3 +381,64 @@ def _within(sentence: NDArray[np.int64], passage: NDArray[np.int64]) -> NDArray[
     before = dense[starts] - 1
     found: NDArray[np.int64] = dense - before[np.cumsum(starts) - 1]
     return found
+
+
+# Looking into a network: the words nearest to a word, and those it stands next to.
+
+_LOW = np.uint64((1 << 32) - 1)
+
+
+class Similar(NamedTuple):
+    """A word whose vector is near."""
+
+    word: str
+    cosine: float
+
+
+class Associate(NamedTuple):
+    """A word that stands close by: NPMI, and in how many passages."""
+
+    word: str
+    npmi: float
+    passages: int
+
+
+def similar_words(network: Network, word: str, k: int = 10) -> list[Similar]:
+    """The k words with the largest cosines, largest first; none where the word has no vector."""
+    if network.vectors is None:
+        return []
+    row, there = network.vectors.of(codes_of([word]))
+    if not there[0]:
+        return []
+    cosines = network.vectors.rows.astype(np.float32) @ row[0]
+    cosines[network.vectors.codes == codes_of([word])[0]] = -2.0
+    best = np.argsort(-cosines, kind="stable")[:k]
+    words = network.spelled(network.vectors.codes[best])
+    return [Similar(name, float(cosines[place])) for name, place in zip(words, best, strict=True) if name]
+
+
+def associated_words(network: Network, word: str, k: int = 10, *, least_passages: int = 2) -> list[Associate]:
+    """The k words with the largest NPMI, largest first, that are near it in so many passages at least."""
+    code = codes_of([word])
+    others = [np.zeros(0, dtype=np.uint64)]
+    for segment in network.segments:
+        number = int(segment.numbers_of(code)[0])
+        if number < 0 or not segment.facts.pairs:
+            continue
+        first = np.searchsorted(segment.keys, np.uint64(number) << SHIFT)
+        last = np.searchsorted(segment.keys, np.uint64(number + 1) << SHIFT)
+        after = segment.keys[first:last] & _LOW
+        before = segment.keys[(segment.keys & _LOW) == np.uint64(number)] >> SHIFT
+        others += [segment.codes[after], segment.codes[before]]
+    found = np.unique(np.concatenate(others))
+    same = np.repeat(code, len(found))
+    counts = network.pair_counts(same, found)
+    often = counts >= least_passages
+    found, same, counts = found[often], same[often], counts[often]
+    values = network.npmi(same, found)
+    best = np.lexsort((-counts, -values))[:k]
+    words = network.spelled(found[best])
+    return [
+        Associate(name, float(values[place]), int(counts[place]))
+        for name, place in zip(words, best, strict=True)
+    ]

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.network.codes import codes_of
 from retrieval.network.counts import pair_counts, word_counts
-from retrieval.network.rules import rules_of
-from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, SegmentWriter
+from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, SegmentWriter, codes_of, rules_of
 from retrieval.text.sentences import sentences
 from retrieval.text.tokens import tokens
 

@@ -16,7 +16,7 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files.faults import Fault
+from core.files.refusals import Fault
 from retrieval.errors import FileRefusedError
 from retrieval.network.vectors import Rows
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from retrieval.crown.evidence import Evidence
-from retrieval.crown.passages import Passages
+from retrieval.crown.passages import Evidence, Passages
 from retrieval.engine.base import Engine
 
 

@@ -10,8 +10,7 @@ from itertools import islice
 import numpy as np
 
 from retrieval.crown.conversation import query_terms
-from retrieval.crown.options import BM25_ONLY
-from retrieval.crown.parameters import Parameters, defaults
+from retrieval.crown.parameters import BM25_ONLY, Parameters, defaults
 from retrieval.crown.passages import FloatArray, IntArray
 from retrieval.crown.scoring import Scores, combined, score
 from retrieval.errors import NetworkBrokenError

@@ -9,8 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from retrieval.crown.evidence import Evidence
-from retrieval.crown.passages import Passages
+from retrieval.crown.passages import Evidence, Passages
 from retrieval.engine.analysis import chain_name
 from retrieval.engine.base import Engine
 from retrieval.engine.tantivy_engine import TantivyEngine
@@ -19,7 +18,7 @@ from retrieval.network.network import Network
 from retrieval.network.vectorfiles import check
 from retrieval.ranking.columns import columns
 from retrieval.reading import open_passages
-from retrieval.text.titles import with_title
+from retrieval.text.tokens import with_title
 
 
 class TextFile:

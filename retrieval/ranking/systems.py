@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from retrieval.crown.conversation import DEFAULT, model_named
-from retrieval.crown.options import BALANCED, BALANCED_1, CROWN_2020, PREFIX, WEIGHTS
-from retrieval.crown.parameters import Parameters
+from retrieval.crown.parameters import BALANCED, BALANCED_1, CROWN_2020, PREFIX, WEIGHTS, Parameters
 from retrieval.errors import ModelError, ParametersError
 from retrieval.ranking import crossencoder
 from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking

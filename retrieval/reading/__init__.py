@@ -10,8 +10,7 @@ Memory stays the same whatever the size of the file.
 
 from core.files.numbered_lines import LONGEST_LINE
 from retrieval.reading.file import FORMATS, PassageFile, open_passages
-from retrieval.reading.passage_source import LONGEST_TEXT, MOST_FAULTS, Layout
-from retrieval.reading.row import Row
+from retrieval.reading.passage_source import LONGEST_TEXT, MOST_FAULTS, Layout, Row
 
 __all__ = [
     "FORMATS",

@@ -9,14 +9,13 @@ from typing import IO, Any
 from core.files.compression import sound_blocks, sound_start
 from core.files.confinement import MEGABYTES, EndedError, frames
 from core.files.encodings import EncodingError, Guess, guess_encoding, text_encoding
-from core.files.faults import Fault
 from core.files.parquet import ParquetError, read_rows
+from core.files.refusals import Fault
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from retrieval.errors import FileRefusedError
 from retrieval.reading import car, jsonlines, tables
 from retrieval.reading.fields import mapped, row_of
-from retrieval.reading.passage_source import FOUND_OUT, Layout, PassageSource
-from retrieval.reading.row import Row
+from retrieval.reading.passage_source import FOUND_OUT, Layout, PassageSource, Row
 from retrieval.reading.tables import is_collection
 
 _PROGRAM = Path(__file__).with_name("program.py")

@@ -3,11 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from core.files.faults import Fault
+from core.files.refusals import Fault
 from core.files.workbooks import Workbook
 from retrieval.errors import FileRefusedError
+
+# One passage, or one document, of a file.
+
+
+class Row(NamedTuple):
+    """Texts are as they stand in the file; `line` is its line, or its record in files without lines."""
+
+    line: int
+    key: str
+    text: str
+    title: str
+    url: str
+    page: str
+    start: int | None
+    end: int | None
+
 
 #: Faults that are listed before reading stops.
 MOST_FAULTS = 20

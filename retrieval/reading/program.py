@@ -17,8 +17,7 @@ if __name__ == "__main__":
 from core.files.confinement import OUT_OF_MEMORY, confine, write
 from retrieval.errors import FileRefusedError
 from retrieval.reading.file import PassageFile
-from retrieval.reading.passage_source import Layout
-from retrieval.reading.row import Row
+from retrieval.reading.passage_source import Layout, Row
 
 _ROWS, _CHARACTERS = 500, 2**20
 

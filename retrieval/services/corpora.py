@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Max, Q
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
@@ -23,8 +23,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from core.failures import on_failure
-from core.files.rowcounts import RowCounts
-from core.jobs.heartbeats import heartbeats
+from core.files.refusals import RowCounts
+from core.jobs.context import heartbeats
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.storage.hosts import host_id
@@ -42,13 +42,67 @@ from retrieval.errors import (
 )
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.networks import remove_network
-from retrieval.reading import PassageFile, Row
-from retrieval.reading.splits import LONGEST_DOCUMENT, split
+from retrieval.reading import MOST_FAULTS, PassageFile, Row
+from retrieval.reading.preview import LONGEST_DOCUMENT, split
 from retrieval.services.identity import SAME_ID, Identity, IdentityCounts, Item, items_of
-from retrieval.services.insertion import insert
 from retrieval.services.publication import publish_index, take_up, withdraw
 from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
 from retrieval.text.windows import WindowOptions
+
+# Rows of a file into the database, a batch in one transaction; ids that repeat are faults of the file.
+
+#: Passages in one statement: SQLite binds 999 values at least.
+_ROWS = 100
+_KEYS = 500
+_COLUMNS = ("corpus_id", "key", "text", "title", "url", "page", "start", "end", "digest")
+
+
+def insert(corpus: Corpus, batch: Sequence[tuple[Row, str]], file: PassageFile) -> bool:
+    """Insert rows with their digests. False, and nothing of them, when ids repeat; `file` has the faults."""
+    first: dict[str, int] = {}
+    for row, _ in batch:
+        if row.key in first:
+            _repeated(file, row, f"the id {row.key[:60]!r} is on {file.unit} {first[row.key]} already")
+        first.setdefault(row.key, row.line)
+    if file.faults:
+        return False
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            for at in range(0, len(batch), _ROWS):
+                rows = batch[at : at + _ROWS]
+                values = [value for row, digest in rows for value in (corpus.pk, *row[1:], digest)]
+                cursor.execute(_insertion(len(rows)), values)
+    except IntegrityError:
+        known = known_among(corpus, list(first))
+        for row, _ in batch:
+            if row.key in known:
+                _repeated(file, row, f"the id {row.key[:60]!r} is in the corpus already, or further up")
+        if not file.faults:
+            raise
+        return False
+    return True
+
+
+def known_among(corpus: Corpus, keys: Sequence[str]) -> set[str]:
+    """Which of these ids passages of the corpus have."""
+    held = Passage.objects.filter(corpus=corpus)
+    found: set[str] = set()
+    for at in range(0, len(keys), _KEYS):
+        found.update(held.filter(key__in=keys[at : at + _KEYS]).values_list("key", flat=True))
+    return found
+
+
+def _repeated(file: PassageFile, row: Row, what: str) -> None:
+    if len(file.faults) < MOST_FAULTS:
+        file.fault(row.line, "id", what, "Give every passage an id of its own.")
+
+
+def _insertion(rows: int) -> str:
+    names = ", ".join(connection.ops.quote_name(name) for name in _COLUMNS)
+    places = ", ".join([f"({', '.join(['%s'] * len(_COLUMNS))})"] * rows)
+    table = connection.ops.quote_name(Passage._meta.db_table)
+    return f"INSERT INTO {table} ({names}) VALUES {places}"  # noqa: S608  # names of ours only
+
 
 #: After so many seconds without a sign the other host counts as dead.
 LEASE = timedelta(seconds=30)
@@ -130,7 +184,6 @@ def _until() -> CombinedExpression:
 
 #: Passages in one transaction.
 BATCH = 5_000
-_KEYS = 500
 Some = TypeVar("Some")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from retrieval.models import Corpus
 from retrieval.services.corpora import counting_passages
-from retrieval.text.titles import with_title
+from retrieval.text.tokens import with_title
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,7 @@ from django.utils import timezone
 from core.failures import on_failure
 from core.projects.services import record
 from retrieval.models import Corpus, WordNetwork
-from retrieval.network.builder import assemble
-from retrieval.network.increments import add, remove
+from retrieval.network.builder import add, assemble, remove
 from retrieval.network.network import Network
 from retrieval.networks import network_folder
 from retrieval.services.corpora import working_on

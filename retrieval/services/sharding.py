@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db.models import Sum
 from django.db.models.functions import Coalesce, Now
 
-from core.files.tempdirs import scratch_dir
+from core.files.atomic import scratch_dir
 from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
 from core.jobs.models import OPEN_STATES, Job, JobState

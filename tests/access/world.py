@@ -10,8 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Answer, AnswerReview, Doubt, Query, QueryStep
-from annotation.rewriting import tokens
-from annotation.services import staged_files
+from annotation.services import query_answers, staged_files
 from core.jobs.models import Job
 from core.notices.services import raise_notice
 from core.projects.models import Project
@@ -23,11 +22,11 @@ from evaluations.external_scores import packed
 from evaluations.models import Evaluation, ExternalScores
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
-from marketplace.batches import reviewed_results
+from marketplace.batches import results
 from marketplace.models import LedgerEntry, Requester
 from marketplace.models import Worker as SiteWorker
 from marketplace.services import invoice_records, payables, qualification_requests, voices
-from marketplace.services.qualification_tests import QualificationTest
+from marketplace.services.qualifications import QualificationTest
 from releases.download_files import link_for
 from releases.models import Release
 from retrieval.services.corpora import create_corpus
@@ -175,7 +174,7 @@ def _annotation(
     adding = Job.objects.create(kind="annotation.corpus.add", payload=work_on)
     for name in ("corpus_job", "corpus_live", "corpus_cancel"):
         own[f"annotation:{name}"] = {"job": adding.pk}
-    rooms["rewriting"] = {"token": tokens.write(again.pk)}
+    rooms["rewriting"] = {"token": query_answers.write(again.pk)}
 
 
 def _judgments(
@@ -292,9 +291,7 @@ def _model() -> str:
 def batches(lab: Requester) -> dict[str, Parts]:
     """Values of addresses of batches: a draft, and a review that was uploaded for it."""
     draft = making.draft(lab)
-    decided = reviewed_results.start(
-        batch=draft, decisions=[], file_name="r.csv", override=False, once="once"
-    )
+    decided = results.start(batch=draft, decisions=[], file_name="r.csv", override=False, once="once")
     batch = {"number": draft.number, "ordinal": 1, "job": decided.pk}
     template = {"pk": draft.template_id, "slug": "text"}
     named = {

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from core.accounts import throttle
-from core.accounts.addresses import address_of, client_address, neighbourhood
+from core.accounts import guards
 from core.accounts.models import FailedTries
+from core.accounts.security import address_of, client_address, neighbourhood
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "seven green kettles"
@@ -81,18 +81,18 @@ def test_one_address_cannot_spray_one_password_over_many_names(person):
 
 
 def test_the_wait_doubles_up_to_fifteen_minutes_and_is_forgotten(person):
-    key, waits = throttle.BY_NAME.key("mira"), []
+    key, waits = guards.BY_NAME.key("mira"), []
     for _ in range(18):
-        throttle.count(key)
-        waits.append(throttle.wait_s(key))
+        guards.count(key)
+        waits.append(guards.wait_s(key))
     assert waits[:9] == [0] * 9
     assert waits[9:] == [15, 30, 60, 120, 240, 480, 900, 900, 900]
     pass_time(minutes=16)
     assert sign_in(Client()) == 302
     assert not FailedTries.objects.filter(key=key).exists()
-    throttle.count(throttle.BY_NAME.key("other"))
+    guards.count(guards.BY_NAME.key("other"))
     pass_time(days=2)
-    throttle.count(key)
+    guards.count(key)
     assert FailedTries.objects.get().failures == 1
 
 
@@ -144,9 +144,9 @@ def test_invitations_that_are_none_are_tried_so_often_and_no_more(db):
 
 def test_sign_ups_from_one_address_have_a_limit(db, settings):
     settings.MARKETPLACE_REGISTRATION = "open"
-    key = throttle.SIGN_UPS.key("192.0.2.1")
-    for _ in range(throttle.SIGN_UPS.free):
-        throttle.count(key)
+    key = guards.SIGN_UPS.key("192.0.2.1")
+    for _ in range(guards.SIGN_UPS.free):
+        guards.count(key)
     assert Client().post("/signup", {}, REMOTE_ADDR="192.0.2.1").status_code == 429
     assert Client().get("/signup", REMOTE_ADDR="192.0.2.1").status_code == 200
     assert FailedTries.objects.get(key=key).last_at <= timezone.now()

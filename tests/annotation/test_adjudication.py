@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from annotation.models import CuratedSet, Query, QueryStep
 from annotation.selectors.adjudication import next_undecided
-from annotation.services import adjudication
-from annotation.services.adjudication import AdjudicationError
+from annotation.services import curation as adjudication
+from annotation.services.curation import AdjudicationError
 from annotation.services.steps import move
 from core.projects.models import Event
 from core.projects.services import set_role

@@ -10,17 +10,18 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.agreement import (
+from annotation.selectors.agreement import (
     NO_PAIRS,
     NO_VARIATION,
+    curation_agreement,
     jaccard,
     masi_distance,
     mean_jaccard,
     nominal_alpha,
     percent_agreement,
+    screening_agreement,
     set_alpha,
 )
-from annotation.selectors.agreement import curation_agreement, screening_agreement
 from tests.annotation.world import (
     make_candidates,
     make_project,

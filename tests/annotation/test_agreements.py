@@ -2,10 +2,9 @@
 
 import pytest
 
-from annotation.agreement import NO_PAIRS
-from annotation.desk.agreements import rows_of
+from annotation.desk.agreement import rows_of
 from annotation.models import Query
-from annotation.selectors.agreement import screening_agreement
+from annotation.selectors.agreement import NO_PAIRS, screening_agreement
 from tests.annotation.world import make_project, make_query, make_stage, vote
 
 pytestmark = pytest.mark.django_db

@@ -7,11 +7,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from annotation.candidates import Region, choose, draw_below
+from annotation.candidates import Recipe, Region, choose, draw_below, drawn_below
 from annotation.kinds.curation import CurationConfig
 from annotation.models import CandidatePassage, Query
-from annotation.retrieval_options import Recipe, drawn_below
-from annotation.selectors.candidates import first, shown_candidates
+from annotation.selectors.curation import first, shown_candidates
 from annotation.services.candidates import give_candidates, provide_for
 from annotation.services.importing import Options, import_queries
 from distillery.demo.answers import CONVERSATION, FOLDER

@@ -9,10 +9,9 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 from django.utils import timezone
 
-from annotation.candidates import Region, choose, overlap, overlaps, similarity
+from annotation.candidates import Recipe, Region, choose, overlap, overlaps, similarity
 from annotation.models import CandidatePassage, Query, QuerySource
-from annotation.retrieval_options import Recipe
-from annotation.selectors.candidates import shown_candidates
+from annotation.selectors.curation import shown_candidates
 from annotation.services import candidates
 from annotation.services.candidates import provide_candidates, provide_for, turns_of
 from annotation.services.importing import fold_candidates

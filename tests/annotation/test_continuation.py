@@ -18,8 +18,7 @@ from core.projects.services import set_role
 from crowd.kinds import HitTerms, kind_of
 from crowd.models import Exclusion
 from crowd.services.quotes import bundles_to_publish
-from crowd.simulation.answers import SimulatedPerson, answer_unit
-from crowd.simulation.page import read_form
+from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.profiles import PROFILES
 from judgments.models import Candidate, System
 from judgments.selectors.candidates import to_judge

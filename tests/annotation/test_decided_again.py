@@ -7,7 +7,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from annotation.models import Answer, CuratedSet, Doubt, Query, QueryStep
-from annotation.selectors.doubts import doubts_about
+from annotation.selectors.adjudication import doubts_about
 from annotation.services import doubts
 from annotation.services.queries import (
     accept_by_hand,

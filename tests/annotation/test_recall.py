@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.models import CandidatePassage
-from annotation.selectors.recall import PooledQuery, estimate, recall_of
+from annotation.selectors.curation import PooledQuery, estimate, recall_of
 from tests.annotation.world import make_candidates, make_project, make_query, make_stage, make_work, select
 
 

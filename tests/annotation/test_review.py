@@ -10,8 +10,7 @@ from django.urls import reverse
 from annotation.desk import urls
 from annotation.flags.registry import FLAGS
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
-from annotation.selectors.overlap import lengths, overlap, stage_spread
-from annotation.selectors.review import pieces
+from annotation.selectors.review import lengths, overlap, pieces, stage_spread
 from annotation.services import review_decisions
 from annotation.services.review_decisions import ReviewError
 from annotation.units import of_query

@@ -10,9 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Answer, AnswerReview, Query
-from annotation.rewriting import tokens
-from annotation.services import review_decisions
-from annotation.services.rewrites import NotAskedError, rewrite
+from annotation.services import query_answers, review_decisions
+from annotation.services.query_answers import NotAskedError, rewrite
 from crowd.models import Assignment, LedgerEntry, MarketOperation
 from tests.annotation.distilling import (
     HOSTILE,
@@ -194,11 +193,11 @@ def test_a_reviewer_who_decides_otherwise_ends_the_link(answer, link, reviewer):
 
 
 def test_a_token_of_something_else_opens_nothing(answer, link):
-    assert tokens.read(tokens.write(answer.pk)) == answer.pk
-    assert tokens.read("") is None
-    from crowd.taskpage import tokens as tickets
+    assert query_answers.read(query_answers.write(answer.pk)) == answer.pk
+    assert query_answers.read("") is None
+    from crowd.taskpage import page as tickets
 
-    assert tokens.read(tickets.write(tickets.Ticket(answer.pk, "https://x"))) is None
+    assert query_answers.read(tickets.write(tickets.Ticket(answer.pk, "https://x"))) is None
 
 
 def test_a_rewrite_can_be_asked_about_again(stage, answer, link, reviewer):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.rules import curation, screening
-from annotation.rules.highlights import locate
+from annotation.rules.curation import locate
 from annotation.rules.screening import Vote
 
 FIT = Vote(True, True, "informational", "", False, False)

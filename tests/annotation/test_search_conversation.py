@@ -3,12 +3,12 @@
 import pytest
 from django.http import QueryDict
 
-from annotation.searching.conversation import Conversation, RefusedError, Turn, read
-from annotation.searching.fragment import HEIGHT, WIDTH, draw
+from annotation.searching.answers import Conversation, RefusedError, Turn, read_conversation
+from annotation.searching.results import HEIGHT, WIDTH, draw
 
 
 def of(address):
-    return read(QueryDict(address.removeprefix("?")))
+    return read_conversation(QueryDict(address.removeprefix("?")))
 
 
 def test_a_conversation_reads_back_from_its_own_address():

@@ -13,7 +13,7 @@ from annotation.searching import answers
 from annotation.searching.views import ABOUT_TEXTBOOKS
 from core.projects.models import Event
 from retrieval.answer_bytes import dump_answer, load_answer
-from retrieval.crown.options import PROFILES
+from retrieval.crown.parameters import PROFILES
 from retrieval.search import search_conversation
 from retrieval.services.corpora import delete_passages
 from retrieval.services.indexing import build_index

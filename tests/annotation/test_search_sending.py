@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
-from annotation.services.query_from_search import AlreadySentError, send_to_curation
+from annotation.services.candidates import AlreadySentError, send_to_curation
 from core.projects.models import Event
 from crowd.errors import CrowdError
 from retrieval.models import Passage

@@ -3,7 +3,7 @@
 import pytest
 
 from core.jobs.models import Job, JobState
-from marketplace import frame, ledger
+from marketplace import ledger, taskpages
 from marketplace.batches import drafts, publication
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchTask, Requester
@@ -21,7 +21,7 @@ def test_every_row_becomes_a_hit_of_one_type_with_its_values_in_their_places(lab
     hits = list(HIT.objects.filter(batch=batch).order_by("batch_task__ordinal"))
     assert len({hit.hit_type_id for hit in hits}) == 1
     assert [hit.max_assignments for hit in hits] == [2, 2]
-    shown = frame.question(hits[1]).html
+    shown = taskpages.load_question(hits[1]).html
     assert '<p data-image="https://pictures.example.org/2.jpg">And this?</p>' in shown
     assert hits[0].annotation == f"BatchId:1;OriginalHitTemplateId:{batch.template_id};"
     lab.refresh_from_db()

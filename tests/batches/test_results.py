@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from marketplace import clock, ledger
-from marketplace.batches import results, reviewed_results
+from marketplace.batches import results
 from marketplace.batches.sheets import RESULTS, SheetError
 from marketplace.models import HIT, Batch, Holding, Place, Worker
 from marketplace.services import assignments
@@ -79,15 +79,13 @@ def reviewed_file(rows: list[dict[str, str]], decisions: dict[str, tuple[str, st
     return out.getvalue()
 
 
-def read(text: str) -> list[reviewed_results.Decision]:
-    decisions, _ = reviewed_results.read(making.sheet(text, "r.csv", limits=RESULTS))
+def read(text: str) -> list[results.Decision]:
+    decisions, _ = results.read(making.sheet(text, "r.csv", limits=RESULTS))
     return decisions
 
 
 def decide(batch: Batch, text: str, *, override: bool = False, once: str = "a") -> list[list[object]]:
-    job = reviewed_results.start(
-        batch=batch, decisions=read(text), file_name="r.csv", override=override, once=once
-    )
+    job = results.start(batch=batch, decisions=read(text), file_name="r.csv", override=override, once=once)
     making.run_jobs()
     job.refresh_from_db()
     return job.result
@@ -249,7 +247,7 @@ def test_what_approved_itself_meanwhile_is_said(lab, rosa):
 def test_decisions_made_twice_after_a_crash_are_reported_as_made_by_the_file(batch, rosa):
     holding = answer(batch, rosa, 1, answer="a")
     text = reviewed_file(table(batch), {holding.assignment_id: ("x", "")})
-    job = reviewed_results.start(batch=batch, decisions=read(text), file_name="r", override=False, once="c")
+    job = results.start(batch=batch, decisions=read(text), file_name="r", override=False, once="c")
     world.approve(holding)
     making.run_jobs()
     job.refresh_from_db()

@@ -140,10 +140,10 @@ def _rewrite_path(*, text: str) -> str:
     from django.urls import reverse
 
     from annotation.models import Answer
-    from annotation.rewriting import tokens
+    from annotation.services import query_answers
 
     answer = Answer.objects.filter(text=text, state=Answer.State.REWRITE).latest("pk")
-    return reverse("rewriting:rewrite", args=[tokens.write(answer.pk)])
+    return reverse("rewriting:rewrite", args=[query_answers.write(answer.pk)])
 
 
 def _run_jobs() -> None:

@@ -14,16 +14,16 @@ from django.db import connection, connections
 
 from crowd.adapters import registry
 from crowd.budget import Cost
-from crowd.contact import Contact
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, Stage
+from crowd.outbox.calls import Contact
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.planning import plan
 from crowd.services import review, stages
 from crowd.services.collection import collect
 from crowd.services.publication import publish_pending
 from crowd.services.tick import Round, go_round, tick
-from crowd.simulation.page import read_form
+from crowd.simulation.answers import read_form
 from examples.poll.models import Vote
 from tests.clients import RefusedError, ask, post_form
 from tests.crowd.world import answer, make_endpoint, make_project, make_stage

@@ -13,7 +13,7 @@ from crowd.models import Assignment, Hit, MarketOperation, Stage, Worker
 from crowd.outbox import dispatch as dispatching
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
-from crowd.selectors.reconciliation import compare
+from crowd.selectors.operations import compare
 from crowd.selectors.stage_status import alarms
 from crowd.services import collection, review, stages
 from crowd.services.publication import publish_pending

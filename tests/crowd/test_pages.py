@@ -6,7 +6,7 @@ import pytest
 from django.db import connections, transaction
 
 from crowd.models import Stage
-from crowd.pages import by_key
+from crowd.services.stages import by_key
 from tests.crowd.world import make_endpoint, make_stage
 
 pytestmark = pytest.mark.django_db(transaction=True)

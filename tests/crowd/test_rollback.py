@@ -10,7 +10,7 @@ from django.core.management import call_command
 from crowd.models import DispatchHalt, Hit, LedgerEntry, MarketOperation
 from crowd.outbox import epoch
 from crowd.outbox.dispatch import dispatch
-from crowd.services import memo, rollback, stages
+from crowd.services import rollback, stages
 from crowd.services.tick import tick
 from tests.crowd.scripted import AT
 from tests.crowd.world import make_stage
@@ -109,7 +109,7 @@ def test_hits_that_cannot_be_taken_over_halt_it_once_and_later_ones_again(stage,
 def address_of(stage):
     """The address of a page whose HIT this database published, and whose stage it has lost."""
     hit = Hit(stage=stage, places=1, reward_cents=10, fee_cents=2)
-    return f"https://ours.example.org/task/{hit.key}/" + memo.query(stage, hit, (), epoch.installation())
+    return f"https://ours.example.org/task/{hit.key}/" + rollback.query(stage, hit, (), epoch.installation())
 
 
 def test_hits_of_others_halt_nothing(stage, market):
@@ -121,8 +121,8 @@ def test_hits_of_others_halt_nothing(stage, market):
             None: "https://elsewhere.example.org/",
             "not a token": "https://elsewhere.example.org/?memo=abc",
             "1" * 32: "https://elsewhere.example.org/?memo=forged",
-            "2" * 32: "https://ours.example.org/" + memo.query(stage, hit, (), "0badcafe"),
-            "3" * 32: "https://ours.example.org/" + memo.query(stage, hit, (), ""),
+            "2" * 32: "https://ours.example.org/" + rollback.query(stage, hit, (), "0badcafe"),
+            "3" * 32: "https://ours.example.org/" + rollback.query(stage, hit, (), ""),
         }.items()
     ):
         raw = {**known.raw, "Question": question}
@@ -144,7 +144,7 @@ def test_it_looks_every_five_minutes_and_where_the_clock_jumps_back(stage, marke
 
 def test_a_memo_of_an_older_version_is_read(stage, monkeypatch):
     hit = stage.hits.order_by("pk")[0]
-    dumps = memo.json.dumps
-    monkeypatch.setattr(memo.json, "dumps", lambda facts, **how: dumps(facts[:9], **how))
-    known = memo.read(memo.query(stage, hit, [("tea", "unit")], "0badcafe"))
+    dumps = rollback.json.dumps
+    monkeypatch.setattr(rollback.json, "dumps", lambda facts, **how: dumps(facts[:9], **how))
+    known = rollback.read(rollback.query(stage, hit, [("tea", "unit")], "0badcafe"))
     assert (known.stage, known.units, known.installation) == (stage.slug, (("tea", "unit"),), "")

@@ -12,11 +12,11 @@ from crowd import tasks
 from crowd.adapters.base import Unknown
 from crowd.models import Assignment, EndpointRound, Hit
 from crowd.outbox.dispatch import dispatch
-from crowd.services import rounds, stages
+from crowd.services import stages
+from crowd.services import tick as rounds
 from crowd.services.collection import collect
 from crowd.services.rollback import halt_if_rolled_back
-from crowd.services.rounds import lease_round
-from crowd.services.tick import Round, run_round, tick
+from crowd.services.tick import Round, lease_round, run_round, tick
 from tests.crowd.test_concurrency import at_once
 from tests.crowd.world import answer, make_endpoint, make_stage, make_worker
 

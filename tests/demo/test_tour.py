@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from core.projects.services import create_project
-from distillery.demo import place
+from distillery.demo import tour
 from distillery.demo.tour import mark
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def client(owner: User) -> Client:
 @pytest.fixture
 def demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process belongs to `manage.py demo`."""
-    monkeypatch.setenv(place.STARTED, "1")
+    monkeypatch.setenv(tour.STARTED, "1")
 
 
 def page(client: Client, path: str) -> str:

@@ -6,8 +6,7 @@ import pytest
 
 from crowd.desk import agreements, overview
 from crowd.desk.agreements import Row
-from crowd.desk.funnel import drawn
-from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step
+from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step, drawn
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
 from tests.saving import save
 

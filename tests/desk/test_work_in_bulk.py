@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core.projects.models import Event
 from crowd.models import Assignment, HitUnit, MarketOperation
-from crowd.services.bulk_decisions import MOST_AT_ONCE
+from crowd.services.review import MOST_AT_ONCE
 from tests.desk.conftest import CONFIG, HOSTILE, at, make_hit, make_stage, make_work
 from tests.saving import messages_of
 

@@ -15,7 +15,7 @@ from core.notices.conditions import look
 from core.notices.letters import post_office
 from core.notices.models import Letter, Notice
 from distillery import checks
-from marketplace import audits
+from marketplace import ledger
 from marketplace.models import LedgerEntry
 from tests.marketplace.conftest import make_hit, make_requester
 
@@ -42,7 +42,7 @@ def lose_holds():
 
 
 def audit(day):
-    job = enqueue(kind=audits.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
+    job = enqueue(kind=ledger.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
     runner.run(job_id=job.pk)
     return job
 

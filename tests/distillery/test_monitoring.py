@@ -18,12 +18,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from core.accounts import security
 from core.jobs import runner
 from core.jobs.models import Job
-from core.jobs.requestids import HEADER, current_request_id, request_id_of
+from core.jobs.runner import attempt_ended
 from core.jobs.services import enqueue
-from core.jobs.signals import attempt_ended
+from core.jobs.spans import HEADER, current_request_id, request_id_of
 from crowd.adapters.mturk import Account, MTurkAdapter
 from crowd.models import EndpointRound
-from crowd.services.rounds import lease_round
+from crowd.services.tick import lease_round
 from crowd.signals import round_ended
 from distillery.monitoring import counters, instruments
 from distillery.monitoring.exposition import exposition

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from core.jobs import polling, services
+from core.jobs import runner, services
 from core.jobs.models import WorkerHeartbeat, WriteProbe
 from distillery import health, lifeline, readiness
 from distillery.readiness import CHECKS, Readiness
@@ -144,7 +144,7 @@ def test_too_little_room(client, heard, settings):
 
 def test_a_dead_timer_beside_a_living_worker(client, heard):
     WorkerHeartbeat.objects.update(seen_at=timezone.now() - timedelta(minutes=5), polled_at=None)
-    polling.services.worker_polled(name="here:1")
+    runner.services.worker_polled(name="here:1")
     answer = client.get(READY)
     assert (answer.status_code, failing(answer)) == (503, ["timer"])
     assert 299 < answer.json()["checks"]["timer"]["seconds"] < 400
@@ -158,7 +158,7 @@ def test_a_worker_shows_that_it_runs_whenever_it_looks_into_the_table(heard):
     class Busy:
         free = 0
 
-    polling.Poller(Busy(), every=1).look()
+    runner.Poller(Busy(), every=1).look()
     assert WorkerHeartbeat.objects.get().polled_at is not None
 
 

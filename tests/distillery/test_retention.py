@@ -12,9 +12,9 @@ from core.accounts.models import SignedKey
 from core.jobs.models import Job, JobState
 from core.notices.models import Notice
 from core.projects.services import create_project
-from distillery import retention
+from distillery import tasks
 from judgments.models import AgreementReport, FilterRun
-from marketplace.audits import AUDIT
+from marketplace.ledger import AUDIT
 from tests.judgments.desk_world import make_place
 
 pytestmark = pytest.mark.django_db
@@ -39,18 +39,18 @@ def rows(settings):
 
 
 def test_what_is_old_goes_and_what_keeps_an_effect_from_happening_again_stays(rows):
-    assert retention.prune() == 5
+    assert tasks.prune() == 5
     assert list(Session.objects.values_list("session_key", flat=True)) == ["new"]
     assert list(AccessLog.objects.values_list("username", flat=True)) == ["new"]
     assert set(Notice.objects.values_list("key", flat=True)) == {"new", "open"}
     assert sorted(Job.objects.values_list("kind", flat=True)) == sorted(["new", "new", "old", AUDIT, "open"])
     assert Job.objects.filter(effect="once:old").exists()
-    assert retention.prune() == 0
+    assert tasks.prune() == 0
 
 
 def test_nothing_but_ended_sessions_goes_where_all_is_kept(rows, settings):
     settings.LOGS_KEPT_DAYS = 0
-    assert retention.prune() == 1
+    assert tasks.prune() == 1
 
 
 def test_reports_that_later_ones_replaced_go_but_those_of_filters_in_force_stay(settings):
@@ -64,10 +64,10 @@ def test_reports_that_later_ones_replaced_go_but_those_of_filters_in_force_stay(
             stage=stage, run=of, stamp=name, last_judgment=0, judgments=0, report={}, seconds=1,
             created_at=now - timedelta(days=days),
         )  # fmt: skip
-    assert retention.prune() == 1
+    assert tasks.prune() == 1
     assert set(AgreementReport.objects.values_list("stamp", flat=True)) == {"in force", "last"}
     FilterRun.objects.update(state=FilterRun.State.UNDONE)
-    assert retention.prune() == 1
+    assert tasks.prune() == 1
     assert AgreementReport.objects.get().stamp == "last"
 
 
@@ -78,5 +78,5 @@ def test_keys_of_programs_go_when_they_have_been_over_for_long(settings):
         SignedKey.objects.create(
             user=user, digest=name, epoch="e", name=name, made_at=now, expires_at=now - timedelta(days=days)
         )
-    retention.prune()
+    tasks.prune()
     assert set(SignedKey.objects.values_list("name", flat=True)) == {"ended", "new"}

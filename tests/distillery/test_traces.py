@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 
 from core.jobs import runner, spans
-from core.jobs.requestids import HEADER, request_id_of
 from core.jobs.services import enqueue
+from core.jobs.spans import HEADER, request_id_of
 from crowd.adapters.base import MarketplaceDownError
 from crowd.adapters.mturk import Account, MTurkAdapter
 from distillery.checks import check_tracing

@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from core.money import currencies
-from distillery import env, variables
+from distillery import env
 from tests.distillery.installation import ROOT
 
 DATABASES = {"postgres", "sqlite"}
@@ -62,17 +62,17 @@ def test_a_command_ends_with_one_sentence(variable, sentence, tmp_path):
     ],
 )
 def test_a_name_that_nearly_is_a_setting_is_named(given, meant):
-    assert variables.resembling_names({given: "x", "ALLOWED_HOSTS": "y"}) == {given: meant}
+    assert env.resembling_names({given: "x", "ALLOWED_HOSTS": "y"}) == {given: meant}
 
 
 def test_names_of_others_and_our_own_pass():
     ordinary = {"PATH", "HOME", "LANG", "POST", "PORTS", "EDITOR", "PYTHONPATH", "PGHOST", "SECRET_KEY_FILE"}
-    assert variables.resembling_names(dict.fromkeys(ordinary, "x")) == {}
+    assert env.resembling_names(dict.fromkeys(ordinary, "x")) == {}
 
 
 def test_it_is_a_warning_of_every_command(monkeypatch):
     monkeypatch.setenv("ALOWED_HOSTS", "x")
-    [warning] = [each for each in variables.check_names(None) if "ALOWED_HOSTS" in each.msg]
+    [warning] = [each for each in env.check_names(None) if "ALOWED_HOSTS" in each.msg]
     assert (warning.id, "Set ALLOWED_HOSTS instead" in warning.hint) == ("distillery.W003", True)
 
 

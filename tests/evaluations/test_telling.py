@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from core.jobs.models import Job
-from evaluations import watch
+from evaluations import extension
 from evaluations.desk.funnel import say
 from evaluations.models import Evaluation
 from releases.models import Release
@@ -42,7 +42,7 @@ def test_one_that_failed_is_named_on_the_overview(release):
 
 def test_what_is_ready_is_news_with_the_best_metric(release):
     done = make_evaluation(release)
-    [told] = watch.over(timezone.now())
+    [told] = extension.over(timezone.now())
     assert told.kind == "evaluation_ready"
     assert told.address == "/desk/projects/capitals/evaluations/1.0.0/1/"
     assert f"is ready: {done.best} agrees best with people" in told.sentence
@@ -51,13 +51,13 @@ def test_what_is_ready_is_news_with_the_best_metric(release):
 def test_what_agrees_with_programs_does_not_agree_with_people(release):
     done = make_evaluation(release)
     models.QuerySet(Release).update(simulated=True)
-    [told] = watch.over(timezone.now())
+    [told] = extension.over(timezone.now())
     assert f"is ready: {done.best} agrees best with simulated scores" in told.sentence
 
 
 def test_what_failed_is_an_alarm_with_the_reason(release):
     make_evaluation(release, metrics=["no-such"])
-    [told] = watch.over(timezone.now())
+    [told] = extension.over(timezone.now())
     assert (told.kind, told.level) == ("evaluation_failed", "alarm")
     assert "There is no metric 'no-such'" in told.sentence
 
@@ -65,8 +65,8 @@ def test_what_failed_is_an_alarm_with_the_reason(release):
 def test_one_that_no_worker_goes_on_with_is_a_warning(release):
     waits = make_evaluation(release, ran=False)
     now = timezone.now()
-    assert list(watch.silent(now)) == []
+    assert list(extension.silent(now)) == []
     Evaluation.objects.filter(pk=waits.pk).update(created_at=now - timedelta(hours=1))
     Job.objects.filter(pk=waits.job).update(run_after=now - timedelta(hours=1))
-    [told] = watch.silent(now)
+    [told] = extension.silent(now)
     assert told.kind == "evaluation_silent"

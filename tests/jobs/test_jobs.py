@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 from kombu.exceptions import OperationalError
 
-from core.jobs import context, polling, registry, runner, selectors, services, tasks
+from core.jobs import context, registry, runner, selectors, services, tasks
 from core.jobs.errors import LeaseLostError
 from core.jobs.models import Job, JobState, WorkerHeartbeat
 from tests.jobs import handlers
@@ -233,10 +233,10 @@ def test_free_threads_do_what_is_due_in_the_table_and_no_more():
     due, later = a_job(name="due"), a_job(name="later")
     Job.objects.filter(pk=later.pk).update(run_after=timezone.now() + timedelta(hours=1))
     threads = Threads(4)
-    polling.Poller(threads, every=1).look()
+    runner.Poller(threads, every=1).look()
     assert len(threads.calls) == 1
     assert (effects("due"), effects("later")) == (1, 0)
-    polling.Poller(threads, every=1).look()
+    runner.Poller(threads, every=1).look()
     assert len(threads.calls) == 1
     due.refresh_from_db()
     assert due.state == JobState.DONE
@@ -245,7 +245,7 @@ def test_free_threads_do_what_is_due_in_the_table_and_no_more():
 def test_busy_threads_are_left_alone():
     a_job()
     threads = Threads(0)
-    polling.Poller(threads, every=1).look()
+    runner.Poller(threads, every=1).look()
     assert (threads.calls, effects("it")) == ([], 0)
 
 

@@ -24,7 +24,7 @@ from crowd.simulation.accounts import accounts  # noqa: E402
 from crowd.simulation.profiles import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
 from judgments.models import CheckAnswer, Judgment  # noqa: E402
-from judgments.selectors.training import trained  # noqa: E402
+from judgments.selectors.judging import trained  # noqa: E402
 from marketplace.services.people import create_requester, deposit  # noqa: E402
 from tests.judgments.judging_world import make_topics  # noqa: E402
 

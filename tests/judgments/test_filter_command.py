@@ -8,7 +8,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from core.files.bounded_lines import BoundedLines
+from core.files.numbered_lines import BoundedLines
 from judgments.importing import rating_source
 from tests.metrics.agreement.goldens import golden
 from tests.workbooks import write_workbook

@@ -1,6 +1,6 @@
 """What the filters page sends."""
 
-from judgments.desk.filterforms import ApplyForm
+from judgments.desk.filters import ApplyForm
 
 
 def test_parameters_nested_too_deep_are_refused_in_words():

@@ -16,7 +16,7 @@ from crowd.models import HitUnit, Stage
 from crowd.selectors import stage_sizes
 from crowd.services import publication
 from judgments.models import FilterRun, Verdict
-from judgments.services import filter_runs, filterjobs
+from judgments.services import filter_runs
 from tests.judgments.desk_world import as_, check, judge, make_place, people
 from tests.saving import versions
 from web import cache
@@ -59,12 +59,12 @@ def press_top_up(place, once=None, most="0.24"):
 
 def work():
     """Do what waits of these jobs, as a worker would, in the order in which they were asked for."""
-    waiting = Job.objects.filter(kind__in=[filterjobs.APPLY, filterjobs.TOP_UP], state="queued")
+    waiting = Job.objects.filter(kind__in=[filter_runs.APPLY, filter_runs.TOP_UP], state="queued")
     for job in waiting.order_by("pk"):
         runner.run(job_id=job.pk)
 
 
-def the_job(kind=filterjobs.APPLY):
+def the_job(kind=filter_runs.APPLY):
     return Job.objects.get(kind=kind)
 
 
@@ -164,7 +164,7 @@ def test_large_stages_compare_at_once_what_is_in_force_already(place):
     other(place)
     answer = press_apply(place)
     assert (answer.status_code, versions(answer)["Recipe"]) == (409, ("default v1", "none v1"))
-    assert not Job.objects.filter(kind=filterjobs.APPLY).exists()
+    assert not Job.objects.filter(kind=filter_runs.APPLY).exists()
 
 
 def test_a_job_that_was_overtaken_shows_both_versions_to_who_asked_for_it(place):
@@ -196,10 +196,10 @@ def test_what_failed_is_no_longer_said_when_something_else_was_done(place):
 
 def test_what_failed_is_no_longer_said_on_the_next_day(place):
     overtaken(place)
-    Job.objects.filter(kind=filterjobs.APPLY).update(finished_at=timezone.now() - timedelta(hours=23))
+    Job.objects.filter(kind=filter_runs.APPLY).update(finished_at=timezone.now() - timedelta(hours=23))
     FilterRun.objects.update(created_at=timezone.now() - timedelta(days=2))
     assert "could not be done" in page(place, "manager").content.decode()
-    Job.objects.filter(kind=filterjobs.APPLY).update(finished_at=timezone.now() - timedelta(hours=25))
+    Job.objects.filter(kind=filter_runs.APPLY).update(finished_at=timezone.now() - timedelta(hours=25))
     assert "could not be done" not in page(place, "manager").content.decode()
 
 
@@ -209,21 +209,21 @@ def test_the_same_press_after_it_failed_tries_again(place):
     applied(place)
     press_top_up(place, once)
     work()
-    assert "only an open one asks for more" in the_job(filterjobs.TOP_UP).error
+    assert "only an open one asks for more" in the_job(filter_runs.TOP_UP).error
     Stage.objects.update(status="open")
     press_top_up(place, once)
     work()
-    assert (the_job(filterjobs.TOP_UP).state, asked(place)) == (JobState.DONE, 2)
+    assert (the_job(filter_runs.TOP_UP).state, asked(place)) == (JobState.DONE, 2)
 
 
 def test_a_job_that_runs_is_shown_although_a_later_one_is_over(place):
     press_apply(place)
     first = services.claim(job_id=the_job().pk)
-    later = filterjobs.ask_top_up(
+    later = filter_runs.ask_top_up(
         stage=place.stage, most_cents=24, actor=User.objects.get(username="owner"), once="b"
     )
     services.cancel(job_id=later.pk)
-    assert filterjobs.under_way_or_failed(place.stage) == (first, None)
+    assert filter_runs.under_way_or_failed(place.stage) == (first, None)
     assert "Being done now" in page(place).content.decode()
 
 
@@ -251,9 +251,9 @@ def test_ask_again_pressed_twice_asks_once(place):
     said = press_top_up(place, once)
     assert "What is missing is being published." in said.content.decode()
     press_top_up(place, once)
-    assert Job.objects.filter(kind=filterjobs.TOP_UP).count() == 1
+    assert Job.objects.filter(kind=filter_runs.TOP_UP).count() == 1
     work()
-    assert (asked(place), the_job(filterjobs.TOP_UP).result) == (2, 2)
+    assert (asked(place), the_job(filter_runs.TOP_UP).result) == (2, 2)
 
 
 def test_two_presses_on_two_pages_ask_once_and_neither_fails(place):
@@ -261,7 +261,7 @@ def test_two_presses_on_two_pages_ask_once_and_neither_fails(place):
     press_top_up(place)
     press_top_up(place)
     work()
-    done = Job.objects.filter(kind=filterjobs.TOP_UP).order_by("pk")
+    done = Job.objects.filter(kind=filter_runs.TOP_UP).order_by("pk")
     assert [(job.state, job.result) for job in done] == [("done", 2), ("done", 0)]
     assert asked(place) == 2
     assert Event.objects.filter(action="stage.topped_up").count() == 1
@@ -281,7 +281,7 @@ def test_killed_after_it_published_it_publishes_nothing_twice(place, monkeypatch
     assert asked(place) == 2
     its_lease_is_over()
     work()
-    assert (the_job(filterjobs.TOP_UP).state, asked(place)) == (JobState.DONE, 2)
+    assert (the_job(filter_runs.TOP_UP).state, asked(place)) == (JobState.DONE, 2)
     assert Event.objects.filter(action="stage.topped_up").count() == 1
 
 
@@ -305,7 +305,7 @@ def test_killed_half_way_the_next_attempt_spends_no_more_than_was_confirmed(
     Stage.objects.update(redundancy=wanted)
     its_lease_is_over()
     work()
-    job = the_job(filterjobs.TOP_UP)
+    job = the_job(filter_runs.TOP_UP)
     assert (job.state, asked(place)) == (state, in_all)
     assert ("by now, more than the 0.24 that you saw" in job.error) == (state == "failed")
 

@@ -13,8 +13,8 @@ from crowd.models import Assignment, HitUnit, Stage
 from crowd.selectors.stage_status import stage_progress
 from judgments.errors import FilteringError
 from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
+from judgments.selectors.judging import missing_of
 from judgments.selectors.ratings import newer_than, ratings_of_stage
-from judgments.selectors.redundancy import missing_of
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filter_runs
 from judgments.units import of_candidate

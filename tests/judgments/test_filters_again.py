@@ -15,11 +15,11 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, Recount, Stage
 from crowd.selectors import stage_sizes
 from crowd.services import decisions
-from crowd.services.recounts import reconsider
+from crowd.services.decisions import reconsider
 from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdict
 from judgments.selectors.live import live
 from judgments.selectors.stamps import stamp_of
-from judgments.services import filter_runs, filterjobs, recounts, reports
+from judgments.services import filter_runs, recounts, reports
 from tests.judgments.desk_world import Place, as_, candidate_of, check, judge, make_place, people, worker_of
 
 pytestmark = pytest.mark.django_db
@@ -184,13 +184,13 @@ class TestALargeStage:
         monkeypatch.setattr(stage_sizes, "LARGE", 3)
 
     def run_jobs(self):
-        for job in Job.objects.filter(kind=filterjobs.REMAKE, state="queued").order_by("pk"):
+        for job in Job.objects.filter(kind=filter_runs.REMAKE, state="queued").order_by("pk"):
             runner.run(job_id=job.pk)
 
     def test_it_is_asked_for_with_the_recount_and_done_by_a_worker(self, place):
         reject(work_of(place, "C"))
         reconsider(place.stage)
-        assert (score(place)[0], Job.objects.get(kind=filterjobs.REMAKE).state) == (4, "queued")
+        assert (score(place)[0], Job.objects.get(kind=filter_runs.REMAKE).state) == (4, "queued")
         address = reverse("judgments:filters", args=[place.project.slug, place.stage.slug])
         assert "Being done now" in as_("owner").get(address).content.decode()
         self.run_jobs()
@@ -238,7 +238,7 @@ def test_work_that_is_rejected_while_filters_are_applied_is_looked_at_once_more(
     monkeypatch.setattr(filter_runs, "decide", slow)
     filter_runs.apply(stage=place.stage, recipe="none", parameters={}, actor=None)
     assert score(place)[0] == 4
-    runner.run(job_id=Job.objects.get(kind=filterjobs.REMAKE).pk)
+    runner.run(job_id=Job.objects.get(kind=filter_runs.REMAKE).pk)
     assert score(place)[0] == 3
 
 

@@ -389,7 +389,7 @@ def test_the_size_of_batches_changes_nothing(project, oak, rome, tmp_path, monke
     path = write(tmp_path, "a.jsonl", lines)
     whole = import_candidates(project=project, path=path, dry_run=True)
     monkeypatch.setattr("judgments.importing.line_sorter.BATCH", 3)
-    monkeypatch.setattr("judgments.importing.queries._MOST", 2)
+    monkeypatch.setattr("judgments.importing.line_sorter._MOST", 2)
     monkeypatch.setattr("judgments.services.importing._BATCH", 2)
     small = import_candidates(project=project, path=path)
     assert small["rules"] == whole["rules"]

@@ -6,7 +6,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Group, MarketOperation
 from crowd.services.stages import open_stage
-from judgments.selectors.training import TrainingResult, trained
+from judgments.selectors.judging import TrainingResult, trained
 from tests.judgments.judging_world import (
     make_candidate,
     make_project,

@@ -12,10 +12,10 @@ from crowd.models import Hit, Stage
 from crowd.services.quotes import quote
 from crowd.services.stages import change_stage, open_stage
 from crowd.study.application import apply
+from crowd.study.documents import study_toml
 from crowd.study.planning import plan
 from crowd.study.problems import StudyError
 from crowd.study.reader import read
-from crowd.study.writer import study_toml
 from judgments.models import Candidate
 from tests.annotation.world import make_project
 from tests.judgments.judging_world import CORRECT, make_candidate, make_query, make_stage

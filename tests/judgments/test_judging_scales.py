@@ -15,18 +15,16 @@ from crowd.errors import CrowdError
 from crowd.kinds import config_of, kind_of
 from crowd.models import Assignment, Worker
 from crowd.services.quotes import quote
-from crowd.simulation.answers import SimulatedPerson, answer_unit
-from crowd.simulation.page import read_form
+from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.profiles import PROFILES
+from crowd.study.documents import study_toml
 from crowd.study.reader import read
-from crowd.study.writer import study_toml
 from judgments.errors import FilteringError
 from judgments.kinds.judging import true_score
 from judgments.kinds.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, Score
-from judgments.rules.histograms import score_classes
-from judgments.selectors.judge import histogram, time_plot
-from judgments.selectors.judges import judges
+from judgments.rules import score_classes
+from judgments.selectors.judges import histogram, judges, time_plot
 from judgments.selectors.live import live
 from judgments.selectors.ratings import scale_of
 from judgments.services import filter_runs, reports

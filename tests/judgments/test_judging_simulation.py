@@ -6,8 +6,7 @@ from django.urls import reverse
 
 from crowd.kinds import kind_of
 from crowd.models import Worker
-from crowd.simulation.answers import SimulatedPerson, answer_unit
-from crowd.simulation.page import read_form
+from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.profiles import PROFILES
 from judgments.kinds.judging import true_score
 from judgments.kinds.judging_config import JudgingConfig

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from core.database import bulk
 from judgments.models import FilterRun, Score, Verdict
-from judgments.services import filter_runs, verdicts
+from judgments.services import filter_decisions, filter_runs
 from judgments.services.filter_decisions import decide, recipe_named
 from tests.judgments.desk_world import check, judge, make_place
 
@@ -25,7 +25,7 @@ RECIPES = {
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
     monkeypatch.setattr(bulk, "BATCH", 7)
-    monkeypatch.setattr(verdicts, "BATCH", 5)
+    monkeypatch.setattr(filter_decisions, "BATCH", 5)
 
 
 def drawn(seed):
@@ -80,7 +80,7 @@ def old_verdicts(decided):
 
 
 def old_scores(decided):
-    found = verdicts.scores_of(decided)
+    found = filter_decisions.scores_of(decided)
     items = found.items
     for code, key in enumerate(decided.columns.candidates.tolist()):
         yield (

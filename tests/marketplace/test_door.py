@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from core.accounts.actors import Actor, acting_as
+from core.accounts.security import Actor, acting_as
 from core.rates import limits
 from marketplace import retention
 from marketplace.models import HIT, Activity, CallLog, RefusedCalls, SignedWrite

@@ -2,11 +2,10 @@
 
 import pytest
 
-from marketplace import requirements as rules
-from marketplace.eligibility import verdict, verdicts
+from marketplace import eligibility as rules
+from marketplace.eligibility import normalise, verdict, verdicts
 from marketplace.errors import Refusal
 from marketplace.models import Worker
-from marketplace.requirements import normalise
 from marketplace.services import people, qualification_requests, qualifications
 
 from .conftest import make_hit, make_requester, make_worker

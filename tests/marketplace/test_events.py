@@ -8,9 +8,9 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from marketplace import notifications
 from marketplace.errors import Refusal
 from marketplace.models import HIT, QueuedEvent
-from marketplace.notifications import specification
 from marketplace.services import assignments, endings, hits, review
 from marketplace.sweep import KEEP_EVENTS, settle, sweep
 
@@ -22,7 +22,7 @@ WANTED = {"Destination": QUEUE, "Transport": "SQS", "Version": "2014-08-15"}
 
 def tell(hit, *event_types):
     with transaction.atomic():
-        specification.update(
+        notifications.update(
             hit_type=hit.hit_type,
             specification={**WANTED, "EventTypes": event_types},
             active=True,
@@ -130,7 +130,7 @@ def test_what_nobody_fetches_is_forgotten_after_a_fortnight(requester, worker, m
     ],
 )
 def test_what_names_a_queue(address):
-    specification.check_destination(address)
+    notifications.check_destination(address)
 
 
 @pytest.mark.parametrize(
@@ -143,4 +143,4 @@ def test_what_names_a_queue(address):
 )
 def test_what_names_none(address):
     with pytest.raises(Refusal, match="Destination must be the address of a queue"):
-        specification.check_destination(address)
+        notifications.check_destination(address)

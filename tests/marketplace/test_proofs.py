@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from crowd.adapters.mturk import Account, MTurkAdapter
-from marketplace import frame
+from marketplace import taskpages
 from marketplace.models import Holding
 from marketplace.services import accesskeys, assignments
 
@@ -28,7 +28,7 @@ def holding(requester, worker):
 
 def address(holding):
     """The parameters of the task page's address."""
-    url = frame.frame_url(holding=holding, base_url="https://market.example.org")
+    url = taskpages.frame_url(holding=holding, base_url="https://market.example.org")
     return dict(parse_qsl(urlsplit(url).query))
 
 

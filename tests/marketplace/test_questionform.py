@@ -6,7 +6,8 @@ import pytest
 from django.http import QueryDict
 
 from marketplace.errors import Refusal
-from marketplace.questionform import fields, form_answers
+from marketplace.questionform import fields
+from marketplace.questionform import fields as form_answers
 from marketplace.questionform.parsing import FreeText, Selection, parse_form
 from marketplace.questions import parse_question
 

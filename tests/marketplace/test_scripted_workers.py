@@ -6,7 +6,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from marketplace import keys
+from marketplace import ids
 from marketplace.models import Worker
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ def test_one_command_makes_many_workers_each_with_a_token_of_their_own():
     assert [worker["name"] for worker in made] == ["robot 1", "robot 2", "robot 3"]
     stored = {worker.worker_id: worker for worker in Worker.objects.all()}
     for worker in made:
-        assert stored[worker["worker_id"]].token_digest == keys.digest(worker["token"])
+        assert stored[worker["worker_id"]].token_digest == ids.digest(worker["token"])
         assert stored[worker["worker_id"]].country == "US"
 
 

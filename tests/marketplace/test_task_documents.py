@@ -5,8 +5,7 @@ import time
 import pytest
 
 from marketplace.errors import Refusal
-from marketplace.html.documents import element_not_here, task_document
-from marketplace.html.policies import headers, hosts_in
+from marketplace.html import element_not_here, headers, hosts_in, task_document
 from marketplace.questions import HTMLQuestion, html_question_xml, parse_question
 
 SUBMIT = "http://testserver/s/7-x/mturk/externalSubmit"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from metrics import Answers
 from metrics.texts import Chunk
-from metrics.tokens.plain import CHAR, DEFAULT, WHITESPACE
+from metrics.tokens.registry import CHAR, DEFAULT, WHITESPACE
 from metrics.tokens.tokeniser import Tokeniser
 
 any_text = st.text(st.characters(codec=None, exclude_categories=())) | st.text(

@@ -15,10 +15,8 @@ from evaluations.report.plots import figures_of
 from tests.evaluations.reports import NAMES, figure, make_points, make_report
 from web import chart_files
 from web.charts.evaluation import correlations
-from web.charts.inline import colour_rules, inline
-from web.charts.looks import Look
 from web.charts.plot import Plot
-from web.charts.renderer import specification, svg
+from web.charts.renderer import Look, colour_rules, inline, specification, svg
 
 REPORT = make_report(
     protocols={

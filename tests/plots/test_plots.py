@@ -12,8 +12,7 @@ from django.test import RequestFactory
 
 from web import chart_files
 from web.charts import charts
-from web.charts.looks import Look
-from web.charts.renderer import specification, svg
+from web.charts.renderer import Look, specification, svg
 
 ROWS = [
     {"system": "human", "step": charts.BEFORE, "mean": 4.2, "low": 4.0, "high": 4.4, "answers": 30},

@@ -15,12 +15,10 @@ from judgments.services import filter_runs
 from releases.errors import ReleaseError
 from releases.models import FrozenError, PrivacyFinding, Release, ReleaseFile
 from releases.options import Options, options_of
-from releases.rows.answers import answer_rows
-from releases.rows.ratings import rating_rows
+from releases.rows.reader import answer_rows, rating_rows
 from releases.rows.scope import scope_of
 from releases.services import build
-from releases.services.planning import give_up_dead, next_version
-from releases.services.transitions import give_up
+from releases.services.planning import give_up, give_up_dead, next_version
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES, Table
 from releases.verification import verify
 from tests.releases.world import (

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from releases.describing.card import card
-from releases.describing.citation import bibtex_entry, citation
 from releases.describing.croissant import croissant
 from releases.describing.facts import (
     Agreement,
@@ -25,6 +24,7 @@ from releases.describing.facts import (
     StageFacts,
     Step,
 )
+from releases.describing.head import bibtex_entry, citation
 from releases.formats.registry import format_named
 from releases.formats.writer import write_formats
 from releases.source import silent

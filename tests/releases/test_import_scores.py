@@ -15,7 +15,7 @@ from annotation.models import CuratedPassage, Query, QuerySource
 from core.projects.models import Event, Membership, Project
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
 from releases.models import PrivacyFinding, Release
-from releases.stored_files import fetched
+from releases.storage import fetched
 from releases.verification import verify
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from core.projects.models import Project
 from judgments.models import ImportedScore
 from releases.models import Release
 from releases.selectors import content_of
-from releases.stored_files import fetched
+from releases.storage import fetched
 from tests.evaluations.reports import evaluate
 
 pytestmark = pytest.mark.django_db

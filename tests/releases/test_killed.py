@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from core.files import tempdirs
+from core.files import atomic
 from core.jobs import services as jobs
 from core.jobs.models import Job, JobState
 from core.projects.models import Event
@@ -19,8 +19,7 @@ from releases.errors import ReleaseError
 from releases.models import Release
 from releases.options import Options
 from releases.services import build, full_release
-from releases.services.planning import give_up_dead
-from releases.services.transitions import give_up, stuck
+from releases.services.planning import give_up, give_up_dead, stuck
 from tests.releases.crash import HOUR, POINTS
 from tests.releases.world import make_world
 from tests.server import ROOT, new_database
@@ -140,19 +139,19 @@ class TestTempdirs:
 
     def test_what_a_dead_process_left_an_hour_ago_is_removed(self, tmp_path):
         self.old(self.left(tmp_path))
-        with tempdirs.scratch_dir(tmp_path, "room-") as made:
+        with atomic.scratch_dir(tmp_path, "room-") as made:
             assert list(tmp_path.iterdir()) == [made]
         assert list(tmp_path.iterdir()) == []
 
     def test_what_somebody_just_wrote_stays(self, tmp_path):
         left = self.left(tmp_path)
-        with tempdirs.scratch_dir(tmp_path, "room-"):
+        with atomic.scratch_dir(tmp_path, "room-"):
             assert left.exists()
 
     def test_a_folder_in_use_stays_however_old_it_is(self, tmp_path):
-        with tempdirs.scratch_dir(tmp_path, "room-") as first:
+        with atomic.scratch_dir(tmp_path, "room-") as first:
             self.old(first)
-            with tempdirs.scratch_dir(tmp_path, "room-"):
+            with atomic.scratch_dir(tmp_path, "room-"):
                 assert first.exists()
 
     def test_folders_of_other_names_and_links_stay(self, tmp_path):
@@ -161,5 +160,5 @@ class TestTempdirs:
         link = tmp_path / "room-link"
         link.symlink_to(other)
         self.old(other)
-        with tempdirs.scratch_dir(tmp_path, "room-"):
+        with atomic.scratch_dir(tmp_path, "room-"):
             assert other.exists() and link.is_symlink()

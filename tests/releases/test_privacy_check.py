@@ -13,8 +13,7 @@ from judgments.models import Candidate
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.privacy import check as privacy_check
-from releases.privacy.check import check
-from releases.privacy.decisions import accept, redact, reopen
+from releases.privacy.check import accept, check, redact, reopen
 from tests.releases.world import World, make_world
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from releases.privacy.excerpts import excerpt, parts
+from releases.privacy.check import excerpt, parts
 from releases.privacy.rules import Finder
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -15,7 +15,7 @@ from core.projects.services import create_project
 from crowd.desk.overview import Step
 from crowd.models import Assignment
 from crowd.services import decisions
-from crowd.services.recounts import reconsider
+from crowd.services.decisions import reconsider
 from judgments.models import Judgment, System
 from releases.desk import funnel
 from releases.diff import diff

@@ -5,8 +5,7 @@ import zipfile
 
 import pytest
 
-from releases.download_files import zipped
-from releases.range_response import OutsideError, part_of
+from releases.download_files import OutsideError, part_of, zipped
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from annotation.models import Answer
 from core.jobs.models import Job, JobState
 from core.projects.models import Event, Project
 from releases.models import PrivacyFinding, Release
-from releases.privacy.check import check
-from releases.privacy.decisions import accept
+from releases.privacy.check import accept, check
 from tests.releases.shelf_world import as_, make_project, make_release, people
 from tests.releases.world import World, make_world
 from tests.saving import revision, versions

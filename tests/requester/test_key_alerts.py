@@ -10,7 +10,7 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from marketplace import clock, retention
 from marketplace.models import Activity, KeyAlert
-from marketplace.services import accesskeys, keyalerts
+from marketplace.services import accesskeys
 from tests.site import world
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def use(key, *addresses):
 
 
 def send_letters():
-    for job in Job.objects.filter(kind=keyalerts.LETTER, state=JobState.QUEUED):
+    for job in Job.objects.filter(kind=accesskeys.LETTER, state=JobState.QUEUED):
         runner.run(job_id=job.pk)
 
 
@@ -51,7 +51,7 @@ def test_a_new_address_stays_on_the_requesters_pages_until_a_person_has_seen_it(
     shown = page.context["alerts"][0].pk
     use(key, "203.0.113.9")
     assert as_owner.post(at("keys/seen"), {"last": shown}).status_code == 302
-    assert [each.address for each in keyalerts.open_alerts(lab)] == ["203.0.113.9"]
+    assert [each.address for each in accesskeys.open_alerts(lab)] == ["203.0.113.9"]
     seen = KeyAlert.objects.get(address="198.51.100.4")
     assert (seen.seen_by.get_username(), seen.seen_at is not None) == ("olga", True)
     as_owner.post(at("keys/seen"), {"last": shown + 1})
@@ -69,7 +69,7 @@ def test_addresses_of_one_ipv6_network_are_one(key):
 def test_what_is_no_alert_closes_none(lab, key, as_owner, at, last):
     use(key, "192.0.2.7", "198.51.100.4")
     as_owner.post(at("keys/seen"), {"last": last})
-    assert keyalerts.open_alerts(lab).count() == 1
+    assert accesskeys.open_alerts(lab).count() == 1
 
 
 def test_alerts_of_others_are_neither_shown_nor_closed(lab, other, key, as_owner, at):
@@ -77,12 +77,12 @@ def test_alerts_of_others_are_neither_shown_nor_closed(lab, other, key, as_owner
     use(theirs, "192.0.2.7", "198.51.100.4")
     assert NEW not in as_owner.get(at()).content.decode()
     as_owner.post(at("keys/seen"), {"last": KeyAlert.objects.get().pk})
-    assert keyalerts.open_alerts(other).count() == 1
+    assert accesskeys.open_alerts(other).count() == 1
 
 
 def test_a_key_that_is_used_from_everywhere_fills_nothing(lab, key):
     use(key, *(f"192.0.2.{last}" for last in range(60)))
-    assert keyalerts.open_alerts(lab).count() == keyalerts.MOST_OPEN
+    assert accesskeys.open_alerts(lab).count() == accesskeys.MOST_OPEN
     assert Activity.objects.filter(action="key.new_address").count() == 59
 
 
@@ -106,18 +106,18 @@ def test_the_owner_gets_one_e_mail_an_hour(by_mail, key, monkeypatch):
 
 def test_nothing_is_sent_where_all_was_seen_or_nobody_can_be_written_to(by_mail, lab, key, owner):
     use(key, "192.0.2.7", "198.51.100.4")
-    keyalerts.mark_seen(requester=lab, last=KeyAlert.objects.get().pk, by=owner)
+    accesskeys.mark_seen(requester=lab, last=KeyAlert.objects.get().pk, by=owner)
     send_letters()
     nobodys = world.make_requester("Without Owner")
     use(accesskeys.issue(requester=nobodys).row, "192.0.2.7", "198.51.100.4")
     send_letters()
     assert not mail.outbox
-    assert set(Job.objects.filter(kind=keyalerts.LETTER).values_list("state", flat=True)) == {JobState.DONE}
+    assert set(Job.objects.filter(kind=accesskeys.LETTER).values_list("state", flat=True)) == {JobState.DONE}
 
 
 def test_without_a_mail_server_no_letter_is_planned(key):
     use(key, "192.0.2.7", "198.51.100.4")
-    assert not Job.objects.filter(kind=keyalerts.LETTER).exists()
+    assert not Job.objects.filter(kind=accesskeys.LETTER).exists()
 
 
 @pytest.mark.parametrize(
@@ -133,16 +133,16 @@ def test_a_mail_server_that_does_not_answer_is_asked_again(by_mail, key, monkeyp
         raise error
 
     use(key, "192.0.2.7", "198.51.100.4")
-    monkeypatch.setattr(keyalerts.EmailMessage, "send", fail)
+    monkeypatch.setattr(accesskeys.EmailMessage, "send", fail)
     send_letters()
-    job = Job.objects.get(kind=keyalerts.LETTER)
+    job = Job.objects.get(kind=accesskeys.LETTER)
     assert (job.state, bool(job.error)) == (state, True)
 
 
 def test_alerts_that_were_seen_are_forgotten_with_the_logs(lab, key, owner, settings):
     settings.LOGS_KEPT_DAYS = 30
     use(key, "192.0.2.7", "198.51.100.4", "203.0.113.9")
-    keyalerts.mark_seen(requester=lab, last=KeyAlert.objects.first().pk, by=owner)
+    accesskeys.mark_seen(requester=lab, last=KeyAlert.objects.first().pk, by=owner)
     KeyAlert.objects.filter(seen_by=owner).update(seen_at="2020-01-01T00:00Z")
     retention.prune()
     assert KeyAlert.objects.get().address == "203.0.113.9"

@@ -11,7 +11,7 @@ from django.utils import timezone
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import Deposit, LedgerEntry, Payable
-from marketplace.requester import spend_chart
+from marketplace.requester import charts
 from marketplace.requester.statement import Balances
 from marketplace.services import people, review
 from tests.site import world
@@ -183,10 +183,10 @@ def test_spending_is_summed_by_day(lab, rosa):
     earn(lab, rosa, bonus=5, title="one")
     earn(lab, rosa, title="two")
     LedgerEntry.objects.filter(requester=lab, kind="bonus").update(at=clock.now() - timedelta(days=3))
-    days = spend_chart.spending(lab, now=clock.now())
+    days = charts.spending(lab, now=clock.now())
     assert len(days) == 30
     assert (days[-1].rewards, days[-1].bonuses, days[-4].bonuses) == (30, 0, 5)
-    assert (spend_chart.draw_spending(days).highest, spend_chart.sum_spending(days).total) == (30, 35)
+    assert (charts.draw_spending(days).highest, charts.sum_spending(days).total) == (30, 35)
 
 
 def test_the_audit_finds_papers_that_do_not_add_up(lab, rosa):

@@ -214,8 +214,8 @@ def test_the_encoding_of_grants_is_guessed_and_said(as_owner, here, rosa):
 def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_queries):
     from marketplace import clock
     from marketplace.models import Worker
-    from marketplace.requester.grantfile import lines, open_grants
-    from marketplace.services.bulk_grants import grant_many
+    from marketplace.requester.views.qualifications import lines, open_grants
+    from marketplace.services.qualifications import grant_many
 
     now = clock.now()
     Worker.objects.bulk_create(

@@ -16,7 +16,7 @@ from retrieval.services.counts import together
 from retrieval.services.network_gaps import Options
 from retrieval.services.networks import build_network
 from retrieval.services.sharding import SHARD, as_many_as_needed, over_workers
-from retrieval.text.titles import with_title
+from retrieval.text.tokens import with_title
 from tests.retrieval.network.worlds import passages, tree
 from tests.retrieval.world import add, make_corpus
 

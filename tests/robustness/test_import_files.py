@@ -22,19 +22,19 @@ from evaluations.errors import EvaluationError
 from evaluations.external_scores import Candidates
 from evaluations.external_scores import read as read_external_scores
 from evaluations.tables.table import open_table as open_answer_table
-from evaluations.training.kpqa.drop_counts import DropCounts
+from evaluations.training.kpqa.examples import DropCounts
 from evaluations.training.kpqa.file_forms import examples_of
 from judgments.importing.formats import FORMATS as ANSWER_FORMATS
 from judgments.importing.formats import open_answers
 from judgments.importing.rating_source import RatingsFileError
 from judgments.importing.ratings import read_ratings
-from marketplace.batches import placeholders, reviewed_results
+from marketplace.batches import placeholders, results
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
-from marketplace.html.documents import task_document
+from marketplace.html import task_document
 from marketplace.questionform.parsing import parse_form
 from marketplace.questions import parse_question
-from marketplace.requester.grantfile import lines, open_grants
+from marketplace.requester.views.qualifications import lines, open_grants
 from metrics.errors import MetricError
 from releases.importing.rows import Scale
 from releases.importing.tables import open_table
@@ -125,7 +125,7 @@ def _batches(path: Path, chance: random.Random) -> None:
 
 
 def _reviews(path: Path, chance: random.Random) -> None:
-    _sheet(path, chance, reviewed_results.read)
+    _sheet(path, chance, results.read)
 
 
 def _templates(path: Path, chance: random.Random) -> None:

@@ -11,12 +11,11 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 import pytest
 from django.test import Client
 
-from crowd.simulation.answers import SimulatedPerson, answer_unit
-from crowd.simulation.page import read_form
+from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.profiles import PROFILES
-from marketplace import frame
+from marketplace import taskpages
 from marketplace.services import people, qualification_requests
-from marketplace.services.qualification_tests import QualificationTest
+from marketplace.services.qualifications import QualificationTest
 from tests.conformance.test_questions import html_question
 from tests.questionforms import KEY, TEST
 from tests.robustness.files import whole_files
@@ -149,14 +148,14 @@ QUESTIONS = {"external": "", "html": html_question(_PAGE, 500), "form": TEST}
 def test_no_submission_breaks(seed: int, kind: str) -> None:
     lab, rosa = site.make_requester(), site.make_worker()
     holding = site.take(rosa, site.post(site.make_group(lab), question=QUESTIONS[kind]))
-    signed = urlsplit(frame.submit_to(holding=holding, base_url="http://testserver")).path
+    signed = urlsplit(taskpages.submit_to(holding=holding, base_url="http://testserver")).path
     client, known, sender, whole = Client(), Client(), Sender(), whole_files()
     known.force_login(rosa.user)
     form = WebForm(f"{signed}/mturk/externalSubmit", "post", {"a": ["1"], "b": ["2"]})
     if kind == "form":
         [form] = forms_of(client.get(f"{signed}/task").content, f"{signed}/task")
     form.values["assignmentId"] = [holding.assignment_id]
-    preview = urlsplit(frame.preview_url(hit=holding.hit, base_url="http://testserver")).path
+    preview = urlsplit(taskpages.preview_url(hit=holding.hit, base_url="http://testserver")).path
     for number in range(CASES):
         chance = random_for(seed, kind, number)
         if number % 4 == 0 and kind != "external":

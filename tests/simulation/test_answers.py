@@ -6,8 +6,7 @@ from collections import Counter
 import pytest
 
 from crowd.models import Stage
-from crowd.simulation.answers import SimulatedPerson, answer_unit, effort_of
-from crowd.simulation.page import Form, read_form
+from crowd.simulation.answers import Form, SimulatedPerson, answer_unit, effort_of, read_form
 from crowd.simulation.profiles import PROFILES
 
 OPTIONS = ["1", "2", "3", "4", "5"]

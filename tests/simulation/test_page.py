@@ -1,6 +1,6 @@
 """Reading any task page as a form."""
 
-from crowd.simulation.page import read_form
+from crowd.simulation.answers import read_form
 
 URL = "https://tasks.example.org/task/1/?assignmentId=3X"
 

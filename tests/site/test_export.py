@@ -11,7 +11,7 @@ from axes.models import AccessLog
 from django.test import Client
 
 from marketplace import clock
-from marketplace.export.archive import BLOCKS, NOT_IN_PROFILE, TABLES, exported, profile
+from marketplace.archive import BLOCKS, NOT_IN_PROFILE, TABLES, exported, profile
 from marketplace.models import Holding, Place, Worker
 from marketplace.services import payables, people, qualification_requests, voices
 from marketplace.services.endings import give_back

@@ -7,8 +7,8 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.views import defaults
 
-from marketplace.frame import submit_signature
 from marketplace.site.lookup import work_url
+from marketplace.taskpages import submit_signature
 from tests.site import world
 
 

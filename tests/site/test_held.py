@@ -6,7 +6,7 @@ import pytest
 
 from marketplace.models import Holding
 from marketplace.services.endings import give_back
-from marketplace.site.selectors.working_page import FIELDS, held
+from marketplace.site.selectors.records import FIELDS, held
 from tests.site import world
 
 

@@ -5,7 +5,7 @@ from axes.models import AccessLog
 from django.contrib.auth.models import User
 from django.test import Client
 
-from core.accounts import throttle
+from core.accounts import guards
 from core.projects.services import create_project
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
@@ -20,7 +20,6 @@ from marketplace.models import (
     Rating,
     Worker,
 )
-from marketplace.receipts import receipt, worker_of
 from marketplace.services import (
     account_closure,
     assignments,
@@ -30,6 +29,7 @@ from marketplace.services import (
     qualifications,
     voices,
 )
+from marketplace.services.account_closure import receipt, worker_of
 from marketplace.sweep import sweep
 from marketplace.tasks import nightly
 from tests.site import world
@@ -82,7 +82,7 @@ def test_it_takes_the_password_and_the_worker_id(rosa, as_rosa, change, sentence
 
 
 def test_tries_to_guess_the_password_here_end_as_at_log_in(rosa, as_rosa):
-    for _ in range(throttle.BY_NAME.free):
+    for _ in range(guards.BY_NAME.free):
         close(as_rosa, password="wrong")
     assert close(as_rosa).status_code == 429
     rosa.refresh_from_db()

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from core.accounts import throttle
+from core.accounts import guards
 from marketplace.models import Invitation, Worker
 from marketplace.services import people
 from tests.site import world
@@ -38,7 +38,7 @@ def test_an_invitation_works_as_often_as_it_says(link, visitor):
 
 
 def test_a_class_signs_up_from_one_address(db, monkeypatch):
-    monkeypatch.setitem(throttle._FREE, throttle.SIGN_UPS.kind, 2)
+    monkeypatch.setitem(guards._FREE, guards.SIGN_UPS.kind, 2)
     _, token = people.create_invitation(label="Course", max_uses=5, days=None)
     for number in range(5):
         Client().post(f"/invitation/{token}", {**FORM, "username": f"student-{number}"})

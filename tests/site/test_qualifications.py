@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from marketplace.models import Message, QualificationGrant, QualificationRequest
 from marketplace.services import qualification_requests, qualifications
-from marketplace.services.qualification_tests import QualificationTest
+from marketplace.services.qualifications import QualificationTest
 from marketplace.sweep import sweep
 from tests.questionforms import KEY, TEST, free_text, question_form, selection
 from tests.site import world

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
-from marketplace import frame
+from marketplace import taskpages
 from marketplace.models import Batch, Holding
 from marketplace.questions import html_question_xml
 from marketplace.site.lookup import work_url
@@ -39,7 +39,7 @@ def policy(response):
 def test_the_page_at_work_goes_to_the_holdings_own_address(holding, as_rosa):
     page = as_rosa.get(work_url(holding))
     query = parse_qs(urlsplit(page.context["frame_url"]).query)
-    to = f"http://testserver/s/{frame.submit_signature(holding.pk)}"
+    to = f"http://testserver/s/{taskpages.submit_signature(holding.pk)}"
     assert query == {
         "assignmentId": [holding.assignment_id],
         "hitId": [holding.hit.hit_id],
@@ -95,16 +95,16 @@ def test_an_address_that_is_not_ours_shows_nothing(db, path):
 
 
 def test_a_submit_address_is_no_preview_and_the_reverse(group, holding):
-    work = frame.submit_signature(holding.pk)
-    preview = urlsplit(frame.preview_url(hit=holding.hit, base_url="")).path.split("/")[2]
+    work = taskpages.submit_signature(holding.pk)
+    preview = urlsplit(taskpages.preview_url(hit=holding.hit, base_url="")).path.split("/")[2]
     assert Client().get(f"/p/{work}/task").status_code == 404
     assert Client().get(f"/s/{preview}/task").status_code == 404
     assert Client().get(f"/p/{preview}/task").status_code == 200
 
 
 def test_an_old_preview_is_gone(holding, monkeypatch):
-    path = urlsplit(frame.preview_url(hit=holding.hit, base_url="")).path
-    monkeypatch.setattr(frame, "PREVIEW_AGE", -1)
+    path = urlsplit(taskpages.preview_url(hit=holding.hit, base_url="")).path
+    monkeypatch.setattr(taskpages, "PREVIEW_AGE", -1)
     answer = Client().get(path)
     assert answer.status_code == 404
     assert "grown old" in answer.content.decode()
@@ -112,7 +112,7 @@ def test_an_old_preview_is_gone(holding, monkeypatch):
 
 def test_an_external_question_has_no_task_page_here(group, rosa):
     holding = world.take(rosa, world.post(group))
-    assert Client().get(f"/s/{frame.submit_signature(holding.pk)}/task").status_code == 404
+    assert Client().get(f"/s/{taskpages.submit_signature(holding.pk)}/task").status_code == 404
 
 
 def test_a_batch_loads_from_its_own_hosts(lab, holding):
@@ -122,13 +122,13 @@ def test_a_batch_loads_from_its_own_hosts(lab, holding):
         properties={}, task_count=1, created_at=now,
     )  # fmt: skip
     holding.hit.save()
-    task = Client().get(f"/s/{frame.submit_signature(holding.pk)}/task")
+    task = Client().get(f"/s/{taskpages.submit_signature(holding.pk)}/task")
     assert policy(task)["img-src"] == "'self' data: blob: https://images.example.org"
     assert "connect-src" not in policy(task)
 
 
 def test_the_task_page_costs_one_query(holding, queries_of):
-    assert queries_of(Client(), f"/s/{frame.submit_signature(holding.pk)}/task") == 1
+    assert queries_of(Client(), f"/s/{taskpages.submit_signature(holding.pk)}/task") == 1
 
 
 @pytest.fixture
@@ -152,13 +152,13 @@ def test_a_question_form_is_drawn_by_us(form_holding, as_rosa):
     rules = policy(task)
     assert rules["script-src"] == "'self'"
     assert "https:" in rules["img-src"].split()
-    to = f"http://testserver/s/{frame.submit_signature(form_holding.pk)}/mturk/externalSubmit"
+    to = f"http://testserver/s/{taskpages.submit_signature(form_holding.pk)}/mturk/externalSubmit"
     assert rules["form-action"] == to
     assert f'action="{to}"' in text
 
 
 def test_a_form_that_is_not_well_filled_in_comes_back_as_it_was(form_holding):
-    path = f"/s/{frame.submit_signature(form_holding.pk)}/mturk/externalSubmit"
+    path = f"/s/{taskpages.submit_signature(form_holding.pk)}/mturk/externalSubmit"
     answer = Client().post(path, {"answer:why": "<i>because</i>"})
     assert answer.status_code == 422
     text = answer.content.decode()
@@ -174,7 +174,7 @@ def test_a_form_that_is_not_well_filled_in_comes_back_as_it_was(form_holding):
 
 
 def test_a_second_submission_of_a_form_changes_nothing(form_holding):
-    path = f"/s/{frame.submit_signature(form_holding.pk)}/mturk/externalSubmit"
+    path = f"/s/{taskpages.submit_signature(form_holding.pk)}/mturk/externalSubmit"
     Client().post(path, {"answer:bird": "wren"})
     kept = Holding.objects.get(pk=form_holding.pk).answer
     assert Client().post(path, {"answer:bird": "eagle"}).status_code == 200

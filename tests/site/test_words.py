@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from marketplace.site.countries import COUNTRIES
+from marketplace.site.forms import COUNTRIES
 from marketplace.templatetags import marketplace_time as words
 from marketplace.templatetags.marketplace_money import money
 

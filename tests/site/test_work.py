@@ -4,8 +4,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from marketplace.frame import submit_signature
 from marketplace.models import Holding, Worker
+from marketplace.taskpages import submit_signature
 from tests.site import world
 
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from marketplace import clock, ids
+from marketplace.eligibility import Requirement
 from marketplace.models import (
     HIT,
     Bonus,
@@ -20,7 +21,6 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.requirements import Requirement
 from marketplace.services import (
     assignments,
     hits,
@@ -31,7 +31,7 @@ from marketplace.services import (
     voices,
 )
 from marketplace.services.hits import TypeProperties
-from marketplace.services.qualification_tests import QualificationTest
+from marketplace.services.qualifications import QualificationTest
 from tests.clients import external_question
 
 TASK_PAGE = "https://tasks.example.org/unit?id=7"

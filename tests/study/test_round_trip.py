@@ -14,11 +14,11 @@ from core.projects.services import create_project, set_role
 from crowd.models import Endpoint
 from crowd.services.endpoints import PRESETS, create_endpoint
 from crowd.services.stages import create_stage
-from crowd.study.notation import table
+from crowd.study.documents import study_toml
+from crowd.study.explain import table
 from crowd.study.planning import plan
 from crowd.study.reader import read
-from crowd.study.values import duration, seconds
-from crowd.study.writer import study_toml
+from crowd.study.schema import duration, seconds
 
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 texts = st.text(characters, min_size=1, max_size=40).filter(lambda text: text.strip())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.files.values import AmbiguousNumberError, with_point
+from core.files.cells import AmbiguousNumberError, with_point
 from core.money.amounts import AmountError, entered_cents
 from judgments.importing.rating_fields import number, whole
 from releases.importing.rows import Scale, row_of
@@ -44,10 +44,9 @@ def test_an_amount_of_thousands_of_digits_is_refused():
 
 def test_every_field_of_money_takes_a_decimal_comma():
     from crowd.desk.forms import BudgetForm
-    from crowd.study.values import Amount
+    from crowd.study.schema import Amount
     from marketplace.requester.batchforms import AmountField as Batch
-    from marketplace.requester.forms import BonusForm
-    from marketplace.requester.moneyforms import DepositForm
+    from marketplace.requester.forms import BonusForm, DepositForm
 
     desk, requester, money = (
         form.base_fields[name]

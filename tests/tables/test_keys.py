@@ -2,7 +2,7 @@
 
 import pytest
 
-from web.keys import chosen_keys
+from web.forms import chosen_keys
 
 
 @pytest.mark.parametrize("value", ["", "x", "-1", " 1", "²", "٣", "1_0", str(2**63), "9" * 5000])

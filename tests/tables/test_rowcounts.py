@@ -9,16 +9,15 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.files.refusals import FileRefusedError
-from core.files.rowcounts import RowCounts, sum_in_words
+from core.files.refusals import FileRefusedError, RowCounts, sum_in_words
 from core.files.text_source import TextSource
 from judgments.importing.rating_source import RatingsFileError
 from judgments.importing.ratings import read_ratings
 from judgments.services.importing import Options, import_candidates
 from marketplace import clock
 from marketplace.models import Worker
-from marketplace.requester.grantfile import lines, open_grants
-from marketplace.services.bulk_grants import grant_many
+from marketplace.requester.views.qualifications import lines, open_grants
+from marketplace.services.qualifications import grant_many
 from releases.importing.rows import Scale
 from releases.importing.spool import Spool
 from releases.importing.tables import open_table

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from web.charts.labels import axis_of_names
-from web.charts.plot import Plot
-from web.charts.specs import specified
+from web.charts.plot import Plot, axis_of_names, specified
 
 _WIDTH, _ROW = 460, 26
 #: Names of bars that find their place side by side.

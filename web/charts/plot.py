@@ -2,7 +2,83 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair
+import re
+from collections.abc import Iterable
+from html import escape, unescape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import altair as alt
+
+
+# Charts of Altair as plain specifications.
+
+
+def specified(chart: "altair.TopLevelMixin") -> dict[str, Any]:
+    """What the chart says without data, configuration and schema, which the drawing adds."""
+    given: dict[str, Any] = chart.to_dict(validate=True)
+    for layer in given.get("layer", ()):
+        layer.pop("data", None)
+    return {name: value for name, value in given.items() if name not in ("$schema", "config", "data")}
+
+
+# Names of metrics and systems beside a plot: room for them in every font, and the whole of a cut one.
+
+#: Pixels after which a name is cut with an ellipsis, in the font that the server measures with.
+LIMIT = 150
+#: Ems of a character in DejaVu Sans, the widest of the fonts that take Arial's place.
+_WIDE, _CAPITAL, _USUAL, _SLIM, _FULL = 0.97, 0.74, 0.63, 0.37, 1.0
+_WIDE_LETTERS = frozenset("mwMWQO@%&+=<>~…—")
+_SLIM_LETTERS = frozenset("iljtfrIJ.,;:'|!/\\()[] ")
+_SIZE = 12
+#: Between a name and its axis, and around the whole drawing, which a name may fill (`web.charts.renderer`).
+_TICK, _PADDING = 7, 12
+_WIDER = 1.2  # than what was measured
+_FIRST_OF_EAST_ASIA = "\u1100"
+_CUT = re.compile(r"<text([^>]*)>([^<]*)…</text>")
+
+
+def width_of(name: str) -> float:
+    """Pixels that a name takes at most."""
+    return _SIZE * sum(map(_ems, name))
+
+
+def axis_of_names(names: Iterable[str], *, limit: int = LIMIT, **options: Any) -> "alt.Axis":
+    """An axis with names whose margin is wide enough where the reader's font is wider than the server's."""
+    import altair as alt
+
+    longest = max(map(width_of, names), default=0)
+    room = _TICK + round(min(longest, limit * _WIDER)) - _PADDING
+    return alt.Axis(labelLimit=limit, minExtent=max(room, 0), **options)
+
+
+def with_whole_names(svg: str, names: Iterable[str]) -> str:
+    """The drawing in which a name that is cut shows all of it under the pointer."""
+    known = list(dict.fromkeys(names))
+
+    def whole(found: re.Match[str]) -> str:
+        start = unescape(found[2])
+        meant = [name for name in known if len(name) > len(start) and name.startswith(start)]
+        if not meant:
+            return found[0]
+        title = escape(" · ".join(meant), quote=False)
+        return f'<text pointer-events="all"{found[1]}>{found[2]}…<title>{title}</title></text>'
+
+    return _CUT.sub(whole, svg)
+
+
+def _ems(character: str) -> float:
+    if character >= _FIRST_OF_EAST_ASIA and character != "…":
+        return _FULL
+    if character in _WIDE_LETTERS:
+        return _WIDE
+    if character in _SLIM_LETTERS:
+        return _SLIM
+    return _CAPITAL if character.isupper() else _USUAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.retrieval_options import FETCHED, QUERY_MODELS, RANKERS, SHOWN, Recipe
-from annotation.selectors.recall import Recall, recall_of
+from annotation.candidates import FETCHED, QUERY_MODELS, RANKERS, SHOWN, Recipe
+from annotation.selectors.curation import Recall, recall_of
 from annotation.services.candidates import CandidateSupply, provide_for
 from core.projects.models import Project
 

@@ -24,8 +24,7 @@ from annotation.services.importing import (
     silent,
 )
 from core.accounts.commandline import pairs, user_named
-from core.files.refusals import FileRefusedError
-from core.files.rowcounts import sum_in_words
+from core.files.refusals import FileRefusedError, sum_in_words
 from core.projects.models import Project
 
 _SHOWN = 10

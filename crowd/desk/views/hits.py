@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.columns import HITS
 from crowd.desk.forms import HoursForm, OnceForm, PlacesForm
+from crowd.desk.tables import HITS
 from crowd.errors import StageStateError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation

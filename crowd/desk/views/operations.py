@@ -9,8 +9,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.columns import OPERATIONS
 from crowd.desk.forms import ResolveForm
+from crowd.desk.tables import OPERATIONS
 from crowd.models import MarketOperation
 from crowd.selectors import operations
 from crowd.services import review

@@ -17,7 +17,7 @@ from crowd.desk import panels
 from crowd.desk.forms import ReasonForm
 from crowd.models import Assignment, Exclusion, Stage, Worker
 from crowd.selectors.people import ENOUGH, Person, people
-from crowd.services.people import exclude_from_project
+from crowd.services.review import exclude_from_project
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.forms import read_form, run_action
 from web.pages import show

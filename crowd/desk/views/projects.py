@@ -13,12 +13,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.projects import services
 from core.projects.models import Event, Membership, Project
+from core.projects.selectors import projects_of
 from core.projects.services import ProjectError
 from core.revisions import ConflictError
 from crowd.desk import overview, panels, tables
-from crowd.desk.columns import EVENTS, MEMBERS, PROJECTS
 from crowd.desk.forms import MemberForm, ProjectForm
-from crowd.desk.funnel import HEADS, drawn
+from crowd.desk.overview import HEADS, drawn
+from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.forms import FormError, run_action
 from web.pages import show, show_conflict
@@ -220,3 +221,35 @@ def entered(form: Any) -> dict[str, Any]:
     name, errors = next(iter(form.errors.items()))
     label = form[name].label if name in form.fields else ""
     raise FormError(f"{label}: {errors[0]}" if label else str(errors[0]))
+
+
+# Settings of a project in one place, and a user's own.
+
+
+@require_safe
+@on_project()
+def of_project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    """What a project is, its budget and its people; forms for owners, facts for everybody else."""
+    return show(
+        request,
+        "settings.html",
+        access,
+        tab="settings",
+        form=ProjectForm(project=access.project),
+        member_form=MemberForm(),
+        members=members_of(access),
+        sections=panels.settings_sections(access.user, access.project, request),
+    )
+
+
+@require_safe
+@for_members
+def of_user(request: HttpRequest, user: User) -> HttpResponse:
+    """My account, and where each project's settings are."""
+    return show(
+        request,
+        "my_settings.html",
+        sidebar="settings",
+        projects=projects_of(user).order_by("title", "pk"),
+        sections=panels.settings_sections(user, None, request),
+    )

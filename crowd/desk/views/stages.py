@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +16,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.revisions import ConflictError
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.chart import count_hours, draw_hours
 from crowd.desk.forms import BudgetForm, MinutesForm, OpenForm, WhyForm
 from crowd.desk.stageform import StageForm, form_for
 from crowd.errors import CrowdError
@@ -28,9 +29,54 @@ from crowd.services import stages
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import quote
 from crowd.study.documents import expected_seconds
+from web import chart_files
 from web.access import ProjectAccess, Role, on_project
+from web.charts import charts
+from web.charts.bars import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
 from web.pages import show, show_conflict
+
+# Submissions per hour, as bars.
+
+_HOUR = timedelta(hours=1)
+_FEWEST, _MOST = 12, 73
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """One hour, and what came in."""
+
+    at: datetime
+    count: int
+
+
+def count_hours(per_hour: list[tuple[datetime, int]], now: datetime) -> list[Hour]:
+    """Each hour from the first one with submissions until now; twelve at least."""
+    counts = dict(per_hour)
+    last = now.replace(minute=0, second=0, microsecond=0)
+    first = min(min(counts, default=last), last - (_FEWEST - 1) * _HOUR)
+    hours = [first + number * _HOUR for number in range(min(_MOST, int((last - first) / _HOUR) + 1))]
+    return [Hour(at, counts.get(at, 0)) for at in hours]
+
+
+def draw_hours(hours: list[Hour]) -> BarChart[Hour]:
+    """A bar for each hour."""
+    return stack_bars((hour, {"earned": hour.count}) for hour in hours)
+
+
+# Plots of a stage's page, to take along.
+
+
+@require_safe
+@on_stage()
+def submissions(request: HttpRequest, access: StageAccess, *, form: str) -> HttpResponse:
+    """Submissions per hour of the last three days."""
+    hours = count_hours(standing(access.stage).progress.per_hour, timezone.now())
+    rows = [{"hour": f"{hour.at:%Y-%m-%dT%H:%M:%SZ}", "submissions": hour.count} for hour in hours]
+    says = f"{sum(hour.count for hour in hours):,} submissions over {len(hours)} hours."
+    plot = charts.submissions(rows, says=says, signature="submissions-per-hour|time=UTC")
+    return chart_files.answer(request, plot, f"{access.stage.slug}-submissions", form)
+
 
 STAGE = "desk:stage"
 Status = Stage.Status

@@ -11,8 +11,7 @@ from crowd.desk.access import StageAccess, on_stage
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Stage
-from crowd.services.drafts import is_remembered
-from crowd.services.task_trial import nothing_stays, units_to_try
+from crowd.services.drafts import is_remembered, nothing_stays, units_to_try
 from crowd.taskpage import fields
 from crowd.taskpage.fields import UnreadableError
 from crowd.taskpage.page import FormValues, trial_page

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -13,21 +13,53 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ActionError
 from core.money.fees import bonus_fee
-from crowd.desk import tables
+from crowd.desk import queues, tables
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.columns import WORK as WORK_TABLE
 from crowd.desk.forms import BonusForm, NoteForm, ReasonForm
 from crowd.desk.queues import queue_named
+from crowd.desk.tables import WORK as WORK_TABLE
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, MarketOperation
-from crowd.services import bulk_decisions as chosen_work
 from crowd.services import review
-from web.access import Role
-from web.forms import read_form, run_action
-from web.keys import chosen_keys
+from crowd.services import review as chosen_work
+from web.access import ProjectAccess, Role, on_project
+from web.forms import chosen_keys, read_form, run_action
 from web.pages import show
 from web.table_pages import respond
+
+# Decisions that wait for a person: how many of each kind, and on to the next one.
+
+
+@require_safe
+@on_project()
+def list_queue(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    """All queues with their counts."""
+    found = queues.waiting(access.project)
+    return show(
+        request,
+        "queues.html",
+        access,
+        tab="queues",
+        waiting=[each for each in found if each.count],
+        done=[each for each in found if not each.count],
+        together=sum(each.count for each in found),
+    )
+
+
+@require_safe
+@on_project()
+def following(request: HttpRequest, access: ProjectAccess, *, queue: str) -> HttpResponse:
+    """On to the next one that waits, or back to the queues where none does."""
+    found = queues.queue_named(queue)
+    if found is None:
+        raise Http404("There is no such queue.")
+    address = found.first(access.project)
+    if address:
+        return redirect(address)
+    messages.success(request, f"Nothing is left: {found.label.lower()}.")
+    return redirect("desk:queues", access.project.slug)
+
 
 State = Assignment.State
 WORK = "desk:assignment"

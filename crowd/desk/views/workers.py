@@ -9,13 +9,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from core.money.amounts import dollars
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.columns import WORKERS
 from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm
+from crowd.desk.tables import WORKERS
 from crowd.models import Exclusion, Worker
 from crowd.services import review
 from web.access import Role
-from web.forms import FormError, read_form, run_action
-from web.keys import chosen_keys
+from web.forms import FormError, chosen_keys, read_form, run_action
 from web.pages import show
 from web.table_pages import respond
 from web.tables import ROWS

@@ -13,11 +13,11 @@ from core.money.amounts import dollars
 from core.projects.models import Project
 from crowd.services.quotes import Quote
 from crowd.study import application, reference
-from crowd.study.difference_texts import difference, worded
+from crowd.study.documents import study_toml
+from crowd.study.explain import difference, worded
 from crowd.study.planning import Change, FieldChange, Plan, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, read
-from crowd.study.writer import study_toml
 
 _SIGNS = {"add": "+", "change": "~", "unchanged": " "}
 

@@ -8,7 +8,7 @@ from types import FrameType
 from django.core.management.base import BaseCommand
 
 from distillery import env
-from distillery.demo import place
+from distillery.demo import tour
 from distillery.demo.run import demonstrate
 
 
@@ -25,9 +25,9 @@ class Command(BaseCommand):
 
     def handle(self, *_args: object, **_options: object) -> None:
         """Enter the demonstration's own folder, then run there."""
-        started = place.started_at()
+        started = tour.started_at()
         if started is None:
-            place.enter()
+            tour.enter()
             return
         # What it does is printed line by line; its own sign-ins and roles are no news.
         logging.getLogger("distillery.security").setLevel(logging.WARNING)

@@ -16,10 +16,8 @@ from django.db import connection, connections
 
 from distillery import canary, env, gunicorn_conf
 from distillery.checks import findings, is_loopback
-from distillery.listener import close_listener
 from distillery.management.commands.doctor import write
-from distillery.patience import wait_for_services
-from distillery.supervisor import Child, Probe, Supervisor
+from distillery.supervisor import Child, Probe, Supervisor, close_listener, wait_for_services
 
 MIGRATION_LOCK = 7_265_641
 _NO_LIMITS = (

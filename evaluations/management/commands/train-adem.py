@@ -161,8 +161,8 @@ class Command(BaseCommand):
     def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
         from core.files.atomic import FileWriteError, write_together
         from evaluations.scores import write_csv
+        from evaluations.training.model_card import parts_of
         from evaluations.training.page import page_of, points_of  # only for a report
-        from evaluations.training.score_columns import parts_of
         from judgments.reporting.writer import json_of, text_of
 
         files: dict[Path, Any] = {}

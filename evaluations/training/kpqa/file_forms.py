@@ -5,10 +5,8 @@ from itertools import islice
 from pathlib import Path
 
 from evaluations.training.kpqa import hotpotqa, marco, spans, squad
-from evaluations.training.kpqa.drop_counts import DropCounts
-from evaluations.training.kpqa.examples import Example
-from evaluations.training.kpqa.streams import entries, lines, opened, sound
-from evaluations.training.kpqa.values import Value
+from evaluations.training.kpqa.examples import DropCounts, Example
+from evaluations.training.kpqa.streams import Value, entries, lines, opened, sound
 from evaluations.training.packages import require_packages
 from metrics.errors import MetricError
 

@@ -11,11 +11,10 @@ is yes or no are left out, as in the paper.
 
 from collections.abc import Iterable, Iterator
 
-from evaluations.training.kpqa import drop_counts as why
-from evaluations.training.kpqa.drop_counts import DropCounts, NoExampleError
-from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa import examples as why
+from evaluations.training.kpqa.examples import DropCounts, Example, NoExampleError
 from evaluations.training.kpqa.passages import digest, is_yes_or_no, occurrences
-from evaluations.training.kpqa.values import Value
+from evaluations.training.kpqa.streams import Value
 
 SOURCE = "hotpotqa"
 KEYS = frozenset({"question", "supporting_facts", "context"})

@@ -16,12 +16,10 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from evaluations.training.kpqa import drop_counts as why
-from evaluations.training.kpqa.drop_counts import DropCounts, NoExampleError
-from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa import examples as why
+from evaluations.training.kpqa.examples import DropCounts, Example, NoExampleError
 from evaluations.training.kpqa.passages import Passage, is_yes_or_no, occurrences
-from evaluations.training.kpqa.streams import members
-from evaluations.training.kpqa.values import Value
+from evaluations.training.kpqa.streams import Value, members
 from metrics.errors import MetricError
 from metrics.learned.words import Span
 

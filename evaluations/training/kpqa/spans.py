@@ -8,11 +8,10 @@ group stay on one side of the split; without it, those of one answer do.
 
 from collections.abc import Iterable, Iterator
 
-from evaluations.training.kpqa import drop_counts as why
-from evaluations.training.kpqa.drop_counts import DropCounts, NoExampleError
-from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa import examples as why
+from evaluations.training.kpqa.examples import DropCounts, Example, NoExampleError
 from evaluations.training.kpqa.passages import digest, occurrences
-from evaluations.training.kpqa.values import Value
+from evaluations.training.kpqa.streams import Value
 
 SOURCE = "spans"
 KEYS = frozenset({"question", "answer", "span"})

@@ -11,11 +11,10 @@ none is ahead.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from evaluations.training.kpqa import drop_counts as why
-from evaluations.training.kpqa.drop_counts import DropCounts, NoExampleError
-from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa import examples as why
+from evaluations.training.kpqa.examples import DropCounts, Example, NoExampleError
 from evaluations.training.kpqa.passages import Passage
-from evaluations.training.kpqa.values import Value
+from evaluations.training.kpqa.streams import Value
 from metrics.learned.words import Span
 
 SOURCE = "squad"

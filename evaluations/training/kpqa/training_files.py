@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evaluations.training.kpqa import drop_counts as why
-from evaluations.training.kpqa.drop_counts import DropCounts
-from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa import examples as why
+from evaluations.training.kpqa.examples import DropCounts, Example
 from evaluations.training.kpqa.file_forms import examples_of, form_of
 from metrics.errors import MetricError
 from metrics.learned.words import Span

@@ -12,8 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError, Progress, silent
 from core.accounts.commandline import pairs, user_named
-from core.files.refusals import UnmappedError
-from core.files.rowcounts import sum_in_words
+from core.files.refusals import UnmappedError, sum_in_words
 from core.projects.models import Project
 from judgments.importing.formats import FIELDS, FORMATS
 from judgments.services.candidates import human_candidates

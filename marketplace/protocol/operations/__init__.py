@@ -5,7 +5,6 @@ from marketplace.protocol.operations import (
     hits,
     notifications,
     policies,
-    qualification_requests,
     qualifications,
     unsupported_operations,
     workers,

@@ -2,16 +2,16 @@
 
 from core.money.amounts import cents
 from marketplace import ids
+from marketplace.eligibility import normalise
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import HIT, HITType
 from marketplace.protocol import idempotency, lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.errors import validation_error
-from marketplace.requirements import normalise
 from marketplace.selectors import reviewable, to_dispose
 from marketplace.services import hits
-from marketplace.services.hit_extension import LONGEST_LIFE
 from marketplace.services.hits import TypeProperties
+from marketplace.services.holds import LONGEST_LIFE
 from marketplace.sweep import settle
 
 _YEAR = 31_536_000

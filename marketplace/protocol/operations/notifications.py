@@ -1,6 +1,6 @@
 """Notifications of what happens to HITs: asking for them, and trying them out."""
 
-from marketplace.notifications import events, specification
+from marketplace import notifications
 from marketplace.protocol import lookup
 from marketplace.protocol.calls import Call, Result, operation
 
@@ -12,7 +12,7 @@ _TEST_ASSIGNMENT = "1234567890123456789012345678900987654321"
 @operation("UpdateNotificationSettings", writes=True)
 def update_notification_settings(call: Call) -> Result:
     """Give a HIT type a notification specification, or switch the present one on or off."""
-    specification.update(
+    notifications.update(
         hit_type=lookup.hit_type(call),
         specification=call.get("Notification"),
         active=call.get("Active"),
@@ -24,14 +24,14 @@ def update_notification_settings(call: Call) -> Result:
 @operation("SendTestEventNotification", writes=True)
 def send_test_event_notification(call: Call) -> Result:
     """Queue one event as if it had happened, whatever events the specification names."""
-    wanted = specification.checked(call["Notification"], ping=True)
+    wanted = notifications.checked(call["Notification"], ping=True)
     event = {
         "EventType": call["TestEventType"],
-        "EventTimestamp": events.timestamp(call.now),
+        "EventTimestamp": notifications.timestamp(call.now),
         **_TEST_IDS,
     }
     if call["TestEventType"].startswith("Assignment"):
         event["AssignmentId"] = _TEST_ASSIGNMENT
-    specification.open_queue(call.requester, wanted["Destination"], call.now)
-    events.put(call.requester, wanted, event)
+    notifications.open_queue(call.requester, wanted["Destination"], call.now)
+    notifications.put(call.requester, wanted, event)
     return {}

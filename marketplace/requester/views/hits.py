@@ -9,25 +9,24 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, frame
+from marketplace import clock, taskpages
 from marketplace.errors import Refusal
 from marketplace.models import HIT
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
-from marketplace.requester.fields import OnceForm
-from marketplace.requester.forms import MorePlacesForm, MoreTimeForm
+from marketplace.requester.forms import MorePlacesForm, MoreTimeForm, OnceForm
 from marketplace.requester.lookup import own_hit
 from marketplace.requester.selectors import hits as selectors
 from marketplace.selectors import hit_status, is_expired
 from marketplace.services import hits
-from marketplace.services.hit_extension import LARGE_HIT
-from marketplace.services.idempotency import claim
+from marketplace.services.decisions import claim
+from marketplace.services.holds import LARGE_HIT
 from marketplace.site import frames
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.selectors.desk import Progress
-from marketplace.submission import site_url
 from marketplace.sweep import settle
-from web.deferred_pages import late
+from marketplace.taskpages import site_url
 from web.forms import read_form, run_action
+from web.tables import late
 
 PLACE = "hits"
 #: People of a HIT on one page.
@@ -123,14 +122,14 @@ def _places_left(row: HIT) -> int | None:
 def question(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
     """The task as workers see it before they accept."""
     row = own_hit(access.requester, hit_id)
-    asked, origin = frame.question(row), site_url(request)
+    asked, origin = taskpages.load_question(row), site_url(request)
     shown = show(
         request,
         "hit_question.html",
         access,
         place=PLACE,
         hit=row,
-        frame_url=frame.preview_url(hit=row, base_url=origin),
+        frame_url=taskpages.preview_url(hit=row, base_url=origin),
         frame_height=asked.frame_height,
         sandbox=frames.sandbox(asked, working=False),
     )

@@ -18,7 +18,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Invoice
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
-from marketplace.requester.moneyforms import InvoiceForm
+from marketplace.requester.forms import InvoiceForm
 from marketplace.services import invoice_records, people
 from marketplace.sweep import settle
 from web.tables import Column, Grid, GridRequest

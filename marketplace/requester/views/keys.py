@@ -1,25 +1,101 @@
 """Access keys of a requester: a table, new ones, and ends of old ones."""
 
+from datetime import timedelta
 from operator import attrgetter
+from typing import Any
 
+from django import forms
+from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.money.fees import PROFILES
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey
 from marketplace.requester.access import RequesterAccess, for_requester, respond
-from marketplace.requester.keyforms import ENDINGS, EndKeyForm, NewKeyForm
-from marketplace.services import accesskeys
-from marketplace.services.accesskeys import valid_at
-from marketplace.services.keyalerts import mark_seen, open_alerts
-from marketplace.submission import site_url
+from marketplace.services import accesskeys, people
+from marketplace.services.accesskeys import mark_seen, open_alerts, valid_at
+from marketplace.site.access import for_researchers
+from marketplace.taskpages import site_url
 from web.tables import Choices, Column, Grid, GridRequest
+
+# Forms of the Keys page.
+
+_HOUR, _DAY = 3600, 86_400
+#: When a key ends, by the value that the form sends.
+ENDINGS = {"0": "at once", str(_HOUR): "in an hour", str(_DAY): "in a day", str(7 * _DAY): "in 7 days",
+           str(30 * _DAY): "in 30 days"}  # fmt: skip
+#: How long a new key is valid, by the value that the form sends.
+LIVES = {
+    str(30 * _DAY): "ends in 30 days",
+    str(90 * _DAY): "ends in 90 days",
+    str(365 * _DAY): "ends in a year",
+}
+KEEP = ""
+
+
+class NewKeyForm(forms.Form):
+    """A further key, and what becomes of those that scripts use now."""
+
+    label = forms.CharField(
+        required=False,
+        max_length=80,
+        label="What it is for",
+        help_text="Such as the script or the machine that gets it. Only you see this.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+    others = forms.ChoiceField(
+        required=False,
+        label="The keys that are valid now",
+        choices=[(KEEP, "stay valid"), *((value, f"end {words}") for value, words in ENDINGS.items())],
+        help_text="Until they end both work, so that your scripts can change one after the other.",
+    )
+
+    ends = forms.ChoiceField(
+        required=False, label="The new key", choices=[(KEEP, "is valid until you end it"), *LIVES.items()]
+    )
+    read_only = forms.BooleanField(
+        required=False,
+        label="It may only read",
+        help_text="For scripts that look: calls that publish, decide or pay are refused.",
+    )
+
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, label_suffix="", **options)
+
+    @property
+    def ends_in(self) -> timedelta | None:
+        """How long the new key is valid; None until it is ended."""
+        given = self.cleaned_data["ends"]
+        return None if given == KEEP else timedelta(seconds=int(given))
+
+    @property
+    def others_end_in(self) -> timedelta | None:
+        """How long the other keys stay valid; None where they stay."""
+        given = self.cleaned_data["others"]
+        return None if given == KEEP else timedelta(seconds=int(given))
+
+
+class EndKeyForm(forms.Form):
+    """When one key ends."""
+
+    after = forms.ChoiceField(choices=list(ENDINGS.items()), label="It ends")
+
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, label_suffix="", **options)
+
+    @property
+    def delay(self) -> timedelta:
+        """How long the key stays valid."""
+        return timedelta(seconds=int(self.cleaned_data["after"]))
+
 
 _SHOW_ONCE = "marketplace.new_key"
 #: Digits of a number that no primary key reaches.
@@ -142,3 +218,82 @@ def end_key(request: HttpRequest, access: RequesterAccess, key: int) -> HttpResp
         when = "has ended" if at <= clock.now() else f"ends on {at:%-d %b %Y at %H:%M} UTC"
         messages.success(request, f"The key {found.access_key} {when}.")
     return redirect("requester:keys", access.requester.customer_id)
+
+
+# Making a requester in the browser.
+
+# The form by which staff make a requester.
+
+_FEES = {
+    "none-1": "none",
+    "mturk-2026": "as on MTurk: 20 % to 40 %",
+}
+
+
+class RequesterForm(forms.Form):
+    """A requester: who posts HITs, with an account and keys of their own."""
+
+    name = forms.CharField(
+        max_length=120,
+        help_text="Workers see it with every HIT.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+    owner = forms.CharField(
+        required=False,
+        max_length=150,
+        label="Owner",
+        help_text="User name of the person whose pages these are. Empty: staff alone see them.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+    fee_profile = forms.ChoiceField(
+        label="Fees",
+        choices=lambda: [(name, _FEES.get(name, name)) for name in PROFILES],
+        initial=lambda: settings.MARKETPLACE_FEE_PROFILE,
+    )
+    real_money = forms.TypedChoiceField(
+        label="The account holds",
+        choices=[("no", "play money"), ("yes", "real money, which the lab pays out")],
+        coerce=lambda value: value == "yes",
+        help_text="This cannot change later.",
+        initial="no",
+    )
+
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, label_suffix="", **options)
+
+    def clean_owner(self) -> User | None:
+        """Somebody who has an account here."""
+        name = self.cleaned_data["owner"].strip()
+        if not name:
+            return None
+        found = User.objects.filter(username=name, is_active=True).first()
+        if found is None:
+            raise forms.ValidationError("There is no user with this name.")
+        return found
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_researchers
+def new(request: HttpRequest, user: User) -> HttpResponse:
+    """Staff name a requester and its owner; its Keys page then shows the first secret, once."""
+    if not user.is_staff:
+        raise Http404("Staff make requesters.")
+    form = RequesterForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            requester, key = people.create_requester(
+                name=data["name"],
+                fee_profile=data["fee_profile"],
+                owner=data["owner"],
+                real_money=data["real_money"],
+                by=user,
+            )
+        except Refusal as refusal:
+            form.add_error("name", refusal.message)
+        else:
+            show_secret_once(request, key.row)
+            messages.success(request, f"{requester.name} is there. Its account is empty: deposit next.")
+            return redirect("requester:keys", requester.customer_id)
+    status = 422 if form.errors else 200
+    return render(request, "marketplace/requester/new.html", {"form": form}, status=status)

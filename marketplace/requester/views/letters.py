@@ -1,5 +1,6 @@
 """What workers say to a requester: letters to read and to answer, and ratings without names."""
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -11,8 +12,22 @@ from marketplace.errors import Refusal
 from marketplace.models import Letter
 from marketplace.requester import letters as selectors
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
-from marketplace.requester.letter_forms import AnswerForm
 from marketplace.services import voices
+from marketplace.services.voices import MAX_BODY
+
+# The form by which a requester answers a letter.
+
+
+class AnswerForm(forms.Form):
+    """The words of an answer; its subject is the letter's."""
+
+    body = forms.CharField(
+        label="Your answer",
+        max_length=MAX_BODY,
+        widget=forms.Textarea(attrs={"rows": 7, "dir": "auto"}),
+        help_text="It goes to the inbox of the worker on the site. There is no e-mail.",
+    )
+
 
 PLACE = "messages"
 

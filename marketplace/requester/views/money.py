@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import LedgerEntry
-from marketplace.requester import spend_chart
+from marketplace.requester import charts
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
-from marketplace.requester.moneyforms import DepositForm
+from marketplace.requester.forms import DepositForm
 from marketplace.requester.statement import KINDS, PERIODS, Balances, entries
 from marketplace.services import people
 from marketplace.templatetags.marketplace_money import money
@@ -56,7 +56,7 @@ def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
             access.requester, kind=asked["kind"], period=asked["period"], hit_id=asked["hit"], now=now
         )
 
-    days = [] if "format" in request.GET else spend_chart.spending(access.requester, now=now)
+    days = [] if "format" in request.GET else charts.spending(access.requester, now=now)
     return respond(
         request,
         access,
@@ -67,8 +67,8 @@ def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
         complete=Balances(access.requester, down=asked.descending).complete,
         file=f"statement-{access.requester.customer_id}",
         now=now,
-        chart=spend_chart.draw_spending(days),
-        spent=spend_chart.sum_spending(days) if days else None,
+        chart=charts.draw_spending(days),
+        spent=charts.sum_spending(days) if days else None,
         may_book=people.may_book(access.requester, access.user),
     )
 

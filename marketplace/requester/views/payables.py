@@ -20,7 +20,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Payable, Worker
 from marketplace.requester.access import RequesterAccess, for_requester, respond
-from marketplace.requester.moneyforms import PayableForm
+from marketplace.requester.forms import PayableForm
 from marketplace.services import payables as services
 from marketplace.services import people
 from marketplace.services.payables import payment_note, unreported, workers_of

@@ -1,7 +1,9 @@
 """Qualifications: the types, who holds one, giving and taking it, and the file of all of that."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
 
+from django import forms
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -9,22 +11,377 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.files.rowcounts import sum_in_words
+from core.files.refusals import sum_in_words
 from core.revisions import ConflictError
 from marketplace import clock
+from marketplace.answers import fields_of
+from marketplace.batches.sheets import ACCEPTED, Limits, Sheet
 from marketplace.errors import Refusal
-from marketplace.models import QualificationType, Worker
-from marketplace.requester import grantfile
+from marketplace.models import QualificationRequest, QualificationType, Worker
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
-from marketplace.requester.lookup import own_qualification
-from marketplace.requester.qualification_forms import FileForm, GiveForm, RevokeForm, TypeForm
+from marketplace.requester.forms import Form, TextField
+from marketplace.requester.lookup import own_qualification, own_request
 from marketplace.requester.selectors import qualifications as selectors
 from marketplace.selectors import hit_types_asking_for
-from marketplace.services import qualifications
-from marketplace.services.bulk_grants import grant_many
+from marketplace.services import qualification_requests, qualifications
+from marketplace.services.qualifications import GrantLine, QualificationTest, grant_many
 from web.forms import read_form, run_action
+from web.revisions import RevisedForm
+
+# Grants of a qualification as a table: what the page of a qualification gives out, it takes in again.
+
+LIMITS = Limits(megabytes=10, columns=500, rows=100_000)
+_UNCHANGED = "Nothing was changed."
+_WORKER = ("worker", "worker_id", "workerid")
+_VALUE = ("value", "integer_value", "integervalue", "score")
+_LONGEST_ID = 64
+_INTEGERS = range(-2_147_483_648, 2_147_483_648)
+
+
+def open_grants(name: str, file: BinaryIO) -> Sheet:
+    """The file as a table, its encoding and separator found out; SheetError where it is none."""
+    return Sheet(file, name[:80], limits=LIMITS)
+
+
+def lines(sheet: Sheet) -> Iterator[GrantLine]:
+    """The lines below the head, one at a time.
+
+    Columns are found by name: `worker`, and if there are such `value` (otherwise everybody gets 1) and
+    `status` (Granted or Revoked). Raises Refusal naming file, line and remedy for the first thing wrong.
+    """
+    head = [name.casefold().replace(" ", "_") for name in sheet.columns]
+    worker, value, status = _place(head, *_WORKER), _place(head, *_VALUE), _place(head, "status")
+    if worker is None:
+        raise sheet.error(
+            "no column is called “worker”; name the columns in the first line. " + _UNCHANGED, line=1
+        )
+    seen: dict[str, int] = {}
+    for row in sheet.rows():
+        worker_id, said_value, said_status = (_cell(row.cells, place) for place in (worker, value, status))
+        if why := _fault_of_worker(worker_id, seen):
+            raise sheet.error(f"{why} {_UNCHANGED}", line=row.line)
+        seen[worker_id] = row.line
+        try:
+            yield GrantLine(row.line, worker_id, _value(said_value), _granted(said_status))
+        except ValueError as error:
+            raise sheet.error(f"{error} {_UNCHANGED}", line=row.line) from error
+
+
+def _fault_of_worker(worker_id: str, seen: dict[str, int]) -> str:
+    if not worker_id or len(worker_id) > _LONGEST_ID:
+        return "it names no worker; write the worker's id, or take the line out."
+    if worker_id in seen:
+        return f"worker {worker_id} is in line {seen[worker_id]} already; keep one of them."
+    return ""
+
+
+def _place(head: list[str], *names: str) -> int | None:
+    return next((number for number, cell in enumerate(head) if cell in names), None)
+
+
+def _cell(cells: list[str], place: int | None) -> str:
+    return cells[place].strip() if place is not None and place < len(cells) else ""
+
+
+def _value(cell: str) -> int:
+    if not cell:
+        return 1
+    try:
+        value = int(cell) if len(cell) <= len("-2147483648") else None
+    except ValueError:
+        value = None
+    if value is None or value not in _INTEGERS:
+        raise ValueError(f"value {cell[:40]!r} is not a whole number, such as 1 or 85.")
+    return value
+
+
+def _granted(cell: str) -> bool:
+    if cell.casefold() not in ("", "granted", "revoked"):
+        raise ValueError(f"status {cell[:40]!r} is neither Granted nor Revoked.")
+    return cell.casefold() != "revoked"
+
+
+# Forms about qualifications.
+
+_INTEGER: dict[str, Any] = {
+    "min_value": -2_147_483_648,
+    "max_value": 2_147_483_647,
+    "widget": forms.NumberInput(attrs={"size": 10}),
+}
+HOUR, MINUTE = 3600, 60
+_HUNDRED_YEARS_H = 876_000
+_XML_MOST = 65_535
+MOST_AT_ONCE = 100
+#: Columns of a type that its form can change.
+_CHANGEABLE = (
+    *("description", "status", "auto_granted", "auto_granted_value", "retry_delay_s"),
+    *("test", "answer_key", "test_duration_s"),
+)
+
+
+class TypeForm(RevisedForm, Form):
+    """A qualification type: how people get it, and what it is."""
+
+    name = forms.CharField(
+        max_length=200, help_text="Workers read it.", widget=forms.TextInput(attrs={"dir": "auto"})
+    )
+    description = TextField(most=2000, help_text="Workers read it: what it shows, and how to get it.")
+    keywords = forms.CharField(max_length=1000, required=False, widget=forms.TextInput(attrs={"dir": "auto"}))
+    status = forms.ChoiceField(
+        choices=[(each.value, each.label) for each in QualificationType.Status],
+        help_text="An inactive one can be neither asked for nor given; who holds it keeps it.",
+    )
+    way = forms.ChoiceField(
+        label="How workers get it",
+        widget=forms.RadioSelect,
+        choices=[
+            ("asked", "I give it, or decide when a worker asks"),
+            ("everybody", "Everybody gets it who asks"),
+            ("test", "By a test"),
+        ],
+        initial="asked",
+    )
+    auto_granted_value = forms.IntegerField(
+        label="Value that everybody gets", required=False, initial=1, **_INTEGER
+    )
+    test = TextField(
+        most=_XML_MOST,
+        rows=8,
+        required=False,
+        label="Test",
+        help_text="QuestionForm XML.",
+    )
+    answer_key = TextField(
+        most=_XML_MOST,
+        rows=5,
+        required=False,
+        label="Answer key",
+        help_text="AnswerKey XML; the score becomes the value. Empty: you read the answers and decide.",
+    )
+    minutes = forms.IntegerField(
+        label="Minutes for the test",
+        required=False,
+        min_value=1,
+        max_value=525_600,
+        widget=forms.NumberInput(attrs={"size": 8}),
+    )
+    retry_hours = forms.IntegerField(
+        label="Hours until a worker may ask again",
+        required=False,
+        min_value=0,
+        max_value=_HUNDRED_YEARS_H,
+        help_text="Empty: everybody may ask once. It cannot be emptied later.",
+        widget=forms.NumberInput(attrs={"size": 8}),
+    )
+
+    def __init__(self, data: Any = None, *, kind: QualificationType | None = None) -> None:
+        super().__init__(data, initial=_initial(kind) if kind else None)
+        self.kind = kind
+        self.shows(kind, _CHANGEABLE)
+        if kind:
+            self.fields["name"].disabled = self.fields["keywords"].disabled = True
+            if kind.has_test:
+                self.fields["way"].choices = [("test", "By a test")]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """What belongs together."""
+        cleaned = super().clean() or {}
+        if cleaned.get("way") == "test":
+            if not cleaned.get("test"):
+                self.add_error("test", "A test needs its questions.")
+            if not cleaned.get("minutes"):
+                self.add_error("minutes", "A test needs a time.")
+        if cleaned.get("way") == "everybody" and cleaned.get("auto_granted_value") is None:
+            self.add_error("auto_granted_value", "Write the value that everybody gets.")
+        if self.kind and self.kind.retry_delay_s is not None and cleaned.get("retry_hours") is None:
+            self.add_error("retry_hours", "Once people may ask again, that cannot be taken back.")
+        return cleaned
+
+    def values(self) -> dict[str, Any]:
+        """Fields of the type that can change later, too."""
+        given = self.cleaned_data
+        everybody = given["way"] == "everybody"
+        hours = given["retry_hours"]
+        retry_s = None if hours is None else hours * HOUR
+        if self.kind and self.kind.retry_delay_s is not None and hours == self.kind.retry_delay_s // HOUR:
+            retry_s = self.kind.retry_delay_s
+        return {
+            "description": given["description"],
+            "status": given["status"],
+            "auto_granted": everybody,
+            "auto_granted_value": given["auto_granted_value"] if everybody else 1,
+            "retry_delay_s": retry_s,
+        }
+
+    def qualification_test(self) -> QualificationTest | None:
+        """The test; None where there is none, or it stays as it is."""
+        given = self.cleaned_data
+        if given["way"] != "test":
+            return None
+        found = QualificationTest(
+            questions=given["test"], answer_key=given["answer_key"], duration_s=given["minutes"] * MINUTE
+        )
+        same = not {"test", "answer_key", "minutes"} & set(self.changed_data)
+        return None if same and self.kind and self.kind.has_test else found
+
+
+def _initial(kind: QualificationType) -> dict[str, Any]:
+    seconds = kind.test_duration_s
+    return {
+        "name": kind.name,
+        "description": kind.description,
+        "keywords": kind.keywords,
+        "status": kind.status,
+        "way": "test" if kind.has_test else "everybody" if kind.auto_granted else "asked",
+        "auto_granted_value": kind.auto_granted_value,
+        "test": kind.test.replace("\r\n", "\n").strip(),
+        "answer_key": kind.answer_key.replace("\r\n", "\n").strip(),
+        "minutes": None if seconds is None else max(1, round(seconds / MINUTE)),
+        "retry_hours": None if kind.retry_delay_s is None else kind.retry_delay_s // HOUR,
+    }
+
+
+class GiveForm(Form):
+    """The qualification for workers by their ids."""
+
+    workers = forms.CharField(
+        max_length=10_000,
+        label="Worker ids",
+        help_text="One, or several with commas or spaces between them.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    value = forms.IntegerField(initial=1, **_INTEGER)
+    tell = forms.BooleanField(required=False, label="Tell them")
+
+    def clean_workers(self) -> list[str]:
+        """The ids, each once."""
+        ids = list(dict.fromkeys(self.cleaned_data["workers"].replace(",", " ").split()))
+        if not ids:
+            raise forms.ValidationError("Write at least one id.")
+        if len(ids) > MOST_AT_ONCE:
+            raise forms.ValidationError(f"At most {MOST_AT_ONCE} at a time; use a file for more.")
+        return ids
+
+
+class RevokeForm(Form):
+    """Taking it back."""
+
+    reason = TextField(most=1024, rows=2, required=False, label="Reason", help_text="The worker reads this.")
+
+
+class FileForm(forms.Form):
+    """Grants as a file."""
+
+    file = forms.FileField(label="Table", widget=forms.ClearableFileInput(attrs={"accept": ACCEPTED}))
+
+
+class AcceptForm(Form):
+    """Granting a request."""
+
+    value = forms.IntegerField(initial=1, **_INTEGER)
+
+
+# Workers who ask for a qualification: the table of their requests, and the decision on one.
 
 PLACE = "qualifications"
+State = QualificationRequest.State
+
+
+@require_safe
+@for_requester
+def list_requests(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """The requests, those to decide first."""
+    return respond(
+        request,
+        access,
+        selectors.REQUESTS,
+        lambda asked: selectors.requests(
+            access.requester, state=asked["state"], kind=asked["type"], words=asked["q"]
+        ),
+        "qualification_requests.html",
+        place=PLACE,
+        file="qualification-requests",
+        now=clock.now(),
+    )
+
+
+@require_safe
+@for_requester
+def asked(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
+    """One request, with what was answered in the test."""
+    row = own_request(access.requester, asking)
+    return show(
+        request,
+        "qualification_request.html",
+        access,
+        place=PLACE,
+        now=clock.now(),
+        asked=row,
+        fields=fields_of(row.answer),
+        accept_form=AcceptForm(auto_id="accept_%s"),
+        reject_form=RevokeForm(auto_id="reject_%s"),
+    )
+
+
+def _decide(
+    request: HttpRequest,
+    access: RequesterAccess,
+    asking: str,
+    wanted: QualificationRequest.State,
+    action: Callable[[QualificationRequest], str],
+) -> HttpResponse:
+    row = own_request(access.requester, asking)
+
+    def once() -> str:
+        try:
+            return action(row)
+        except Refusal as refusal:
+            row.refresh_from_db(fields=["state"])
+            if refusal.code != "InvalidQualificationRequestState":
+                raise
+            if row.state == wanted:
+                raise Refusal("DuplicateRequest", f"It was {row.state} already.") from refusal
+            raise Refusal(refusal.code, f"It was {row.state} meanwhile.") from refusal
+
+    customer = access.requester.customer_id
+    following = (
+        selectors.requests(access.requester, state=State.PENDING, kind="", words="")
+        .exclude(pk=row.pk)
+        .order_by("submitted_at", "pk")
+        .first()
+    )
+    if following:
+        then = reverse("requester:qualification_request", args=[customer, following.request_id])
+    else:
+        then = reverse("requester:qualification_requests", args=[customer])
+    here = reverse("requester:qualification_request", args=[customer, asking])
+    return run_action(request, once, then, other=here)
+
+
+@require_POST
+@for_requester
+def accept(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
+    """Grant it, with a value."""
+
+    def action(row: QualificationRequest) -> str:
+        value = read_form(AcceptForm(request.POST))["value"]
+        qualification_requests.accept(request=row, value=value)
+        return f"{row.worker.worker_id} holds “{row.qualification_type.name}” now, value {value}."
+
+    return _decide(request, access, asking, State.GRANTED, action)
+
+
+@require_POST
+@for_requester
+def reject(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
+    """Refuse a worker a qualification, with a reason that the worker reads."""
+
+    def action(row: QualificationRequest) -> str:
+        reason = read_form(RevokeForm(request.POST))["reason"]
+        qualification_requests.reject(request=row, reason=reason)
+        return f"{row.worker.worker_id} does not get it."
+
+    return _decide(request, access, asking, State.REJECTED, action)
 
 
 @require_safe
@@ -204,8 +561,8 @@ def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
     def action(row: QualificationType) -> str:
         form = FileForm(request.POST, request.FILES)
         file = read_form(form)["file"]
-        sheet = grantfile.open_grants(file.name, file.file)
-        outcome = grant_many(qualification_type=row, wanted=grantfile.lines(sheet), now=clock.now())
+        sheet = open_grants(file.name, file.file)
+        outcome = grant_many(qualification_type=row, wanted=lines(sheet), now=clock.now())
         return (
             f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
             f"{outcome.same:,} as before: {sum_in_words(outcome.counts().as_json())}. No messages were sent. "

@@ -10,10 +10,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.revisions import ConflictError
 from marketplace.batches import frames, placeholders, samples, selectors
+from marketplace.batches.properties import change_template, create_template
 from marketplace.batches.samples import SAMPLES, Sample
-from marketplace.batches.templates import change_template, create_template
 from marketplace.errors import Refusal
-from marketplace.html.policies import SANDBOX
+from marketplace.html import SANDBOX
 from marketplace.models import Template
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.batchforms import TemplateForm

@@ -14,12 +14,12 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Block, Message, QualificationType, Requester, Worker
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.charts import pace
 from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
 from marketplace.requester.lookup import own_worker
-from marketplace.requester.pace import pace
 from marketplace.requester.selectors import workers as selectors
 from marketplace.services import people, qualifications
-from marketplace.services.idempotency import claim
+from marketplace.services.decisions import claim
 from web.forms import read_form, run_action
 
 PLACE = "workers"

@@ -1,20 +1,63 @@
 """Groups of HITs, as one worker (or a visitor) may see them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.core.paginator import Page
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models import Avg, Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.expressions import OrderBy
 from django.db.models.functions import Cast
 from django.http import HttpRequest
 
 from marketplace.eligibility import Verdict, verdicts
-from marketplace.models import HIT, HITType, Holding, Worker
+from marketplace.models import HIT, HITType, Holding, Rating, Worker
 from marketplace.selectors import assignable
 from marketplace.site.pagination import numbered
-from marketplace.site.selectors import ratings
-from marketplace.site.selectors.ratings import Opinion
+
+# Ratings of HIT groups as others may see them: a mean, once enough people have rated.
+
+#: Ratings below which a mean would tell who thinks what.
+SHOWN_FROM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What those who worked on a group think of it."""
+
+    mean: float
+    count: int
+
+    @property
+    def words(self) -> str:
+        """The mean as it is written: one digit after the point."""
+        return f"{self.mean:.1f}"
+
+
+def load_opinions(hit_types: Iterable[HITType]) -> dict[int, Opinion]:
+    """Opinions by primary key of the HIT type, in one query; groups with few ratings have none."""
+    rows = (
+        Rating.objects.filter(hit_type__in=list(hit_types))
+        .order_by()
+        .values("hit_type")
+        .annotate(mean=Avg("stars"), count=Count("pk"))
+        .filter(count__gte=SHOWN_FROM)
+    )
+    return {row["hit_type"]: Opinion(row["mean"], row["count"]) for row in rows}
+
+
+def opinion(hit_type: HITType) -> Opinion | None:
+    """Opinion of one group."""
+    return load_opinions([hit_type]).get(hit_type.pk)
+
+
+def means() -> QuerySet[Any, Any]:
+    """Mean of the HIT type of the outer query, for ordering; null where there are few ratings."""
+    rows = Rating.objects.filter(hit_type=OuterRef("pk")).order_by().values("hit_type")
+    shown = rows.annotate(count=Count("pk"), mean=Avg("stars")).filter(count__gte=SHOWN_FROM)
+    return shown.values("mean")
+
 
 #: Orders of the list of groups, by their name in the URL.
 SORTS: dict[str, tuple[str | OrderBy, ...]] = {
@@ -51,12 +94,12 @@ def groups(
         count = _open_hits(now).filter(hit_type=OuterRef("pk")).order_by().values("hit_type")
         rows = rows.annotate(open_hits=Subquery(count.annotate(n=Count("pk")).values("n")))
     if sort == "rating":
-        rows = rows.annotate(rated=Subquery(ratings.means()))
+        rows = rows.annotate(rated=Subquery(means()))
     found = numbered(rows.order_by(*SORTS[sort]), request)
     hit_types = list(found.object_list)
     counts = _available(hit_types, worker, now)
     judged = verdicts(worker=worker, hit_types=hit_types)
-    opinions = ratings.opinions(hit_types)
+    opinions = load_opinions(hit_types)
     shown = [
         Group(
             hit_type=each,

@@ -1,27 +1,268 @@
 """One worker's records: queue, history, earnings, messages."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.db.models import (
+    CharField,
     Count,
     DurationField,
     ExpressionWrapper,
     F,
+    Max,
     OuterRef,
     Prefetch,
     Q,
     QuerySet,
     Subquery,
     Sum,
+    Value,
 )
 from django.db.models.functions import Coalesce, TruncDate
 
-from marketplace.models import Bonus, Holding, LedgerEntry, Letter, Message, Rating, Worker
+from core.database.composedqueries import ComposedQuery
+from marketplace.models import Bonus, Holding, LedgerEntry, Letter, Message, Rating, Requester, Worker
+
+# The assignment on the working page. No page is opened more often, so its SQL is composed once.
+
+#: What the page shows; other fields are loaded when asked for.
+FIELDS = (
+    "requester_id",
+    "assignment_id",
+    "state",
+    "accepted_at",
+    "deadline",
+    "worker__worker_id",
+    "worker__accept_next",
+    "hit__hit_id",
+    "hit__question",
+    "hit__reward_cents",
+    "hit__hit_type__type_id",
+    "hit__hit_type__group_id",
+    "hit__hit_type__title",
+    "hit__hit_type__requester__name",
+)
+_HELD = ComposedQuery(
+    Holding,
+    ["assignment_id", "hit__hit_id", "worker__user"],
+    lambda assignment_id, hit_id, user: (
+        Holding.objects.select_related("worker", "hit__hit_type__requester")
+        .only(*FIELDS)
+        .filter(assignment_id=assignment_id, hit__hit_id=hit_id, worker__user=user)
+        .order_by("-pk")[:1]
+    ),
+)
+
+
+def held(*, user_pk: int, hit_id: str, assignment_id: str) -> Holding | None:
+    """The latest hold of this person on this assignment, with worker, HIT, HIT type and requester."""
+    return _HELD.first(assignment_id, hit_id, user_pk)
+
+
+# What a worker who thinks of leaving should know: what is still to come, and from whom.
+
+
+@dataclass(slots=True)
+class Due:
+    """What one requester still has to decide or to pay out."""
+
+    requester: Requester
+    waiting: int = 0
+    waiting_cents: int = 0
+    decided_by: datetime | None = None
+    unpaid_cents: int = 0
+
+
+@dataclass(slots=True)
+class OpenWork:
+    """What is open between a worker and all requesters, those with something due by name."""
+
+    in_hands: int
+    dues: list[Due] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> int:
+        """Assignments that nobody has decided."""
+        return sum(due.waiting for due in self.dues)
+
+    @property
+    def waiting_cents(self) -> int:
+        """What they would earn."""
+        return sum(due.waiting_cents for due in self.dues)
+
+    @property
+    def decided_by(self) -> datetime | None:
+        """When the last of them is approved by itself."""
+        return max((due.decided_by for due in self.dues if due.decided_by), default=None)
+
+    @property
+    def real(self) -> bool:
+        """Real money is due, or may be."""
+        return any(due.requester.real_money and (due.waiting_cents or due.unpaid_cents) for due in self.dues)
+
+    @property
+    def unpaid_cents(self) -> int:
+        """Real money that is earned and that no finance office has paid out."""
+        return sum(due.unpaid_cents for due in self.dues if due.requester.real_money)
+
+
+def standing(worker: Worker) -> OpenWork:
+    """What is open, in four queries."""
+    waiting = (
+        Holding.objects.filter(worker=worker, state=State.SUBMITTED)
+        .order_by()
+        .values("hit__requester")
+        .annotate(count=Count("pk"), cents=Sum("hit__reward_cents"), last=Max("auto_approve_at"))
+    )
+    unpaid = (
+        LedgerEntry.objects.filter(worker=worker, credit=LedgerEntry.Account.WORKERS)
+        .filter(Q(payable=None) | Q(payable__paid_at=None))
+        .order_by()
+        .values("requester")
+        .annotate(cents=Sum("cents"))
+    )
+    waits = {row["hit__requester"]: row for row in waiting}
+    owed = {row["requester"]: row["cents"] for row in unpaid}
+    found = OpenWork(Holding.objects.filter(worker=worker, state=State.ACCEPTED).count())
+    for requester in Requester.objects.filter(pk__in=waits.keys() | owed.keys()).order_by("name"):
+        due = Due(requester, unpaid_cents=owed.get(requester.pk, 0))
+        if row := waits.get(requester.pk):
+            due.waiting, due.waiting_cents, due.decided_by = row["count"], row["cents"], row["last"]
+        found.dues.append(due)
+    return found
+
+
+# What requesters said of a worker's work: decisions with words, and bonuses with their reasons.
 
 State = Holding.State
+#: Filters of the page, by their name in the URL, and the words for them.
+KINDS = {"all": "All", "approved": "Approvals", "rejected": "Rejections", "bonus": "Bonuses"}
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackItem:
+    """One thing that a requester said; a bonus or a decision."""
+
+    kind: str
+    at: datetime
+    words: str
+    holding: Holding
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """What became of the work with one requester, or with all of them."""
+
+    name: str
+    approved: int
+    rejected: int
+    waiting: int
+    bonus_cents: int
+
+    @property
+    def total(self) -> int:
+        """Submitted assignments."""
+        return self.approved + self.rejected + self.waiting
+
+    @property
+    def rate(self) -> int | None:
+        """Share of the decided work that was approved, in whole percent, rounded down."""
+        decided = self.approved + self.rejected
+        return self.approved * 100 // decided if decided else None
+
+    @property
+    def parts(self) -> list[tuple[str, str, int, float, float]]:
+        """Parts of a bar of 1,000 units: class, words, count, where it begins, how long it is."""
+        found, x = [], 0.0
+        parts = (("approved", self.approved), ("pending", self.waiting), ("rejected", self.rejected))
+        for name, count in parts:
+            width = round(count * 1000 / self.total, 2) if self.total else 0.0
+            found.append((name, "waiting" if name == "pending" else name, count, x, width))
+            x += width
+        return found
+
+
+def list_feedback(*, worker: Worker, kind: str) -> QuerySet[Any, Any]:
+    """What was said, the latest first, as kind, moment and key; rows of one page are completed by `told`."""
+    found: list[QuerySet[Any, Any]] = []
+    decided = Holding.objects.filter(worker=worker).order_by()
+    if kind in ("all", "approved"):
+        approved = decided.filter(state=State.APPROVED).exclude(feedback="")
+        found.append(_as("approved", approved, "approved_at"))
+    if kind in ("all", "rejected"):
+        found.append(_as("rejected", decided.filter(state=State.REJECTED), "rejected_at"))
+    if kind in ("all", "bonus"):
+        found.append(_as("bonus", Bonus.objects.filter(worker=worker).order_by(), "granted_at"))
+    first, *rest = found
+    rows = first.union(*rest, all=True) if rest else first
+    return rows.order_by("-when", "kind", "-key")
+
+
+def _as(kind: str, rows: QuerySet[Any], at: str) -> QuerySet[Any, Any]:
+    named: QuerySet[Any, Any] = rows.annotate(kind=Value(kind, CharField()), when=F(at), key=F("pk"))
+    return named.values_list("kind", "when", "key")
+
+
+def told(rows: Iterable[tuple[str, datetime, int]]) -> list[FeedbackItem]:
+    """The rows of a page with their words and HITs, in two queries."""
+    rows = list(rows)
+    loaded = Holding.objects.select_related("hit__hit_type__requester").defer("answer", "hit__question")
+    holdings = loaded.in_bulk([key for kind, _, key in rows if kind != "bonus"])
+    bonuses = (
+        Bonus.objects.select_related("holding__hit__hit_type__requester")
+        .defer("holding__answer", "holding__hit__question")
+        .in_bulk([key for kind, _, key in rows if kind == "bonus"])
+    )
+    found = []
+    for kind, when, key in rows:
+        if kind == "bonus":
+            bonus = bonuses[key]
+            found.append(FeedbackItem(kind, when, bonus.reason, bonus.holding, bonus.cents))
+        else:
+            holding = holdings[key]
+            found.append(FeedbackItem(kind, when, holding.feedback, holding, holding.hit.reward_cents))
+    return found
+
+
+def balances(*, worker: Worker) -> tuple[Balance, list[Balance]]:
+    """What became of all the worker's work, and of that for each requester, the most work first."""
+    bonuses = dict(
+        Bonus.objects.filter(worker=worker).order_by().values_list("requester_id").annotate(sum=Sum("cents"))
+    )
+    rows = (
+        Holding.objects.filter(worker=worker, state__in=Holding.ANSWERED)
+        .order_by()
+        .values("hit__requester_id", "hit__requester__name")
+        .annotate(
+            approved=Count("pk", filter=Q(state=State.APPROVED)),
+            rejected=Count("pk", filter=Q(state=State.REJECTED)),
+            waiting=Count("pk", filter=Q(state=State.SUBMITTED)),
+        )
+    )
+    found = [
+        Balance(
+            name=row["hit__requester__name"],
+            approved=row["approved"],
+            rejected=row["rejected"],
+            waiting=row["waiting"],
+            bonus_cents=bonuses.get(row["hit__requester_id"], 0),
+        )
+        for row in rows
+    ]
+    found.sort(key=lambda each: (-each.total, each.name))
+    everything = Balance(
+        name="",
+        approved=sum(each.approved for each in found),
+        rejected=sum(each.rejected for each in found),
+        waiting=sum(each.waiting for each in found),
+        bonus_cents=sum(each.bonus_cents for each in found),
+    )
+    return everything, found
+
+
 Kind = LedgerEntry.Kind
 Period = tuple[datetime, datetime]
 #: Filters of the history, by their name in the URL.

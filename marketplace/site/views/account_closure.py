@@ -1,7 +1,10 @@
 """How a worker wants to be paid, their own data as a file, and closing the account."""
 
+from typing import Any
+
+from django import forms
 from django.contrib import messages
-from django.contrib.auth import logout
+from django.contrib.auth import authenticate, logout
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
@@ -9,17 +12,76 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from marketplace import clock
+from marketplace.archive import exported
 from marketplace.errors import Refusal
-from marketplace.export.archive import exported
 from marketplace.models import Worker
-from marketplace.receipts import receipt
 from marketplace.services import account_closure
-from marketplace.services.payables import payment_note, set_payment_note
-from marketplace.site.access import for_workers
+from marketplace.services.account_closure import receipt
+from marketplace.services.payables import LONGEST_NOTE, payment_note, set_payment_note
+from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
-from marketplace.site.leaving_forms import CloseForm, PaymentForm
-from marketplace.site.pages import page
-from marketplace.site.selectors.open_work import standing
+from marketplace.site.selectors.records import standing
+
+# Forms about money after the work, and about leaving.
+
+
+class PaymentForm(forms.Form):
+    """How a worker wants to be paid real money."""
+
+    note = forms.CharField(
+        label="How do you want to be paid?",
+        required=False,
+        max_length=LONGEST_NOTE,
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        help_text="As the people who run this marketplace asked you to say it: a name and an account number, "
+        "for example. Leave it empty to delete it.",
+    )
+
+
+class CloseForm(forms.Form):
+    """The worker id, typed, and the password: nobody closes by mistake, or at somebody's open browser."""
+
+    worker_id = forms.CharField(
+        label="Type your worker id",
+        max_length=64,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters"}),
+    )
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    keep_payment_note = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Keep how I want to be paid until I am",
+        help_text="It is deleted on the day after everything is paid out. Without it, show your receipt.",
+    )
+
+    def __init__(
+        self, *arguments: Any, request: HttpRequest, worker: Worker, ask_about_payment: bool
+    ) -> None:
+        super().__init__(*arguments)
+        self._request, self._worker = request, worker
+        if not ask_about_payment:
+            del self.fields["keep_payment_note"]
+
+    def clean_worker_id(self) -> str:
+        """It has to be this worker's."""
+        typed = str(self.cleaned_data["worker_id"]).strip().upper()
+        if typed != self._worker.worker_id:
+            raise forms.ValidationError(f"Type {self._worker.worker_id}, your worker id.")
+        return typed
+
+    def clean_password(self) -> str:
+        """Checked as at log-in, so that tries are counted and end after a few."""
+        password = str(self.cleaned_data["password"])
+        user = self._worker.user
+        assert user is not None
+        if authenticate(self._request, username=user.get_username(), password=password) != user:
+            raise forms.ValidationError("This is not your password.")
+        return password
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -4,17 +4,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from marketplace import clock, frame
+from marketplace import clock, taskpages
 from marketplace.eligibility import verdict
 from marketplace.services.assignments import next_hit
 from marketplace.site import frames
+from marketplace.site.access import current_worker, page
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.lookup import entity_id, group_named
-from marketplace.site.pages import page
-from marketplace.site.people import current_worker
+from marketplace.site.selectors import groups as ratings
 from marketplace.site.selectors import groups as selectors
-from marketplace.site.selectors import qualifications, ratings
-from marketplace.submission import site_url
+from marketplace.site.selectors import qualifications
+from marketplace.taskpages import site_url
 
 
 @require_safe
@@ -41,7 +41,7 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
     settle_overdue(now)
     judged = verdict(worker=worker, hit_type=hit_type)
     hit = next_hit(worker=worker, hit_type=hit_type)
-    question = frame.question(hit) if hit and judged.preview else None
+    question = taskpages.load_question(hit) if hit and judged.preview else None
     origin = site_url(request)
     shown = page(
         request,
@@ -54,7 +54,7 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
         opinion=ratings.opinion(hit_type),
         ways=qualifications.ways(worker, judged.on_request, now),
         available=selectors.available(hit_type=hit_type, worker=worker, now=now),
-        frame_url=frame.preview_url(hit=hit, base_url=origin) if hit and question else "",
+        frame_url=taskpages.preview_url(hit=hit, base_url=origin) if hit and question else "",
         frame_height=question.frame_height if question else 0,
         sandbox=frames.sandbox(question, working=False) if question else "",
     )

@@ -5,13 +5,11 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
-from marketplace.site.access import for_researchers
+from marketplace.site.access import current_worker, for_researchers, page
 from marketplace.site.fresh import settle_overdue
-from marketplace.site.pages import page
 from marketplace.site.pagination import after, numbered
-from marketplace.site.people import current_worker
 from marketplace.site.selectors import desk as selectors
-from marketplace.submission import site_url
+from marketplace.taskpages import site_url
 
 
 @require_safe

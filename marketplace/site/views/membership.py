@@ -11,16 +11,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from core.accounts import throttle
+from core.accounts import guards
 from core.accounts.middleware import too_many
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Worker
 from marketplace.services.people import invitation_for
-from marketplace.site.access import for_workers
+from marketplace.site.access import current_worker, for_workers, join, page
 from marketplace.site.forms import JoinForm, ProfileForm, SignUpForm
-from marketplace.site.pages import page
-from marketplace.site.people import current_worker, join
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,11 +36,11 @@ def signup(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Sign-up by invitation."""
-    by_address = throttle.of_address(throttle.INVITATIONS, request)
-    if wait := throttle.wait_s(by_address):
+    by_address = guards.of_address(guards.INVITATIONS, request)
+    if wait := guards.wait_s(by_address):
         return too_many(request, wait)
     if invitation_for(token) is None:
-        throttle.count(by_address)
+        guards.count(by_address)
         worker = current_worker(request)
         return page(request, "invitation_gone.html", worker=worker, now=clock.now(), status=404)
     return _sign_up(request, invitation_token=token)
@@ -56,10 +54,10 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
     user = request.user if isinstance(request.user, User) else None
     # An invitation has uses of its own, and a class of students comes from one address.
     if request.method == "POST" and invitation_token is None:
-        by_address = throttle.of_address(throttle.SIGN_UPS, request)
-        if wait := throttle.wait_s(by_address):
+        by_address = guards.of_address(guards.SIGN_UPS, request)
+        if wait := guards.wait_s(by_address):
             return too_many(request, wait)
-        throttle.count(by_address)
+        guards.count(by_address)
     form = (JoinForm if user else SignUpForm)(request.POST or None)
     if form.is_valid():
         try:

@@ -11,15 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest, QualificationType, Worker
-from marketplace.questionform import form_answers
-from marketplace.questionform.fields import media_sources
-from marketplace.questionform.form_answers import FormAnswers
+from marketplace.questionform import fields
+from marketplace.questionform.fields import FormAnswers, media_sources
 from marketplace.questionform.parsing import Form, parse_form
 from marketplace.services import qualification_requests
 from marketplace.services.qualification_requests import standing
-from marketplace.site.access import for_workers
+from marketplace.site.access import for_workers, page
 from marketplace.site.lookup import group_named
-from marketplace.site.pages import page
 from marketplace.site.selectors import qualifications as selectors
 
 State = QualificationRequest.State
@@ -122,7 +120,7 @@ def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Ht
     form = parse_form(begun.test, parameter="Test")
     given: FormAnswers | None = None
     if request.method == "POST":
-        given = form_answers.read(form, request.POST)
+        given = fields.read(form, request.POST)
         if not given.problems:
             return _hand_in(request, begun, given)
     return _draw(request, worker, begun, form, given)

@@ -6,12 +6,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace import clock
 from marketplace.models import Worker
-from marketplace.site.access import for_workers
+from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
-from marketplace.site.pages import page
 from marketplace.site.pagination import numbered
-from marketplace.site.selectors import feedback as said_of
 from marketplace.site.selectors import records
+from marketplace.site.selectors import records as said_of
 from web.charts.bars import stack_bars
 
 

@@ -11,21 +11,20 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from marketplace import clock, frame
+from marketplace import clock, taskpages
 from marketplace.eligibility import verdict
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
 from marketplace.questions import ExternalQuestion
 from marketplace.services import assignments, endings
 from marketplace.site import frames
-from marketplace.site.access import for_workers
+from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
 from marketplace.site.lookup import entity_id, group_named, own_holding, work_url
-from marketplace.site.pages import page
 from marketplace.site.selectors import records
-from marketplace.site.selectors.working_page import held
-from marketplace.submission import site_url
+from marketplace.site.selectors.records import held
 from marketplace.sweep import settle
+from marketplace.taskpages import site_url
 
 State = Holding.State
 
@@ -73,7 +72,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
     if holding.state != State.ACCEPTED:
         return _ended(request, holding)
     origin = site_url(request)
-    question = frame.question(holding.hit)
+    question = taskpages.load_question(holding.hit)
     shown = render(
         request,
         "marketplace/site/work.html",
@@ -83,7 +82,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
             "worker": holding.worker,
             "now": now,
             "seconds_left": int((holding.deadline - now).total_seconds()),
-            "frame_url": frame.frame_url(holding=holding, base_url=origin),
+            "frame_url": taskpages.frame_url(holding=holding, base_url=origin),
             "frame_height": question.frame_height,
             "origin": origin,
             "links": _links(),

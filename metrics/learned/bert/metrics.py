@@ -5,7 +5,7 @@ metrics/learned/bert/greedy.py has the formula. What differs is the weight of a 
 
 - `bertscore`: 1, or its inverse document frequency among all references, and 0 for what frames a text.
 - `bertscore-kpqa`: how likely its word is part of the key phrase of that text, given the question.
-- `bertscore-kpqa-repo`: how likely the piece itself is (metrics/learned/bert/keyphrase.py).
+- `bertscore-kpqa-repo`: how likely the piece itself is (metrics/learned/bert/metrics.py).
 
 Equation 6 prints a maximum over the reference of the product of its i-th vector with the candidate's j-th,
 for the i-th weight of the candidate; equation 7 has the same product. What is computed is what Zhang et al.
@@ -15,23 +15,120 @@ Of several references the best one counts; an empty candidate, or one whose refe
 Scores are not rescaled with a baseline.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from metrics.answers.references import best, measured, owners
-from metrics.base import ChunkValues, Metric, Survey, signature
+from metrics.base import ChunkValues, Floats, Metric, Survey, signature
 from metrics.errors import MetricError
 from metrics.learned import extra
+from metrics.learned.batches import batches, spread
 from metrics.learned.bert.encoder_folder import EncoderFolder, known
 from metrics.learned.kpqa.metrics import said_of
+from metrics.learned.kpqa.word_weights import Weigher, WordWeights
 from metrics.learned.profile_models import BERTSCORE, KPQA, Choice
 from metrics.profiles import Profile
 from metrics.texts import Chunk
+
+# Inverse document frequencies of word pieces, as the package bert-score defines them.
+#
+#     idf(piece) = log((N + 1) / (number of references with the piece + 1))
+#
+# N is the number of references of the whole data set, each as often as it is there. A piece that is in no
+# reference has log(N + 1), one that is in all of them 0, as the pieces that frame every text.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class References:
+    """How many references there are, and how many have each piece (by its number)."""
+
+    number: int
+    having: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, references: Iterable[Sequence[int]], pieces: int) -> "References":
+        """Of some references as numbers of pieces, out of so many pieces."""
+        having = np.zeros(pieces, np.int64)
+        number = 0
+        for ids in references:
+            having[np.unique(np.asarray(ids, np.intp))] += 1
+            number += 1
+        return cls(number, having)
+
+    def idf(self) -> Floats:
+        """The weight of each piece."""
+        found: Floats = np.log((self.number + 1) / (self.having + 1))
+        return found
+
+    def merged(self, other: "References") -> "References":
+        """Of all references of both."""
+        return References(self.number + other.number, self.having + other.having)
+
+
+# Keyphrase weights laid on the word pieces of an encoder, by their places in the text.
+#
+# Either every piece has the weight of the word that it belongs to. Or, as in the authors' code, each
+# piece of the KPQA model's own tokeniser has its own weight, also those that begin no word, whose weights
+# were never trained; an encoder with the same tokeniser then has the authors' weights. A piece that
+# stands on several of them has the greatest weight; one that stands on none, such as those that frame a
+# text, has 0.
+
+Pair = tuple[str, str]
+_TOGETHER = 1024
+
+
+def pieces_weighed(weigher: Weigher, pairs: Sequence[Pair]) -> list[WordWeights]:
+    """Pieces of answers under the KPQA model's tokeniser, each with its own weight.
+
+    A pair that is too long for the model is cut, the longer text first; what is cut off has no weight.
+    """
+    if not pairs:
+        return []
+    loaded, asked = weigher.loaded, weigher.with_question
+    tokenizer = loaded.tokenizer
+    sides = zip(*pairs, strict=True) if asked else [[answer for _, answer in pairs]]
+    given = tokenizer(
+        *map(list, sides),
+        truncation=True,
+        max_length=int(weigher.folder.settings["longest"]),
+        return_offsets_mapping=True,
+    )
+    ids = given["input_ids"]
+    parts = list(batches(range(len(pairs)), lambda pair: len(ids[pair]), _TOGETHER))
+
+    def likely(batch: Sequence[int]) -> Floats:
+        return _likely(loaded.network, given, batch, tokenizer.pad_token_id or 0, loaded.device)
+
+    found = [WordWeights([], np.zeros(0)) for _ in pairs]
+    for batch, values in zip(parts, spread(likely, parts, loaded.device), strict=True):
+        for row, pair in enumerate(batch):
+            places = [at for at, side in enumerate(given.sequence_ids(pair)) if side == int(asked)]
+            spans = [tuple(given["offset_mapping"][pair][at]) for at in places]
+            found[pair] = WordWeights(spans, values[row, places])
+    return found
+
+
+def _likely(network: Any, given: Any, batch: Sequence[int], pad: int, device: Any) -> Floats:
+    """How likely each piece of some pairs is part of the key phrase, padded."""
+    import torch  # takes seconds
+
+    longest = max(len(given["input_ids"][pair]) for pair in batch)
+
+    def padded(name: str, fill: int) -> Any:
+        rows = [[*given[name][pair], *[fill] * (longest - len(given[name][pair]))] for pair in batch]
+        return torch.tensor(rows, device=device)
+
+    types = padded("token_type_ids", 0) if "token_type_ids" in given else None
+    logits = network(padded("input_ids", pad), padded("attention_mask", 0), types)
+    found: Floats = torch.softmax(logits.float(), -1)[:, :, 1].double().cpu().numpy()
+    return found
+
 
 VERSION = 1
 NO_ENCODER = "no encoder is chosen (--encoder NAME|FOLDER, or the setting BERTSCORE_ENCODER)"
@@ -138,7 +235,6 @@ def _lacking(_chunk: Chunk, _found: Any) -> NoReturn:
 
 
 def _survey(chunk: Chunk, layer: Layer) -> Any:
-    from metrics.learned.bert.frequencies import References
 
     vectors = layer.vectors(chunk)
     ids = [vectors.pieces[text].ids for text in chunk.references.tolist()]
@@ -157,7 +253,6 @@ def _measure(chunk: Chunk, found: Any, layer: Layer) -> ChunkValues:
 
 
 def _measure_kpqa(chunk: Chunk, _found: Any, layer: Layer, weighing: WordWeighting) -> ChunkValues:
-    from metrics.learned.bert.keyphrase import pieces_weighed
     from metrics.learned.kpqa.word_weights import on_places, weigher
 
     vectors = layer.vectors(chunk)

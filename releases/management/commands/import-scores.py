@@ -9,12 +9,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError
 from core.accounts.commandline import pair, user_named
-from core.files.rowcounts import sum_in_words
+from core.files.refusals import sum_in_words
 from core.projects.models import Project
 from releases.errors import ReleaseError
 from releases.importing.columns import FIELDS
-from releases.importing.options import Options
-from releases.importing.rows import Scale, scale_of
+from releases.importing.rows import Options, Scale, scale_of
 from releases.importing.tables import FORMATS
 from releases.management.arguments import formats
 from releases.management.terminal import bar, terminated

@@ -27,7 +27,7 @@ from releases.options import options_of
 from releases.privacy.check import check
 from releases.selectors import content_of
 from releases.services.full_release import release_now
-from releases.stored_files import fetched
+from releases.storage import fetched
 from releases.texts import content_lines, difference_lines, selection_lines
 from releases.verification import verify
 

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from core.failures import on_failure
 from core.files.csv_tables import DELIMITERS
-from core.files.rowcounts import sum_in_words
+from core.files.refusals import sum_in_words
 from core.projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.management.progress import watched_bytes

@@ -21,9 +21,8 @@ from retrieval.evaluation.haystacks import FileHaystack
 from retrieval.evaluation.qrels import read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.report import coverage, evaluate, judged_questions
-from retrieval.evaluation.runs import Run, check_ids, read_run
+from retrieval.evaluation.runs import Run, SystemRun, ask, check_ids, read_run
 from retrieval.evaluation.significance import DRAWS
-from retrieval.evaluation.system_runs import SystemRun, ask
 from retrieval.evaluation.terminal import ablation_table, tables
 from retrieval.haystacks import CorpusHaystack
 from retrieval.management.progress import watched_passages
@@ -32,7 +31,7 @@ from retrieval.ranking.folder import temporary_collection
 
 if TYPE_CHECKING:
     from retrieval.evaluation.questions import Question
-    from retrieval.evaluation.system_runs import Haystack, SystemRun
+    from retrieval.evaluation.runs import Haystack, SystemRun
     from retrieval.ranking.base import Ranker
 
 _DEFAULT_SYSTEMS = "bm25,crown"

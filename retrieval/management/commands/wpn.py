@@ -14,7 +14,7 @@ from retrieval.errors import NoNetworkError, RetrievalError
 from retrieval.management.commands.corpus import write_table
 from retrieval.management.progress import watched_steps
 from retrieval.models import Corpus, WordNetwork
-from retrieval.network.neighbours import associated_words, similar_words
+from retrieval.network.network import associated_words, similar_words
 from retrieval.networks import network_of
 from retrieval.selectors import corpora_of, corpus_called, is_building
 from retrieval.services.corpora import counting_passages

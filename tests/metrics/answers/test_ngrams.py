@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 
 from metrics import Answers, MetricError
-from metrics.answers import match_matrices, ngrams
-from metrics.answers.match_matrices import count_matches
-from metrics.answers.ngrams import Overlap, overlap, overlap_of
+from metrics.answers import ngrams
+from metrics.answers.ngrams import Overlap, count_matches, overlap, overlap_of
 from metrics.texts import Chunk, Tokens
-from metrics.tokens.plain import WHITESPACE
+from metrics.tokens.registry import WHITESPACE
 from tests.metrics.answers.drawn import cases, texts
 
 
@@ -55,15 +54,15 @@ def test_lone_references_match_alike_by_sorting_and_token_by_token(drawn, longes
     chunk = chunk_of(alone)
     tokens = chunk.tokens(WHITESPACE)
     sorting = Overlap(tokens.ids, tokens.starts, chunk.candidates, chunk.references, chunk.starts, sorts=True)
-    kept = ngrams.LONGEST, match_matrices.CELLS
-    ngrams.LONGEST, match_matrices.CELLS = longest, cells
+    kept = ngrams.LONGEST, ngrams.CELLS
+    ngrams.LONGEST, ngrams.CELLS = longest, cells
     try:
         comparing = overlap_of(chunk, tokens)
         for n in (1, 2, 5, 6):
             assert comparing.by_pair(n).tolist() == sorting.by_pair(n).tolist()
             assert comparing.clipped(n).tolist() == sorting.clipped(n).tolist()
     finally:
-        ngrams.LONGEST, match_matrices.CELLS = kept
+        ngrams.LONGEST, ngrams.CELLS = kept
 
 
 def test_more_distinct_tokens_than_two_bytes_count_match_exactly():

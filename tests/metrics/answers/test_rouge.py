@@ -97,7 +97,7 @@ def test_an_empty_answer_has_0_and_without_a_reference_there_is_no_value(name, r
 
 
 def test_more_distinct_tokens_than_characters_make_no_difference(monkeypatch):
-    monkeypatch.setattr("metrics.answers.lcs.MOST", 3)
+    monkeypatch.setattr("metrics.answers.rouge.MOST", 3)
 
     assert metric("rouge-l").score(["a b c d"], [["a c d e f"]])[0] == pytest.approx(2 * 3 / 9)
 

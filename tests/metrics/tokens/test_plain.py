@@ -9,7 +9,7 @@ import pytest
 from metrics import metric
 from metrics.profiles import profile
 from metrics.texts import Answers, Chunk
-from metrics.tokens.plain import CHAR, DEFAULT, WHITESPACE
+from metrics.tokens.registry import CHAR, DEFAULT, WHITESPACE
 from metrics.tokens.scripts import is_unspaced, spacing_warning
 
 BOOK, WRITER = "\u0915\u093f\u0924\u093e\u092c", "\u0915\u093e\u0924\u093f\u092c"

@@ -5,8 +5,7 @@ import math
 
 import pytest
 
-from retrieval.crown.options import WEIGHTS, describe
-from retrieval.crown.parameters import Parameters, defaults
+from retrieval.crown.parameters import WEIGHTS, Parameters, defaults, describe
 from retrieval.errors import ParametersError
 
 

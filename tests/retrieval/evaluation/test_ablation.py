@@ -6,8 +6,7 @@ import math
 import pytest
 from django.core.management import CommandError
 
-from retrieval.crown.options import BALANCED, CROWN_2020
-from retrieval.crown.parameters import Parameters, defaults
+from retrieval.crown.parameters import BALANCED, CROWN_2020, Parameters, defaults
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.ablation import variants_of, without_weight
 from retrieval.evaluation.paper_001 import PaperSettings, evaluation_section, judged_sets

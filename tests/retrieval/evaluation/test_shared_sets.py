@@ -9,7 +9,7 @@ from retrieval.evaluation.measures import parse_measures
 from retrieval.evaluation.qrels import read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.report import evaluate, judged_questions
-from retrieval.evaluation.system_runs import ask
+from retrieval.evaluation.runs import ask
 from retrieval.ranking.folder import temporary_collection
 from retrieval.ranking.systems import parse_system
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.network import Network, build
-from retrieval.network.codes import codes_of
-from retrieval.network.increments import add, remove
+from retrieval.network.builder import add, remove
+from retrieval.network.segment import codes_of
 from tests.retrieval.network import literal
 from tests.retrieval.network.worlds import passages, tree
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from retrieval.errors import NetworkBrokenError, NoNetworkError
 from retrieval.network import Network, build
-from retrieval.network.codes import codes_of
+from retrieval.network.segment import codes_of
 from retrieval.ranking.columns import columns
 from tests.retrieval.network import literal
 from tests.retrieval.network.worlds import TEXTS, passages, tree

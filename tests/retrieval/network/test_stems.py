@@ -3,8 +3,8 @@
 import numpy as np
 
 from retrieval.network import network
-from retrieval.network.codes import WordSequence, codes_of
 from retrieval.network.network import stem_codes
+from retrieval.network.segment import WordSequence, codes_of
 
 
 class Spelling:

@@ -30,7 +30,7 @@ RELEASE = """
 from releases.models import PrivacyFinding
 from releases.options import Options
 from releases.privacy.check import check
-from releases.privacy.decisions import accept
+from releases.privacy.check import accept
 from releases.services.job_requests import begin
 from tests.releases.world import make_world
 project = make_world().project

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluations.training import paper_figures, protocols
+from evaluations.training import protocols, study
 from evaluations.training.splits import split
 from metrics.errors import MetricError
 from metrics.metaeval.correlation import p_of_correlation
@@ -235,7 +235,7 @@ def test_a_constant_metric_differs_from_none(judged):
 
 
 def test_the_papers_figures_as_they_are_printed():
-    said = paper_figures.as_json()
+    said = study.as_json()
 
     assert said["table3"]["adem"]["test"] == {"spearman": 0.414, "pearson": 0.395}
     assert said["table3"]["c-adem"]["test"] == {"spearman": 0.293, "pearson": 0.303}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa import examples as why
 from evaluations.training.kpqa.training_files import prepared, united
 from metrics.errors import MetricError
 from tests.metrics.learned.kpqa.published import (

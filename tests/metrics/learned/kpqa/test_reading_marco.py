@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from evaluations.training.kpqa import drop_counts as why
-from evaluations.training.kpqa.drop_counts import DropCounts
+from evaluations.training.kpqa import examples as why
+from evaluations.training.kpqa.examples import DropCounts
 from evaluations.training.kpqa.file_forms import examples_of, form_of
 from metrics.errors import MetricError
 from tests.metrics.learned.kpqa.published import (

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluations.training.kpqa import drop_counts as why
-from evaluations.training.kpqa.drop_counts import DropCounts
+from evaluations.training.kpqa import examples as why
+from evaluations.training.kpqa.examples import DropCounts
 from evaluations.training.kpqa.file_forms import examples_of, form_of
 from evaluations.training.kpqa.passages import Passage, occurrences
 from metrics.errors import MetricError

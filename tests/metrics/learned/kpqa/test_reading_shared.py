@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluations.training.kpqa import drop_counts as why
+from evaluations.training.kpqa import examples as why
 from evaluations.training.kpqa.training_files import prepared
 from tests.metrics.shared import SHARED
 

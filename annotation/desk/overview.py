@@ -1,0 +1,199 @@
+"""What this app says on a project's overview: queries in, screened, curated, distilled, and what waits."""
+
+from collections.abc import Callable, Mapping
+from urllib.parse import urlencode
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.urls import reverse
+
+from annotation.models import Answer, AnswerFlag, Query
+from annotation.selectors.adjudication import undecided_queries
+from annotation.selectors.funnel import Funnel, Part, funnel
+from annotation.services.reviewed_work import DECIDING_OPERATIONS
+from core.projects.models import Project
+from core.projects.selectors import last_event
+from crowd.desk.overview import Attention, Count, Link, OverviewPart, Step
+from crowd.desk.queues import Queue, SeparateQueues
+from crowd.models import Assignment, MarketOperation
+from crowd.selectors.stage_sizes import project_figures
+
+# Decisions of this app that wait for a person: ties, disputes, answers to review.
+
+
+def _of_queries(state: str) -> tuple[Callable[[Project], int], Callable[[Project], str]]:
+    def rows(project: Project) -> QuerySet[Query]:
+        return undecided_queries(project, state)
+
+    def first(project: Project) -> str:
+        found = rows(project).values_list("pk", flat=True).first()
+        return reverse("annotation:case", args=[project.slug, found]) if found else ""
+
+    return lambda project: rows(project).count(), first
+
+
+def _flagged(project: Project) -> QuerySet[Answer]:
+    flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
+    return _answers(project).filter(Exists(flags))
+
+
+def _unflagged(project: Project) -> QuerySet[Answer]:
+    """Those on which it hangs whether their work is approved; of work that was decided none."""
+    flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
+    decided = MarketOperation.objects.filter(assignment=OuterRef("assignment"), kind__in=DECIDING_OPERATIONS)
+    return _answers(project).filter(
+        ~Exists(flags),
+        ~Exists(decided.exclude(state=MarketOperation.State.REFUSED)),
+        stage__approve_at_once=False,
+        assignment__state__in=(Assignment.State.STORED, Assignment.State.SUBMITTED),
+    )
+
+
+def _answers(project: Project) -> QuerySet[Answer]:
+    """Undecided answers of work that was not rejected, and about which nobody decides as a whole."""
+    return Answer.objects.filter(
+        query__project=project,
+        state=Answer.State.UNDECIDED,
+        assignment__state__in=Assignment.GOOD,
+        assignment__held=False,
+    )
+
+
+def _with_answers_to_decide() -> Exists:
+    """Work that is decided by deciding about its answers."""
+    return Exists(Answer.objects.filter(assignment=OuterRef("pk"), state=Answer.State.UNDECIDED))
+
+
+def _of_answers(
+    rows: Callable[[Project], QuerySet[Answer]], name: str
+) -> tuple[Callable[[Project], int], Callable[[Project], str]]:
+    def first(project: Project) -> str:
+        found = rows(project).order_by("query", "pk").values_list("stage__slug", "query", "pk").first()
+        if found is None:
+            return ""
+        stage, query, answer = found
+        place = reverse("annotation:answers_of_query", args=[project.slug, stage, query])
+        return f"{place}?queue={name}#answer-{answer}"
+
+    return lambda project: rows(project).count(), first
+
+
+SEPARATE = SeparateQueues(_with_answers_to_decide)
+
+QUEUES = (
+    Queue(
+        "tied",
+        "Ties in screening",
+        "As many editors said yes as no. Read the query and decide whether it stays.",
+        *_of_queries("tied"),
+        position=10,
+    ),
+    Queue(
+        "one-flag",
+        "Excluded by one flag",
+        "One editor flagged sensitive or adult content, and most found the query fit. Accept it after "
+        "all, or leave it out.",
+        *_of_queries("one-flag"),
+        position=11,
+    ),
+    Queue(
+        "doubt",
+        "Decisions in doubt",
+        "The work that a query was decided on no longer counts, and later stages have used the decision. "
+        "Keep it, ask people again, or leave the query out.",
+        *_of_queries("doubt"),
+        position=5,
+        pressing=True,
+    ),
+    Queue(
+        "disputed",
+        "Disputes in curation",
+        "Editors chose different passages. Choose those that answer the query, or say that none do.",
+        *_of_queries("disputed"),
+        position=20,
+    ),
+    Queue(
+        "flagged",
+        "Answers with flags",
+        "Something was noticed: copied, pasted, typed too fast. A flag asks for a look; it decides nothing.",
+        *_of_answers(_flagged, "flagged"),
+        position=30,
+    ),
+    Queue(
+        "answers",
+        "Answers to review",
+        "Answers of stages that you approve by hand, without a flag. All of a query go with one button, "
+        "and work whose answers are all decided is approved with them.",
+        *_of_answers(_unflagged, "answers"),
+        position=31,
+    ),
+)
+
+
+_TEACH = (
+    "Import queries from a query log or a public data set. Then people screen them, choose passages that "
+    "answer them, and write the answers. What systems answer is judged against those."
+)
+_WORDS = {
+    "screening": ("Accepted in screening", "through-screening", "waiting", "tied", "excluded"),
+    "curation": ("Curated", "through-curation", "accepted", "disputed", "unanswerable"),
+    "distillation": ("Distilled: all answers in", "answered", "curated", "", ""),
+}
+_UNDECIDED = {"screening": "tied", "curation": "disputed"}
+_OUT = {"screening": "excluded", "curation": "unanswerable"}
+
+
+def say(project: Project, _: int | None) -> OverviewPart:
+    """The first steps of the funnel, and what needs a decision about queries and answers."""
+    found = _funnel(project)
+    imports = Link("Import queries", reverse("annotation:import_new", args=[project.slug]))
+    if found is None:
+        return OverviewPart(teach=_TEACH, teach_link=imports)
+    everything = reverse("annotation:queries", args=[project.slug])
+    steps = (_in(found, everything, imports), *(_step(part, everything) for part in found.parts))
+    attention = tuple(
+        Attention("soon", each.sentence, _place(project, each.filters, everything))
+        for each in found.attention
+    )
+    return OverviewPart(steps, attention)
+
+
+def _funnel(project: Project) -> Funnel | None:
+    """Of a large project as it was some seconds ago, but for what people did to queries and answers."""
+
+    def key() -> str:
+        return f"funnel:{project.pk}:{last_event(project, 'quer')}:{last_event(project, 'answer')}"
+
+    return project_figures(project, key, lambda: funnel(project))
+
+
+def _in(found: Funnel, everything: str, imports: Link) -> Step:
+    many = "import" if found.sources == 1 else "imports"
+    passed = Count("passed", "", found.total, everything)
+    return Step("Queries in", found.total, (passed,), f"from {found.sources:,} {many}", imports)
+
+
+def _place(project: Project, filters: Mapping[str, str], everything: str) -> str:
+    """Where a person does what waits: the queue of undecided queries, else the list of the queries."""
+    if filters.get("status") in _UNDECIDED.values():
+        return reverse("annotation:adjudication", args=[project.slug])
+    return f"{everything}?{urlencode(filters)}" if filters else ""
+
+
+def _step(part: Part, everything: str) -> Step:
+    label, through, waiting, undecided, out = _WORDS[part.kind]
+    counts = (
+        ("passed", "came through", part.passed, through),
+        ("waiting", "waiting", part.waiting, waiting),
+        ("undecided", _UNDECIDED.get(part.kind, ""), part.undecided, undecided),
+        ("out", _OUT.get(part.kind, ""), part.out, out),
+        ("withdrawn", "taken out", part.withdrawn, f"taken-out-{part.kind}"),
+    )
+    return Step(
+        label,
+        part.entered,
+        tuple(
+            Count(name, words, count, f"{everything}?{urlencode({'status': status})}")
+            for name, words, count, status in counts
+            if status
+        ),
+    )

@@ -1,0 +1,127 @@
+"""Rows of judging stages for the project's page of agreement, from their stored reports.
+
+"After" is after removing workers. What removing single responses does to alpha is inflated by its own choice;
+the stage's report says by how much, and a row here does not repeat it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import Max
+from django.urls import reverse
+
+from core.projects.models import Project
+from crowd.desk.agreements import Row
+from crowd.desk.overview import Count, OverviewPart, Step
+from crowd.models import Stage, Worker
+from crowd.selectors.people import WorkerFigures
+from judgments.kinds.judging_config import judging_config
+from judgments.models import AgreementReport, FilterRun
+from judgments.selectors.funnel import judged
+from judgments.selectors.judges import histogram, judges, time_plot
+
+# What this app says on a project's overview: queries all of whose answers are judged.
+
+
+def say(project: Project, entered: int | None) -> OverviewPart:
+    """The step "judged". Queries without an answer of a system wait for somebody to import one."""
+    found = judged(project)
+    if found is None:
+        return OverviewPart()
+    systems = reverse("judgments:systems", args=[project.slug])
+    came = max(entered or 0, found.queries)
+    step = Step(
+        "Judged: all answers of systems scored",
+        came,
+        (
+            Count("passed", "came through", found.judged, systems),
+            Count("waiting", "waiting", found.queries - found.judged, systems),
+            Count("undecided", "without an answer of a system", came - found.queries, systems),
+        ),
+    )
+    return OverviewPart((step,))
+
+
+# What this app knows of people for the project's table of workers, and its part of a worker's page.
+
+KIND = "judging"
+
+
+def judge_figures(stage: Stage) -> Mapping[int, WorkerFigures]:
+    """Kappa, attention checks, what filters removed, and flags of everybody who judged in a stage."""
+    return {
+        row.worker: WorkerFigures(
+            ratings=row.ratings,
+            kappa=row.kappa,
+            kappa_n=row.kappa_n,
+            presented=row.presented,
+            failed=row.failed,
+            removed=row.removed,
+            flags=row.flags,
+        )
+        for row in judges(stage)
+    }
+
+
+def stamp(stages: Sequence[Stage]) -> object:
+    """The filter runs in force."""
+    runs = FilterRun.objects.in_force().filter(stage__in=stages)
+    return tuple(runs.order_by("pk").values_list("pk", flat=True))
+
+
+def plots(project: Project, worker: Worker) -> Mapping[str, Any] | None:
+    """Scores beside the crowd's and time against score, by judging stage; None where they judged nowhere."""
+    stages = Stage.objects.filter(project=project, kind=KIND, assignments__worker=worker).distinct()
+    found = [
+        {"stage": stage, "plot": plot, "histogram": histogram(stage, worker)}
+        for stage in stages.select_related("endpoint", "project").order_by("pk")
+        if (plot := time_plot(stage, worker)) is not None
+    ]
+    return {"judged": found} if found else None
+
+
+KINDS = ("judging",)
+_NONE = "no report was made yet"
+
+
+def rows_of(stages: Sequence[Stage], _: bool) -> Mapping[int, Row]:
+    """One row per stage in two questions; nothing is worked out here."""
+    newest = (
+        AgreementReport.objects.filter(stage__in=stages).order_by().values("stage").annotate(last=Max("pk"))
+    )
+    reports = dict(
+        AgreementReport.objects.filter(pk__in=[row["last"] for row in newest]).values_list("stage", "report")
+    )
+    return {stage.pk: _row(stage, reports.get(stage.pk)) for stage in stages}
+
+
+def _row(stage: Stage, said: Any) -> Row:
+    address = reverse("judgments:agreement", args=[stage.project.slug, stage.slug])
+    measure = "Scores: interval alpha"
+    if not isinstance(said, dict) or not said.get("n_ratings"):
+        return Row(measure, None, None, None, None, 0, "answers", address, _NONE)
+    before, after = said["alpha"]["before"], said["alpha"].get("after_workers") or {}
+    removed = bool(after.get("removes"))
+    low, high = (after if removed else before).get("ci") or (None, None)
+    signatures = said.get("signatures", {})
+    return Row(
+        measure,
+        before.get("interval"),
+        after.get("interval") if removed else None,
+        low,
+        high,
+        said["n_items"],
+        "answers",
+        address,
+        _note(before, after if removed else {}),
+        " ".join(filter(None, (signatures.get("alpha"), signatures.get("ci"), signatures.get("filter")))),
+        judging_config(stage).target_alpha,
+    )
+
+
+def _note(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Why there is no number, or what the filters' alpha is without what they learnt from the same data."""
+    crossed = after.get("cross_fitted")
+    if crossed is not None:
+        return f"{crossed:.2f} cross-fitted"
+    return str((before.get("reason") or {}).get("interval", ""))

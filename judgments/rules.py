@@ -1,0 +1,240 @@
+"""Pure rules of judging: no database, the same result for the same seed."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from annotation.flags.tokens import shingles
+from judgments.units import rank
+from metrics.agreement.scale import Scale
+
+# How much two texts share, in any script.
+
+
+def contained(text: str, other: str) -> float:
+    """Share of the shorter text's words that the other one has too, from 0 to 1; 0 where one has none."""
+    a, b = shingles(text), shingles(other)
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
+
+
+def overlap(text: str, other: str) -> float:
+    """F1 of the words of two texts, each word once, from 0 to 1."""
+    a, b = shingles(text), shingles(other)
+    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
+
+def nearest(text: str, others: Iterable[str]) -> float:
+    """The overlap with the one that is most alike; 0 without any."""
+    return max((overlap(text, other) for other in others), default=0.0)
+
+
+def most_central(texts: Sequence[str]) -> str:
+    """The text with the highest mean overlap with the others; of equals the first. ValueError without any."""
+    words = [shingles(text) for text in texts]
+
+    def likeness(at: int) -> float:
+        shares = (
+            2 * len(words[at] & other) / (len(words[at]) + len(other))
+            for place, other in enumerate(words)
+            if place != at and words[at] and other
+        )
+        return sum(shares)
+
+    return texts[max(range(len(texts)), key=lambda at: (round(likeness(at), 9), -at))]
+
+
+def covered(text: str, by: Iterable[str]) -> float:
+    """Share of the text's words that stand somewhere in the others."""
+    words = shingles(text)
+    return len(words & frozenset().union(*map(shingles, by))) / len(words) if words else 0.0
+
+
+def size(text: str) -> int:
+    """How many different words there are to compare."""
+    return len(shingles(text))
+
+
+# Attention checks drawn from the data: items whose right score is known, and that look like all others.
+#
+# - Foreign: an answer that a system gave to another query. It could be right by accident, so these are left
+#   out: yes-no queries; queries that ask nearly the same; answers that share half of their words with a
+#   reference or with another answer of the query, or stand in its passages; texts of fewer than three
+# words;
+#   texts that were given to more than one query, such as "no answer".
+# - Reference: one of the query's accepted references as the answer. Judges then see another one as the
+# correct
+#   answer. Two references may disagree, so only those are taken that are much alike; where a query has no
+# such
+#   pair, the same text stands in both places, which is always fair.
+# - Instruction: a line that says which score to choose.
+
+_SHARED = 0.5
+_SAME_QUESTION = 0.7
+_STANDS_IN = 0.7
+_ALIKE = 0.5
+_LEAST_WORDS = 3
+_BYTE = 256
+#: Donors that are looked at for one query.
+_TRIES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One query of the stage with what checks are made of; `accepted` are references without doubt."""
+
+    pk: int
+    key: str
+    text: str
+    yes_no: bool
+    answers: Sequence[str]
+    references: Sequence[str]
+    passages: Sequence[str]
+    accepted: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An attention check as it is stored; the accepted scores are in units of the scale."""
+
+    key: str
+    source: str
+    query: int
+    text: str
+    accepted: tuple[int, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPlan:
+    """How many checks of each source, on which scale; scores are in its units."""
+
+    foreign: int
+    reference: int
+    instruction: int
+    scale: Scale
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    instruction_words: str
+
+
+def draw_checks(items: Sequence[Item], wanted: CheckPlan, seed: int) -> list[Check]:
+    """As many checks as are wanted and can be made; the same for the same seed, however sorted."""
+    repeated = {
+        text for text, n in Counter(text for item in items for text in set(item.answers)).items() if n > 1
+    }
+    makers: list[tuple[str, int, Callable[[Item], Check | None]]] = [
+        ("foreign", wanted.foreign, lambda item: _foreign(item, items, repeated, wanted, seed)),
+        ("reference", wanted.reference, lambda item: _reference(item, wanted, seed)),
+        ("instruction", wanted.instruction, lambda item: _instruction(item, wanted, seed)),
+    ]
+    return [check for source, count, make in makers for check in _some(items, source, count, make, seed)]
+
+
+def _some(
+    items: Sequence[Item], source: str, count: int, make: Callable[[Item], Check | None], seed: int
+) -> Iterator[Check]:
+    """The first `count` that can be made; those about queries with references alike come first."""
+    made = 0
+    for item in _drawn(items, source, seed):
+        if made >= count:
+            return
+        check = make(item)
+        if check is not None:
+            made += 1
+            yield check
+
+
+def _drawn(items: Sequence[Item], source: str, seed: int) -> list[Item]:
+    pairs_first = source == "reference"
+    return sorted(
+        items,
+        key=lambda item: (pairs_first and not _alike(item), rank(source, seed, item.key)),
+    )
+
+
+def _named(source: str, item: Item) -> str:
+    """The check's key: that of its query, or where that is too long a digest of it."""
+    name = f"{source}:{item.key}"
+    return name if len(name) <= 100 else f"{source}:{rank(item.key).hex()}"
+
+
+def _foreign(
+    item: Item, items: Sequence[Item], repeated: set[str], wanted: CheckPlan, seed: int
+) -> Check | None:
+    if item.yes_no:
+        return None
+    donors = sorted(
+        (other for other in items if other.pk != item.pk), key=lambda o: rank(seed, item.key, o.key)
+    )
+    for donor in donors[:_TRIES]:
+        for text in sorted(donor.answers, key=lambda text: rank(seed, item.key, text)):
+            if text not in repeated and not _right_by_accident(text, item, donor):
+                reason = "It answers another question."
+                return Check(_named("foreign", item), "foreign", item.pk, text, wanted.low, reason)
+    return None
+
+
+def _right_by_accident(text: str, item: Item, donor: Item) -> bool:
+    return (
+        size(text) < _LEAST_WORDS
+        or contained(item.text, donor.text) > _SAME_QUESTION
+        or any(contained(text, other) >= _SHARED for other in (*item.references, *item.answers))
+        or any(contained(a, b) >= _SHARED for a in donor.references for b in item.references)
+        or covered(text, item.passages) >= _STANDS_IN
+    )
+
+
+def _alike(item: Item) -> list[str]:
+    """Accepted references that are much like another one of their query."""
+    return [
+        text
+        for text in item.accepted
+        if nearest(text, [other for other in item.accepted if other != text]) >= _ALIKE
+    ]
+
+
+def _reference(item: Item, wanted: CheckPlan, seed: int) -> Check | None:
+    text = min(_alike(item) or item.accepted, key=lambda text: rank(seed, item.key, text), default=None)
+    if text is None:
+        return None
+    reason = "It is one of the correct answers."
+    return Check(_named("reference", item), "reference", item.pk, text, wanted.high, reason)
+
+
+def _instruction(item: Item, wanted: CheckPlan, seed: int) -> Check:
+    scores, drawn = wanted.scale.scores, rank("score", seed, item.key)
+    score = scores[(drawn[0] if len(scores) <= _BYTE else int.from_bytes(drawn[:2])) % len(scores)]
+    text = wanted.instruction_words.replace("{score}", wanted.scale.text(score))
+    return Check(
+        _named("instruction", item),
+        "instruction",
+        item.pk,
+        text,
+        (score,),
+        "The line says which score to choose.",
+    )
+
+
+# Which scores stand together in a histogram: each alone, or in classes where a scale has very many.
+
+#: Scores that a table or a plot shows one by one, and classes of longer scales.
+_MOST_ALONE, _CLASSES = 21, 20
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreClass:
+    """Scores that are counted together, in units, with the name that a table gives them."""
+
+    name: float | int | str
+    steps: range
+
+
+def score_classes(scale: Scale) -> list[ScoreClass]:
+    """Classes from the lowest score; of 0 to 100 each has five, and the last one the 100 too."""
+    scores = scale.scores
+    if len(scores) <= _MOST_ALONE:
+        return [ScoreClass(scale.number(step), scores[at : at + 1]) for at, step in enumerate(scores)]
+    width = -(-(len(scores) - 1) // _CLASSES)
+    starts = range(0, len(scores) - 1, width)
+    parts = [scores[start : len(scores) if start == starts[-1] else start + width] for start in starts]
+    return [ScoreClass(f"{scale.text(part[0])}\N{EN DASH}{scale.text(part[-1])}", part) for part in parts]

@@ -1,1 +1,0 @@
-"""Pure rules of judging: no database, the same result for the same seed."""

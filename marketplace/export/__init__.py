@@ -1,1 +1,0 @@
-"""Everything that the marketplace keeps about one worker, as files."""

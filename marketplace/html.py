@@ -1,0 +1,199 @@
+"""Task pages that requesters send as HTML: how they are served so that they can do no harm."""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+from urllib.parse import urlsplit
+
+from django.templatetags.static import static
+from django.utils.html import escape
+
+from marketplace.loopback import anywhere
+
+# Task pages as they are served: scripts that they know from MTurk come from here, forms go to us.
+#
+# Pages written for MTurk load two scripts of Amazon's. This installation has its own, written again,
+# under `static/html/`. The page gets them, and a form where it relies on the marketplace to have one,
+# without any other change of its text.
+
+#: Script of Amazon's, in small letters → ours.
+OURS = {
+    "externalhit_v1.js": "html/external-hit.js",
+    "crowd-html-elements.js": "html/crowd-elements.js",
+    "crowd-html-elements-without-ce-polyfill.js": "html/crowd-elements.js",
+}
+#: Elements of crowd forms that this marketplace does not have.
+NOT_HERE = frozenset(
+    f"crowd-{name}"
+    for name in (
+        "3d-point-cloud",
+        "bounding-box",
+        "entity-annotation",
+        "google-map",
+        "instance-segmentation",
+        "keypoint",
+        "line",
+        "point",
+        "polygon",
+        "polyline",
+        "rekognition-detect-moderation-labels",
+        "semantic-segmentation",
+        "textract-analyze-document",
+    )
+)
+_SCRIPTS = re.compile(
+    r"(?:https?:)?//[a-z0-9.-]{1,253}(?:/mturk-public)?/"
+    r"(externalHIT_v1|crowd-html-elements(?:-without-ce-polyfill)?)\.js",
+    re.IGNORECASE,
+)
+_CROWD = re.compile(r"<(crowd-[a-z0-9-]{1,60})", re.IGNORECASE)
+_SUBMIT = re.compile(
+    r"(?:https?:)?//(?:www|workersandbox|worker)\.mturk\.com/mturk/externalSubmit\b", re.IGNORECASE
+)
+_ACTION = re.compile(r"(\baction\s{0,9}=\s{0,9}[\"']?)/mturk/externalSubmit\b", re.IGNORECASE)
+_DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
+_BODY = re.compile(r"<body\b", re.IGNORECASE)
+_BODY_END = re.compile(r"</body\s*>", re.IGNORECASE)
+_FORM = re.compile(r"<(?:crowd-)?form\b", re.IGNORECASE)
+_MADE_FORM = re.compile(r"createElement\(\s{0,9}[\"']form[\"']", re.IGNORECASE)
+_FIELD = re.compile(r"<(?:input|textarea|select)\b", re.IGNORECASE)
+_SUBMITS = re.compile(
+    r"<(?:input|button)\b[^<>]{0,500}\btype\s{0,9}=\s{0,9}[\"']?(?:submit|image)\b", re.IGNORECASE
+)
+
+
+def task_document(html: str, *, submit_url: str = "") -> str:
+    """A requester's page with our own scripts, and with forms that go to `submit_url`.
+
+    Without one it is a preview: its forms go nowhere.
+    """
+    # Most pages name no script of these, and looking for their addresses takes a while.
+    known = "externalhit_v1" in (lowered := html.lower()) or "crowd-html-elements" in lowered
+    page = _SCRIPTS.sub(lambda found: static(OURS[f"{found[1].lower()}.js"]), html) if known else html
+    if submit_url:
+        page = _SUBMIT.sub(lambda found: submit_url, page)
+        page = _ACTION.sub(lambda found: f"{found[1]}{submit_url}", page)
+    page = _with_form(page, submit_url)
+    doctype = _DOCTYPE.match(page)
+    at = doctype.end() if doctype else 0
+    return f'{page[:at]}<script src="{static("html/frame.js")}"></script>{page[at:]}'
+
+
+def _with_form(page: str, submit_url: str) -> str:
+    """Pages of fields without a form get one around everything, and a button, as MTurk's own site does."""
+    if _FORM.search(page) or not _FIELD.search(page) or _MADE_FORM.search(page):
+        return page
+    start = _inside_body(page)
+    ends = list(_BODY_END.finditer(page, start))
+    end = ends[-1].start() if ends else len(page)
+    action = f' action="{escape(submit_url)}"' if submit_url else ""
+    form = f'<form name="mturk_form" id="mturk_form" method="post"{action}>'
+    has_button = _SUBMITS.search(page, start, end)
+    closed = " disabled" if not submit_url else ""
+    words = "Submit" if submit_url else "Accept the HIT first"
+    button = "" if has_button else f'<p><input type="submit" id="submitButton" value="{words}"{closed}></p>'
+    return f"{page[:start]}{form}{page[start:end]}{button}</form>{page[end:]}"
+
+
+def _inside_body(page: str) -> int:
+    """Where the page's body begins; behind its doctype where it says nothing of a body."""
+    body = _BODY.search(page)
+    closed = page.find(">", body.end()) if body else -1
+    if closed >= 0:
+        return closed + 1
+    doctype = _DOCTYPE.match(page)
+    return doctype.end() if doctype else 0
+
+
+def element_not_here(html: str) -> str:
+    """Name of the first crowd element of a page that this marketplace does not have, or ""."""
+    names = (found[1].lower() for found in _CROWD.finditer(without_comments(html)))
+    return next((name for name in names if name in NOT_HERE), "")
+
+
+def without_comments(html: str) -> str:
+    """The page without its comments, for looking at; one that does not end takes the rest with it."""
+    pieces, at = [], 0
+    while (start := html.find("<!--", at)) >= 0:
+        pieces.append(html[at:start])
+        end = html.find("-->", start + 4)
+        if end < 0:
+            return "".join(pieces)
+        at = end + 3
+    return "".join([*pieces, html[at:]])
+
+
+# What a task page of a requester may do in its frame: the headers that it is served with.
+#
+# It has an origin of its own that is nobody's (no cookie, no storage, nothing of the page around it),
+# sends its form to one address only, and loads from where it may.
+
+#: Never allow-same-origin, never any kind of top navigation: what a task page may do in any case.
+SANDBOX = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
+_ORIGIN = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?(?::[0-9]{1,5})?")
+_NAMED = re.compile(r"(?:(https?):)?//([a-z0-9][a-z0-9.-]{0,253}(?::[0-9]{1,5})?)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"\b(href|action|formaction|xmlns(?::[a-z]{1,20})?)\s{0,9}=\s{0,9}[\"']?$", re.IGNORECASE
+)
+_LINK = re.compile(r"<(?:a|area)\s", re.IGNORECASE)
+#: Names of namespaces, which nothing is loaded from.
+_NAMES_ONLY = frozenset({"http://www.w3.org", "https://www.w3.org"})
+
+
+def headers(hosts: Sequence[str] | None, *, submit_url: str = "") -> dict[str, str]:
+    """Headers of a task page that loads from `hosts` (origins) only, or from any https address with None.
+
+    Its forms go to `submit_url` and nowhere else; without one, nothing can be sent.
+    """
+    policy = {"sandbox": SANDBOX, "default-src": "'none'", "base-uri": "'none'"}
+    policy["form-action"] = submit_url or "'none'"
+    if hosts is None:
+        sources = " ".join(anywhere())
+        files = f"'self' {sources} data: blob:"
+        policy |= {f"{kind}-src": f"{sources} data: blob:" for kind in ("connect", "frame", "worker")}
+    else:
+        files = " ".join(["'self'", "data:", "blob:", *(host for host in hosts if is_origin(host))])
+    policy |= {f"{kind}-src": files for kind in ("img", "media", "font")}
+    policy["style-src"] = f"{files} 'unsafe-inline'"
+    policy["script-src"] = f"{files} 'unsafe-inline' 'unsafe-eval'"
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-DNS-Prefetch-Control": "off",
+    }
+
+
+def is_origin(host: str) -> bool:
+    """True for what `headers` takes as a host: scheme, name and perhaps a port, in small letters."""
+    return bool(_ORIGIN.fullmatch(host))
+
+
+def hosts_in(html: str) -> list[str]:
+    """Origins that a page or a piece of one names for loading, sorted; links and forms do not count.
+
+    An address without scheme counts as https. Our own copies of known scripts need no host. Read without a
+    parser of HTML, whose time would grow with the square of what somebody wants it to.
+    """
+    text = unescape(without_comments(task_document(html)))
+    found = {
+        f"{(named[1] or 'https').lower()}://{named[2].lower().rstrip('.')}"
+        for named in _NAMED.finditer(text)
+        if not _only_leads_there(text, named.start())
+    }
+    return sorted(host for host in found - _NAMES_ONLY if is_origin(host) and _is_a_host(host))
+
+
+def _only_leads_there(text: str, at: int) -> bool:
+    """True for the address of a link, of a form, or of a namespace, which nothing is loaded from."""
+    tag = text.rfind("<", max(0, at - 2000), at)
+    before = _ATTRIBUTE.search(text, max(0, at - 60), at)
+    if tag < 0 or before is None:
+        return False
+    return before[1].lower() != "href" or bool(_LINK.match(text, tag))
+
+
+def _is_a_host(origin: str) -> bool:
+    """A comment of a script ("// then") names no host: one has a dot, a port, or is this machine."""
+    name = urlsplit(origin).netloc
+    return "." in name.strip(".") or ":" in name or name == "localhost"

@@ -1,1 +1,0 @@
-"""Task pages that requesters send as HTML: how they are served so that they can do no harm."""

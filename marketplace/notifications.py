@@ -1,0 +1,168 @@
+"""Notifications: what happens to HITs, put into the queues that requesters read."""
+
+import json
+import re
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from marketplace import clock
+from marketplace.errors import Refusal, invalid_value
+from marketplace.loopback import is_loopback
+from marketplace.models import HIT, HITType, Queue, QueuedEvent, Requester
+from marketplace.signals import event_queued
+
+# Putting an event into the queue that a HIT type's notification specification names.
+#
+# The row is written in the transaction of what happened: an event is in the queue exactly when its cause
+# was committed. Nothing is ever sent anywhere; requesters fetch their events (`marketplace.sqs`).
+
+#: Events for which the end of a HIT's life must be noticed even where nobody looks.
+OF_EXPIRY = frozenset({"HITExpired", "HITReviewable"})
+
+
+def wants(hit_type: HITType, *event_types: str) -> bool:
+    """Whether the type's specification is active and names one of these events; costs no query."""
+    specification = hit_type.notification
+    return bool(
+        specification
+        and specification["Active"]
+        and not set(event_types).isdisjoint(specification["EventTypes"])
+    )
+
+
+def emit(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = "") -> None:
+    """Queue an event of a HIT if its type wants it; the type must be loaded, a transaction open."""
+    specification = hit.hit_type.notification
+    if specification is None or not wants(hit.hit_type, event_type):
+        return
+    event = {
+        "EventType": event_type,
+        "EventTimestamp": timestamp(at),
+        "HITTypeId": hit.hit_type.type_id,
+        "HITId": hit.hit_id,
+    }
+    if assignment_id:
+        event["AssignmentId"] = assignment_id
+    put(hit.requester, specification, event)
+
+
+def put(requester: Requester, specification: Mapping[str, Any], event: Mapping[str, str]) -> None:
+    """Queue one event under a specification."""
+    now = clock.now()
+    body = json.dumps(
+        {
+            "EventDocVersion": specification["Version"],
+            "EventDocId": uuid.uuid4().hex,
+            "CustomerId": requester.customer_id,
+            "Events": [event],
+        }
+    )
+    row = QueuedEvent.objects.create(
+        requester=requester,
+        queue=specification["Destination"],
+        message_id=uuid.uuid4(),
+        body=body,
+        sent_at=now,
+        visible_at=now,
+    )
+    event_queued.send(QueuedEvent, event=row)
+
+
+def timestamp(moment: datetime) -> str:
+    """A moment as events carry it: UTC, whole seconds."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+# Notification specifications: what one may ask for, and keeping it with a HIT type.
+
+#: The versions that clients in the wild send; the message repeats it.
+VERSIONS = ("2006-05-05", "2014-08-15")
+MAX_DESTINATION = 255
+#: Path of queues that have their address here.
+OWN_QUEUE = re.compile(r"/mturk/queues/[A-Za-z0-9_-]{1,80}")
+
+
+def checked(specification: Mapping[str, Any], *, ping: bool = False) -> dict[str, Any]:
+    """The specification as it is kept; raises Refusal where this marketplace cannot follow it."""
+    if specification["Transport"] != "SQS":
+        raise Refusal(
+            "NotSupported",
+            f"This marketplace sends nothing by {specification['Transport']}, and nothing to other machines. "
+            "Use the Transport SQS and fetch the messages from here; nothing was changed.",
+        )
+    if specification["Version"] not in VERSIONS:
+        raise invalid_value("Version", f"use one of {', '.join(VERSIONS)}.")
+    check_destination(specification["Destination"])
+    event_types = list(dict.fromkeys(specification["EventTypes"]))
+    if not event_types:
+        raise invalid_value("EventTypes", "name at least one event.")
+    if "Ping" in event_types and not ping:
+        raise invalid_value("EventTypes", "Ping is for SendTestEventNotification only.")
+    return {
+        "Destination": specification["Destination"],
+        "Transport": "SQS",
+        "Version": specification["Version"],
+        "EventTypes": event_types,
+    }
+
+
+def check_destination(destination: str) -> None:
+    """Raise Refusal for what cannot be the address of a queue."""
+    if not is_queue(destination):
+        raise Refusal(
+            "InvalidTransportEndpoint",
+            "Destination must be the address of a queue: an https URL of at most "
+            f"{MAX_DESTINATION} characters, or a queue of this marketplace, "
+            "http(s)://…/mturk/queues/NAME. Nothing is sent there; it names the queue that you read here.",
+        )
+
+
+def is_queue(destination: str) -> bool:
+    """Whether this text can name a queue."""
+    if len(destination) > MAX_DESTINATION or any(not 32 < ord(letter) < 127 for letter in destination):
+        return False
+    try:
+        parts = urlsplit(destination)
+        host = parts.hostname or ""
+        _ = parts.port
+    except ValueError:
+        return False
+    if not host or parts.username is not None:
+        return False
+    return parts.scheme == "https" or (
+        parts.scheme == "http" and (is_loopback(host) or OWN_QUEUE.fullmatch(parts.path) is not None)
+    )
+
+
+def open_queue(requester: Requester, address: str, now: datetime) -> None:
+    """Make the queue at this address, unless the requester has it already."""
+    Queue.objects.get_or_create(requester=requester, address=address, defaults={"created_at": now})
+
+
+def update(
+    *, hit_type: HITType, specification: Mapping[str, Any] | None, active: bool | None, now: datetime
+) -> None:
+    """Keep a new specification, or switch the present one on or off. Must run in a transaction.
+
+    A new specification stays switched off where the old one was, unless `active` is given.
+    """
+    requester = hit_type.requester
+    hit_type = HITType.objects.select_for_update(no_key=True).get(pk=hit_type.pk)
+    if specification is None and active is None:
+        raise invalid_value("Notification", "give Notification, Active or both.")
+    present = hit_type.notification
+    wanted = present if specification is None else checked(specification)
+    if wanted is None:
+        raise invalid_value("Active", "this HIT type has no notification specification yet; give one.")
+    if active is None:
+        active = present["Active"] if present else True
+    hit_type.notification = {**wanted, "Active": active}
+    hit_type.save(update_fields=["notification"])
+    open_queue(requester, wanted["Destination"], now)
+    if wants(hit_type, *OF_EXPIRY):
+        HIT.objects.filter(
+            hit_type=hit_type, disposed_at=None, expires_at__gt=now, expiry_watched=False
+        ).update(expiry_watched=True)

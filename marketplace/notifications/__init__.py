@@ -1,1 +1,0 @@
-"""Notifications: what happens to HITs, put into the queues that requesters read."""

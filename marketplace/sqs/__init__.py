@@ -1,1 +1,0 @@
-"""The part of the queue service's protocol that a poller of notifications needs."""
