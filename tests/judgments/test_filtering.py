@@ -244,7 +244,7 @@ def test_the_run_notes_the_newest_judgment_that_it_saw(place, me):
 
 def test_a_crash_in_the_middle_leaves_nothing(place, me, monkeypatch):
     first = apply(place, me, "none")
-    stored = filter_runs.verdicts.store_scores
+    stored = filter_runs.filter_decisions.store_scores
 
     def dies(*given):
         stored(*given)
@@ -252,7 +252,7 @@ def test_a_crash_in_the_middle_leaves_nothing(place, me, monkeypatch):
         assert Score.objects.exclude(run=first).exists()
         raise RuntimeError("power cut")
 
-    monkeypatch.setattr(filter_runs.verdicts, "store_scores", dies)
+    monkeypatch.setattr(filter_runs.filter_decisions, "store_scores", dies)
     with pytest.raises(RuntimeError):
         apply(place, me)
     first.refresh_from_db()
