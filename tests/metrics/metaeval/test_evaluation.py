@@ -113,7 +113,7 @@ def test_progress_counts_every_part_to_the_end():
 
 
 def test_a_protocol_that_there_is_not_is_refused_with_those_that_there_are():
-    with pytest.raises(MetricError, match="no protocol 'adem-table1'; there are resample_overall, .*adem-table3"):
+    with pytest.raises(MetricError, match=r"no protocol 'adem-table1'; there are .*, adem-table3, "):
         evaluate(known(questions=5), Plan(protocols=("adem-table1",)))
 
 
