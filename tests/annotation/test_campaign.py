@@ -12,7 +12,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
-def found():
+def campaign():
     """What six queries became: 0 and 3 are fit, 1 and 4 navigational, 2 and 5 fit but not answerable."""
     with RunningServer() as server:
         done = subprocess.run(
@@ -27,14 +27,14 @@ def found():
         return json.loads(done.stdout)
 
 
-def test_every_editor_could_do_what_the_pages_asked(found):
-    assert found["troubles"] == []
-    assert (found["votes"], found["selections"]) == (18, 4)
-    assert 18 <= found["barred"] <= 22  # somebody who did both is barred once
+def test_every_editor_could_do_what_the_pages_asked(campaign):
+    assert campaign["troubles"] == []
+    assert (campaign["votes"], campaign["selections"]) == (18, 4)
+    assert 18 <= campaign["barred"] <= 22  # somebody who did both is barred once
 
 
-def test_screening_accepts_what_is_fit_and_excludes_what_is_not(found):
-    assert found["screened"] == {
+def test_screening_accepts_what_is_fit_and_excludes_what_is_not(campaign):
+    assert campaign["screened"] == {
         "q0": "accepted",
         "q1": "excluded",
         "q2": "accepted",
@@ -42,14 +42,14 @@ def test_screening_accepts_what_is_fit_and_excludes_what_is_not(found):
         "q4": "excluded",
         "q5": "accepted",
     }
-    assert found["reasons"]["q1"].startswith("3 of 3: navigational")
+    assert campaign["reasons"]["q1"].startswith("3 of 3: navigational")
 
 
-def test_curation_makes_sets_and_takes_out_what_no_passage_answers(found):
-    assert {key: found["curated"][key] for key in ("q0", "q2", "q3", "q5")} == {
+def test_curation_makes_sets_and_takes_out_what_no_passage_answers(campaign):
+    assert {key: campaign["curated"][key] for key in ("q0", "q2", "q3", "q5")} == {
         "q0": "curated",
         "q2": "unanswerable",
         "q3": "curated",
         "q5": "unanswerable",
     }
-    assert found["sets"] == {"q0": ["p2"], "q3": ["p2"]}
+    assert campaign["sets"] == {"q0": ["p2"], "q3": ["p2"]}

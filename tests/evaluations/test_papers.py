@@ -17,7 +17,7 @@ from evaluations.papers.items import PaperData, PaperItem, PaperSettings, PaperS
 from evaluations.papers.report import MODULES, build_report, paper_named, render_markdown, sample_sources
 from metrics.agreement.data import ratings_of
 from metrics.agreement.recipes import named
-from tests.evaluations.test_honest_ceilings import as_release
+from tests.evaluations.release_folders import as_release
 from tests.repository import ROOT
 
 #: All tables and figures that the papers number.

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
-def found():
+def market():
     with RunningServer() as server:
         done = subprocess.run(
             [sys.executable, "-m", "tests.judgments.inside"],
@@ -26,22 +26,22 @@ def found():
     return json.loads(done.stdout)
 
 
-def test_everybody_is_trained_and_paid_and_those_who_passed_judge(found):
-    passed = {int(worker) for worker, right in found["trained"].items() if right == 2}
-    assert found["paid"] == len(found["trained"]) > len(passed) >= 2
-    assert set(found["judges"]) <= passed
-    assert found["judgments"] == 24
-    assert found["troubles"] == []
+def test_everybody_is_trained_and_paid_and_those_who_passed_judge(market):
+    passed = {int(worker) for worker, right in market["trained"].items() if right == 2}
+    assert market["paid"] == len(market["trained"]) > len(passed) >= 2
+    assert set(market["judges"]) <= passed
+    assert market["judgments"] == 24
+    assert market["troubles"] == []
 
 
-def test_answers_to_one_query_came_in_one_hit(found):
-    queries = found["queries"]
-    for units in found["hits"]:
+def test_answers_to_one_query_came_in_one_hit(market):
+    queries = market["queries"]
+    for units in market["hits"]:
         own = [queries[unit] for unit in units if unit in queries]
         assert sorted(own) == sorted(query for query in set(own) for _ in range(2))
 
 
-def test_checks_were_mixed_in_and_those_who_read_passed_them(found):
-    right, wrong = found["checks"]
-    assert right + wrong == len(found["hits"])
+def test_checks_were_mixed_in_and_those_who_read_passed_them(market):
+    right, wrong = market["checks"]
+    assert right + wrong == len(market["hits"])
     assert right > wrong

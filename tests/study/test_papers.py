@@ -16,7 +16,7 @@ PAPERS = ("000", "002", "003", "004")
 
 
 @pytest.fixture(scope="module")
-def found():
+def protocols():
     """What became of all four, one after the other on one server."""
     with RunningServer() as server:
         done = subprocess.run(
@@ -39,36 +39,36 @@ def test_every_file_can_be_applied_as_it_is_and_lacks_only_an_owner(name):
     assert [caution.field for caution in cautions] == ["project.members"]
 
 
-def test_every_page_could_be_filled_in(found):
-    assert found["troubles"] == []
+def test_every_page_could_be_filled_in(protocols):
+    assert protocols["troubles"] == []
 
 
-def test_000_has_many_answers_per_query_by_different_people_from_the_same_passages(found):
-    paper = found["000"]
+def test_000_has_many_answers_per_query_by_different_people_from_the_same_passages(protocols):
+    paper = protocols["000"]
     assert paper["status"] == {"q1": "answered", "q2": "excluded"}
     assert paper["writers"] == paper["rows"]["answers"] == 20
     assert paper["rows"]["references"] == 1
     assert all(f"**{step}.**" in paper["card"] for step in ("Screening", "Curation", "Distillation"))
 
 
-def test_002_has_ten_judges_per_answer_and_removes_at_most_five_by_z(found):
-    paper = found["002"]
+def test_002_has_ten_judges_per_answer_and_removes_at_most_five_by_z(protocols):
+    paper = protocols["002"]
     assert paper["judges"] == [10, 10]
     assert (paper["rows"]["ratings"], paper["rows"]["scores"]) == (20, 2)
     assert set(paper["filtered"]) <= {"", "z"}
     assert all(row["n_raw"] == 10 and row["n_kept"] >= 5 for row in paper["scores"])
 
 
-def test_003_has_labels_of_answers_and_two_annotators_for_each_candidate(found):
-    paper = found["003"]
+def test_003_has_labels_of_answers_and_two_annotators_for_each_candidate(protocols):
+    paper = protocols["003"]
     labels = {row["query_id"]: (bool(row["opinion"]), bool(row["entities"])) for row in paper["answers"]}
     assert labels == {"q1": (False, False), "q3": (False, True), "q4": (True, False)}
     assert paper["judges"] == [2]
     assert {row["opinion"] for row in paper["candidates"] if row["query_id"] == "q4"} == {"Yes"}
 
 
-def test_004_has_continuations_of_people_beside_three_systems(found):
-    paper = found["004"]
+def test_004_has_continuations_of_people_beside_three_systems(protocols):
+    paper = protocols["004"]
     people = [row for row in paper["candidates"] if row["people"]]
     assert len(people) == 8
     assert {(row["system"], row["simulated"]) for row in people} == {("human", True)}
@@ -80,15 +80,15 @@ def test_004_has_continuations_of_people_beside_three_systems(found):
     assert paper["turns"] == 2
 
 
-def test_004_has_surveys_with_shared_dialogues_and_checks_whose_writers_judge_none_of_them(found):
-    paper = found["004"]
+def test_004_has_surveys_with_shared_dialogues_and_checks_whose_writers_judge_none_of_them(protocols):
+    paper = protocols["004"]
     assert paper["per_survey"] == [4 + 20 + 4]
     assert paper["judges"] == 6
     assert paper["judged_own"] == []
 
 
-def test_004_removes_who_fails_a_check_or_has_a_kappa_below_a_fifth(found):
-    paper = found["004"]
+def test_004_removes_who_fails_a_check_or_has_a_kappa_below_a_fifth(protocols):
+    paper = protocols["004"]
     assert (paper["recipe"]["checks_failed"], paper["recipe"]["kappa_below"]) == (1, 0.2)
     assert paper["filtered"]["attention checks"] >= 2 * 24
     assert paper["kept_reversed"] == []

@@ -1,4 +1,4 @@
-"""Terms left out one by one, and the evaluation section of paper 001, on a judged set of five passages."""
+"""Terms left out one by one, and the measurements of paper 001, on a judged set of five passages."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from django.core.management import CommandError
 from retrieval.crown.parameters import BALANCED, CROWN_2020, Parameters, defaults
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.ablation import variants_of, without_weight
-from retrieval.evaluation.paper_001 import PaperSettings, evaluation_section, judged_sets
+from retrieval.evaluation.paper_001 import SectionSettings, judged_sets, measure_section
 from retrieval.ranking.crown import Crown
 from retrieval.ranking.systems import parse_system
 from tests.retrieval.evaluation.world import evaluated, judged_set
@@ -82,25 +82,17 @@ def test_systems_without_terms_are_refused(folder):
         evaluated(folder, systems="rrf(bm25+crown-2020)", ablate=True)
 
 
-def test_the_section_of_paper_001_has_its_settings_and_says_what_is_missing(folder):
-    items = {item.name.split(":")[0].split(" (")[0]: item for item in evaluation_section(folder)}
-    options = items["Figure 7"]
-    assert options.rows == options.printed
-    ranking = items["Ranking with the defaults of Figure 7"]
-    assert [row["system"] for row in ranking.rows] == ["bm25", "crown-2020"] * 2
-    models = items["Conversational query models cq1, cq2 and cq3"]
-    assert [row["system"] for row in models.rows] == [f"crown-2020:{name}" for name in ("cq1", "cq2", "cq3")]
-    terms = items["Terms of the score left out one by one"]
-    assert [row["change"].removeprefix("without ") for row in terms.rows] == [
+def test_the_section_of_paper_001_has_the_papers_settings(folder):
+    rows = measure_section(folder)
+    assert [row["system"] for row in rows.profiles] == ["bm25", "crown-2020"] * 2
+    assert [row["system"] for row in rows.models] == [f"crown-2020:{name}" for name in ("cq1", "cq2", "cq3")]
+    assert [row["system"].removeprefix("crown-2020 without ") for row in rows.terms] == [
         "prior",
         "node",
         "edge",
         "pos",
     ] * 2
-    missing = items["TREC CAsT 2019"]
-    assert (missing.as_json()["status"], missing.is_made) == ("not made", False)
-    assert missing.reason
-    json.dumps([item.as_json() for item in items.values()], allow_nan=False)
+    json.dumps([*rows.profiles, *rows.models, *rows.terms], allow_nan=False)
 
 
 def test_sets_lie_in_a_folder_or_in_folders_of_it(folder, tmp_path):
@@ -113,7 +105,17 @@ def test_sets_lie_in_a_folder_or_in_folders_of_it(folder, tmp_path):
     assert [path.name for path in judged_sets(tmp_path)] == ["a", "b"]
     with pytest.raises(EvaluationError, match="no judged set"):
         judged_sets(tmp_path / "c")
-    items = evaluation_section(tmp_path / "b", PaperSettings(draws=99, most=1))
-    [models] = [item for item in items if "query models" in item.name]
-    assert not models.is_made
-    assert "conversations.jsonl" in models.reason
+    rows = measure_section(tmp_path / "b", SectionSettings(draws=99, most=1))
+    assert (list(rows.models), {row["set"] for row in rows.profiles}) == ([], {"b queries"})
+
+
+@pytest.mark.parametrize(
+    ("gone", "answer"),
+    [(["passages"], "no passages.jsonl"), (["queries", "conversations"], "no queries.jsonl")],
+)
+def test_a_set_that_lacks_a_file_says_which(gone, answer, tmp_path):
+    judged_set(tmp_path)
+    for name in gone:
+        (tmp_path / f"{name}.jsonl").unlink()
+    with pytest.raises(EvaluationError, match=answer):
+        measure_section(tmp_path)

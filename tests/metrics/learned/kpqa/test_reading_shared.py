@@ -10,12 +10,12 @@ pytestmark = pytest.mark.only_on("shared")
 
 
 @pytest.fixture(scope="module")
-def found():
+def training_set():
     return prepared([SHARED / "spanqa" / name for name in ("covidqa.json", "xquad.en.json")], seed=1)
 
 
-def test_nearly_all_questions_become_examples(found):
-    assert found.counts == {
+def test_nearly_all_questions_become_examples(training_set):
+    assert training_set.counts == {
         "read": 2570,
         "kept": 2559,
         "dropped": {why.MISFIT: 5, why.REPEATED: 6},
@@ -25,10 +25,10 @@ def test_nearly_all_questions_become_examples(found):
     }
 
 
-def test_key_phrases_are_short_parts_of_their_sentences(found):
+def test_key_phrases_are_short_parts_of_their_sentences(training_set):
     parts = [
         sum(end - begin for begin, end in example.spans) / len(example.answer)
-        for example in (*found.train, *found.dev)
+        for example in (*training_set.train, *training_set.dev)
     ]
     assert sorted(parts)[len(parts) // 2] < 0.2
-    assert max(len(example.answer) for example in (*found.train, *found.dev)) < 1500
+    assert max(len(example.answer) for example in (*training_set.train, *training_set.dev)) < 1500
