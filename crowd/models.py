@@ -17,6 +17,11 @@ class Endpoint(models.Model):
         """Which adapter speaks to it."""
 
         MTURK = "mturk"
+        LINK = "link", "study links"
+        PROLIFIC = "prolific", "Prolific"
+
+    #: Protocols in which nobody accepts a HIT: who arrives is given one.
+    DEALT = (Protocol.LINK, Protocol.PROLIFIC)
 
     name = models.SlugField(max_length=60, unique=True)
     label = models.CharField(max_length=200)
@@ -40,6 +45,11 @@ class Endpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def deals_work(self) -> bool:
+        """Whether people come without a HIT and are given one on arrival."""
+        return self.protocol in self.DEALT
 
 
 class EndpointRound(models.Model):

@@ -7,7 +7,7 @@ one cent each, rounded half up. A profile never changes: new rates are a new pro
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 MASTERS_QUALIFICATIONS = frozenset({"2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"})
 
@@ -30,6 +30,25 @@ PROFILES = {
 }
 
 
+#: Before a share of rewards and bonuses alike, of a panel that tells each account its own: share-0.4286.
+_SHARE = "share-"
+#: More than this share nobody takes; it is a mistake.
+_LARGEST_SHARE = Decimal(3)
+
+
+def profile_named(name: str) -> FeeProfile:
+    """The profile of this name, one of the table or `share-` and a share; KeyError where there is none."""
+    if not name.startswith(_SHARE):
+        return PROFILES[name]
+    try:
+        share = Decimal(name.removeprefix(_SHARE))
+    except InvalidOperation:
+        raise KeyError(name) from None
+    if not share.is_finite() or not 0 <= share <= _LARGEST_SHARE:
+        raise KeyError(name)
+    return FeeProfile(share, Decimal(0), 10, Decimal(0), share, 0)
+
+
 def _charge(amount_cents: int, rate: Decimal, least_cents: int) -> int:
     if not rate:
         return 0
@@ -40,7 +59,7 @@ def reward_fee(
     profile: str, *, reward_cents: int, max_assignments: int, qualification_ids: Iterable[str] = ()
 ) -> int:
     """Fee in cents per assignment of a HIT. The parts' rates are summed before rounding."""
-    rates = PROFILES[profile]
+    rates = profile_named(profile)
     rate = rates.reward_rate
     if max_assignments >= rates.large_hit_from:
         rate += rates.large_hit_rate
@@ -51,5 +70,5 @@ def reward_fee(
 
 def bonus_fee(profile: str, *, bonus_cents: int) -> int:
     """Fee in cents on one bonus payment."""
-    rates = PROFILES[profile]
+    rates = profile_named(profile)
     return _charge(bonus_cents, rates.bonus_rate, rates.least_cents)

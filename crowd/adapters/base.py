@@ -178,7 +178,10 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class PostForm:
-    """How our page hands a finished assignment to the marketplace: a form posted by the worker's browser."""
+    """How our page hands a finished assignment to the marketplace: a form posted by the worker's browser.
+
+    Without fields nobody has to be told anything, and the browser just goes to `url`.
+    """
 
     url: str
     fields: Mapping[str, str]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.sealing import unseal
 from crowd.adapters.base import Marketplace
+from crowd.adapters.link import LinkAdapter
 from crowd.models import Endpoint
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ def adapter(endpoint: Endpoint) -> Marketplace:
 
     Raises ValueError where its secret key cannot be read any more.
     """
+    if endpoint.protocol == Endpoint.Protocol.LINK:
+        return LinkAdapter(endpoint)
     from crowd.adapters.mturk import Account, MTurkAdapter
 
     secret = unseal(endpoint.secret_sealed, purpose="crowd.endpoint") if endpoint.secret_sealed else ""

@@ -4,6 +4,7 @@ Our own marketplace signs what the address says. From others it is unproven (any
 enough to hand out units, but bars no one (`unproven`). What counts is decided when the submission is listed.
 """
 
+import contextlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from crowd import budget
+from crowd.budget import Cost, MovementPurpose
 from crowd.bundles import order_for
-from crowd.errors import WorkRefusedError
+from crowd.errors import BudgetError, WorkRefusedError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Claim, Endpoint, Exclusion, Hit, HitUnit, Stage, Worker
 from crowd.services import decisions
@@ -127,14 +130,22 @@ def _begin(
                 return known
             if known is None and not proven:
                 make_room(hit, but=worker)
-            return _claim(hit, external_id, worker, known, proven=proven, network=network)
+            return _claim(hit, external_id, worker, known, proven=proven, network=network, resuming=resuming)
     except IntegrityError as error:
         raise WorkRefusedError(f"You have this task open in another HIT. {RETURN_IT}") from error
 
 
 def _claim(
-    hit: Hit, external_id: str, worker: Worker, before: Assignment | None, *, proven: bool, network: str
+    hit: Hit,
+    external_id: str,
+    worker: Worker,
+    before: Assignment | None,
+    *,
+    proven: bool,
+    network: str,
+    resuming: bool,
 ) -> Assignment:
+    _find_place(hit, resuming=resuming)
     draft = _given_back(hit, worker)
     units = dict(hit.units.order_by("position").values_list("unit", "role"))
     if hit.compensates_id is None:
@@ -234,13 +245,40 @@ def _refuse_conflicts(stage: Stage, worker: Worker, units: list[str]) -> None:
 
 
 def _refuse_too_many(stage: Stage, worker: Worker) -> None:
-    if stage.max_hits_per_worker is None:
-        return
-    still = timezone.now() - timedelta(seconds=stage.work_seconds)
-    given_up = Q(state__in=[State.ENDED, State.QUARANTINED]) | Q(state=State.WORKING, arrived_at__lt=still)
-    taken = Assignment.objects.filter(confirmed(), stage=stage, worker=worker).exclude(given_up).count()
-    if taken >= stage.max_hits_per_worker:
+    if most_reached(stage, worker):
         raise WorkRefusedError(
             f"Everybody can do at most {stage.max_hits_per_worker} of these HITs, and you have. "
             f"Thank you. {RETURN_IT}"
         )
+
+
+def most_reached(stage: Stage, worker: Worker) -> bool:
+    """Whether the worker did as many of the stage's HITs as one person may."""
+    if stage.max_hits_per_worker is None:
+        return False
+    still = timezone.now() - timedelta(seconds=stage.work_seconds)
+    given_up = Q(state__in=[State.ENDED, State.QUARANTINED]) | Q(state=State.WORKING, arrived_at__lt=still)
+    taken = Assignment.objects.filter(confirmed(), stage=stage, worker=worker).exclude(given_up).count()
+    return taken >= stage.max_hits_per_worker
+
+
+def _find_place(hit: Hit, *, resuming: bool) -> None:
+    """Where we deal the work out ourselves, a HIT has as many answers as places; its row is held.
+
+    Who comes back with finished work after their place went to another person gets one more, within the
+    budget: the work is done, and nothing that was answered may be lost.
+    """
+    if not hit.stage.endpoint.deals_work:
+        return
+    if resuming:  # the order of locks that closing a HIT has
+        Stage.objects.select_for_update(no_key=True).get(pk=hit.stage_id)
+    row = Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
+    if hit.assignments.exclude(state=State.ENDED).count() < row.places:
+        return
+    if resuming and row.state == Hit.State.OPEN:
+        with contextlib.suppress(BudgetError):
+            cost = Cost(hit.reward_cents, hit.fee_cents)
+            budget.reserve(hit.stage, cost, MovementPurpose("late answer", hit=hit), at=timezone.now())
+            Hit.objects.filter(pk=hit.pk).update(places=row.places + 1)
+            return
+    raise WorkRefusedError("Others have taken all places of this task meanwhile. Thank you for coming.")

@@ -7,8 +7,8 @@ was never stored here, or stored but never listed, is quarantined and shown to a
 import logging
 import uuid
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain, islice
@@ -233,7 +233,7 @@ def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = Non
     """
     market = registry.adapter(stage.endpoint)
     changed = 0
-    with ThreadPoolExecutor(_READERS, thread_name_prefix="collect") as readers:
+    with _readers_of(stage) as readers:
         ahead = _Prefetch(contact or Contact())
         hits = islice(chain(by_key(hits_with_news(stage)), _hits_to_look_at(stage)), limit)
         try:
@@ -251,6 +251,25 @@ def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = Non
             readers.shutdown(cancel_futures=True)
     give_up_the_unlisted(stage)
     return changed
+
+
+class _InTurn(Executor):
+    """Calls at once, in the caller's thread: for what is read from our own tables, in our own transaction."""
+
+    def submit(self, call: Callable[..., Any], /, *values: Any, **named: Any) -> Future[Any]:
+        """A future that is done."""
+        done: Future[Any] = Future()
+        try:
+            done.set_result(call(*values, **named))
+        except Exception as error:  # as an executor does: the future carries it
+            done.set_exception(error)
+        return done
+
+
+def _readers_of(stage: Stage) -> Executor:
+    if stage.endpoint.deals_work:
+        return _InTurn()
+    return ThreadPoolExecutor(_READERS, thread_name_prefix="collect")
 
 
 def _some(stage: Stage, ahead: _Prefetch) -> list[tuple[Hit, _HitReading]]:

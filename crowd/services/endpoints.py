@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from core.money.fees import PROFILES
+from core.money.fees import PROFILES, profile_named
 from core.sealing import seal
 from crowd.errors import CrowdError
 from crowd.models import Endpoint
@@ -15,7 +16,10 @@ from crowd.models import Endpoint
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What is known of a marketplace before anybody enters keys."""
+    """What is known of a marketplace before anybody enters keys.
+
+    Without `url`, it is at this installation's own address.
+    """
 
     label: str
     url: str
@@ -24,10 +28,26 @@ class Preset:
     fee_profile: str
     submit_origins: tuple[str, ...]
     rate: float
+    protocol: str = Endpoint.Protocol.MTURK
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return self.url or settings.TASK_URL
+
+    @property
+    def origins(self) -> list[str]:
+        """Where task pages may send workers' forms. People of links and panels stay on our own pages."""
+        return list(self.submit_origins) or [_origin(settings.TASK_URL)]
+
+    @property
+    def needs_keys(self) -> bool:
+        """Whether calls are signed, or carry a token."""
+        return self.protocol != Endpoint.Protocol.LINK
 
 
 #: What cannot change once something was sent to an endpoint.
-FIXED_ONCE_USED = frozenset({"url", "currency"})
+FIXED_ONCE_USED = frozenset({"url", "currency", "protocol"})
 _CLOSED = "announced closed 2026-09-30; kept for protocol compatibility"
 PRESETS = {
     "local": Preset(
@@ -57,6 +77,26 @@ PRESETS = {
         submit_origins=("https://workersandbox.mturk.com",),
         rate=3.0,
     ),
+    "link": Preset(
+        label="Study links",
+        url="",
+        region="-",
+        real_money=False,
+        fee_profile="none-1",
+        submit_origins=(),
+        rate=0.0,
+        protocol=Endpoint.Protocol.LINK,
+    ),
+    "prolific": Preset(
+        label="Prolific",
+        url="https://api.prolific.com",
+        region="-",
+        real_money=True,
+        fee_profile="share-0.4286",
+        submit_origins=(),
+        rate=4.0,
+        protocol=Endpoint.Protocol.PROLIFIC,
+    ),
 }
 
 
@@ -75,6 +115,7 @@ def create_endpoint(
     submit_origins: tuple[str, ...] = (),
     rate: float = 3.0,
     burst: int = 5,
+    protocol: str = Endpoint.Protocol.MTURK,
 ) -> Endpoint:
     """A marketplace by preset, or at any URL.
 
@@ -90,6 +131,7 @@ def create_endpoint(
         "fee_profile": fee_profile,
         "submit_origins": list(submit_origins) or ([_origin(url)] if url else []),
         "rate": rate,
+        "protocol": protocol,
     }
     if preset is not None:
         if preset not in PRESETS:
@@ -97,20 +139,23 @@ def create_endpoint(
         known = PRESETS[preset]
         fields = {
             "label": label or known.label,
-            "url": url or known.url,
+            "url": url or known.address,
             "region": known.region,
             "real_money": known.real_money,
             "fee_profile": known.fee_profile,
-            "submit_origins": [_origin(url)] if url else list(known.submit_origins),
+            "submit_origins": [_origin(url)] if url and known.submit_origins else known.origins,
             "rate": known.rate,
+            "protocol": known.protocol,
         }
+        if known.needs_keys and not secret:
+            raise CrowdError(f"The preset {preset} needs keys.")
     _check(fields)
     try:
         with transaction.atomic():
             return Endpoint.objects.create(
                 name=name,
                 access_key=access_key,
-                secret_sealed=seal(secret, purpose="crowd.endpoint"),
+                secret_sealed=seal(secret, purpose="crowd.endpoint") if secret else "",
                 currency=currency,
                 burst=burst,
                 created_at=timezone.now(),
@@ -166,10 +211,12 @@ def _check(fields: dict[str, Any]) -> None:
     for address in (fields["url"], *fields["submit_origins"]):
         if not is_safe(address):
             raise CrowdError(f"{address!r} is not an https address (http is for this machine only).")
-    if fields["fee_profile"] not in PROFILES:
+    try:
+        profile_named(fields["fee_profile"])
+    except KeyError:
         raise CrowdError(
             f"There is no fee profile {fields['fee_profile']!r}; there are {', '.join(PROFILES)}."
-        )
+        ) from None
 
 
 def _origin(url: str) -> str:

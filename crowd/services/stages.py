@@ -23,9 +23,9 @@ from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError, NotArmedError, ReadOnlyError, StageStateError
 from crowd.kinds import config_of, kind_named, kind_of
 from crowd.listings import follow
-from crowd.models import Assignment, Hit, MarketOperation, Stage
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
-from crowd.services.groups import with_groups
+from crowd.services.groups import PASSED, with_groups
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import Quote, quote
 from crowd.study.explain import not_known
@@ -156,6 +156,19 @@ def refuse_unknown_names(stage: Stage) -> None:
                 )
 
 
+def _refuse_rules_that_cannot_be_kept(stage: Stage) -> None:
+    """CrowdError for rules about what a study link does not know of its people."""
+    if stage.endpoint.protocol != Endpoint.Protocol.LINK:
+        return
+    for rule in stage.eligibility:
+        if rule["kind"] != PASSED:
+            raise CrowdError(
+                f"People who come by a study link cannot be chosen by {rule['kind'].replace('_', ' ')}: "
+                "nothing is known of them before they come. Take this rule out of the stage; only "
+                f"“{PASSED}” works."
+            )
+
+
 def set_stage_budget(
     *, stage: Stage, budget_cents: int, actor: Any = None, seen: ShownColumns | None = None
 ) -> Stage:
@@ -188,6 +201,7 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     config_of(stage)
     with_groups(stage)
     refuse_unknown_names(stage)
+    _refuse_rules_that_cannot_be_kept(stage)
     if stage.status not in (Status.DRAFT, Status.PAUSED):
         raise StageStateError(f"The stage is {stage.status}; only a draft or paused stage can be opened.")
     if stage.endpoint.real_money and stage.armed_cents < stage.budget_cents:

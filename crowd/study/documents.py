@@ -124,11 +124,19 @@ def endpoint_document(endpoint: Endpoint) -> Document:
         "region": endpoint.region,
         "currency": endpoint.currency,
         "real_money": endpoint.real_money,
-        "fees": endpoint.fee_profile,
+        "fees": _fees(endpoint),
         "submit_origins": list(endpoint.submit_origins),
         "rate": endpoint.rate,
         "burst": endpoint.burst,
+        "protocol": endpoint.protocol,
     }
+
+
+def _fees(endpoint: Endpoint) -> str:
+    """Its fee profile; a panel that told the share of this account has what the preset says all the same."""
+    if endpoint.protocol == Endpoint.Protocol.PROLIFIC:
+        return PRESETS["prolific"].fee_profile
+    return endpoint.fee_profile
 
 
 def resolved_endpoint(name: str, fields: EndpointFields) -> Document:
@@ -137,15 +145,17 @@ def resolved_endpoint(name: str, fields: EndpointFields) -> Document:
     if fields.preset is not None:
         preset = PRESETS[fields.preset]
         document |= {
-            "url": fields.url or preset.url,
+            "url": fields.url or preset.address,
             "label": fields.label or preset.label,
             "region": preset.region,
             "real_money": preset.real_money,
             "fees": preset.fee_profile,
-            "submit_origins": [] if fields.url else list(preset.submit_origins),
+            "submit_origins": [] if fields.url and preset.submit_origins else preset.origins,
             "rate": preset.rate,
+            "protocol": preset.protocol,
         }
     document["label"] = document["label"] or name
+    document.setdefault("protocol", Endpoint.Protocol.MTURK.value)
     document["submit_origins"] = document["submit_origins"] or [_origin(document["url"])]
     document["rate"] = float(document["rate"])
     return document
@@ -188,15 +198,16 @@ def study_toml(project: Project) -> str:
 def _endpoint(name: str, endpoint: Endpoint) -> Iterator[str]:
     document = endpoint_document(endpoint)
     yield f"[endpoints.{key(name)}]  # its keys stay in the installation"
-    for preset in PRESETS:
-        fields = EndpointFields.model_validate(
-            {"preset": preset, **{name: document[name] for name in ("label", "currency", "burst")}}
-        )
+    for preset, known in PRESETS.items():
+        own = {name: document[name] for name in ("label", "currency", "burst")}
+        if known.protocol != Endpoint.Protocol.MTURK and document["url"] != known.address:
+            own["url"] = document["url"]
+        fields = EndpointFields.model_validate({"preset": preset, **own})
         if resolved_endpoint(name, fields) == document:
             yield f"preset = {value_text(preset)}"
-            document = {name: document[name] for name in ("label", "currency", "burst")}
+            document = own
             break
-    yield from pairs(document)
+    yield from pairs(without(document, "protocol"))
 
 
 def _stage(stage: Stage) -> Iterator[str]:

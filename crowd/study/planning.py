@@ -12,7 +12,7 @@ from core.sealing import unseal
 from crowd.kinds import kind_named
 from crowd.models import Endpoint, Stage
 from crowd.selectors.wage import wage
-from crowd.services.endpoints import FIXED_ONCE_USED, is_used
+from crowd.services.endpoints import FIXED_ONCE_USED, PRESETS, is_used
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
 from crowd.study.documents import (
     Document,
@@ -225,7 +225,9 @@ def _endpoint_findings(
 ) -> Iterator[Finding]:
     for name, fields in study.fields.endpoints.items():
         path, row = ("endpoints", name), endpoints.get(name)
-        if not keys_of(fields, environment).complete and (row is None or fields.access_key_env):
+        needed = fields.preset is None or PRESETS[fields.preset].needs_keys
+        given = keys_of(fields, environment).complete
+        if needed and not given and (row is None or fields.access_key_env):
             yield _keys_missing(path, fields, new=row is None, to_apply=to_apply)
         if row is None or not is_used(row):
             continue

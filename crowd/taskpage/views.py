@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from csp.decorators import csp_replace
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    JsonResponse,
+)
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -325,7 +331,7 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
 
     Where the marketplace has it already, there is nothing to send.
     """
-    if assignment.state != State.STORED:
+    if assignment.state != State.STORED and not assignment.stage.endpoint.deals_work:
         sentence = "You have sent this HIT already. Your answer is stored, and the marketplace has it too."
         back = known_origin(ticket.submit_to, assignment.stage.endpoint.submit_origins) or ""
         return render(
@@ -333,6 +339,8 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
         )
     arrival = Arrival("", assignment.external_id, assignment.worker.external_id, ticket.submit_to, False)
     form = registry.adapter(assignment.stage.endpoint).finish(arrival, receipts.receipt_fields(assignment))
+    if not form.fields:
+        return HttpResponseRedirect(form.url)
     return render(request, "crowd/handover.html", {"form": form})
 
 

@@ -90,9 +90,11 @@ class Command(BaseCommand):
 
     def add_endpoint(self, options: dict[str, Any]) -> None:
         """endpoint add NAME."""
-        keys = self._keys(options)
         if not options["preset"] and not options["url"]:
             raise CommandError("Give --preset or --url.")
+        preset = PRESETS.get(options["preset"])
+        signed = preset is None or preset.needs_keys
+        keys = self._keys(options) if signed else {"key_env": "", "secret_env": ""}
         endpoint = create_endpoint(
             name=options["name"],
             preset=options["preset"],

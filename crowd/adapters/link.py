@@ -1,0 +1,268 @@
+"""A marketplace without a far side: people come by a study link, and all there is to know is in our tables.
+
+Publishing, approving and paying a bonus are answered from here, so the outbox, the books and the collection
+of answers work as with any marketplace. Work is dealt out when a person arrives (`crowd.services.dealing`).
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.core import signing
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+
+from crowd.adapters.base import (
+    Arrival,
+    Balance,
+    BonusPaid,
+    CallRefusal,
+    CallSuccess,
+    Capabilities,
+    Listing,
+    Money,
+    Outcome,
+    PostForm,
+    Submission,
+    TaskSpec,
+)
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation
+
+State = Assignment.State
+#: Parameter of a task page's address that holds the signed arrival.
+ARRIVAL = "arrival"
+_SALT = "crowd.link"
+
+
+def sign_arrival(*, listing: str, submission: str, worker: str, submit_to: str) -> str:
+    """The value of the parameter `ARRIVAL`: who may work on what, signed by this installation."""
+    return signing.dumps([listing, submission, worker, submit_to], salt=_SALT, compress=True)
+
+
+def read_arrival(text: str) -> Arrival | None:
+    """The arrival that `sign_arrival` signed; None for anything else."""
+    try:
+        listing, submission, worker, submit_to = signing.loads(text, salt=_SALT)
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+    return Arrival(listing, submission, worker, submit_to, is_preview=False, proven=True)
+
+
+#: How many places of a HIT are worked on or answered: for `annotate`.
+TAKEN = Count("assignments", filter=~Q(assignments__state=State.ENDED))
+
+
+class LinkAdapter:
+    """The marketplace of people who come by study links to this installation."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._pk, self._url, self._currency = endpoint.pk, endpoint.url, endpoint.currency
+
+    @property
+    def endpoint_url(self) -> str:
+        """This installation's own address."""
+        return self._url
+
+    def capabilities(self) -> Capabilities:
+        """What people of a link can be offered."""
+        return Capabilities(
+            idempotent=frozenset({"publish", "extend", "pay_bonus"}),
+            can_shrink=False,
+            can_reject=True,
+            reject_min_chars=1,
+            unreject_days=30,
+            in_frame_submit=False,
+            groups=True,
+            blocks=False,
+            messages=False,
+            fee_tiers=False,
+            currency=self._currency,
+        )
+
+    # Reads
+
+    def check(self) -> Balance:
+        """Nothing is deposited here: what people are paid is the books' and the budget's."""
+        return Balance(Money(0, self._currency), None)
+
+    def get_listing(self, ref: str) -> Listing | None:
+        """A HIT as our tables have it."""
+        hit = self._hits().filter(external_id=ref).first()
+        return self._listing(hit) if hit else None
+
+    def iter_listings(self) -> Iterator[Listing]:
+        """All HITs of the endpoint, the newest first."""
+        for hit in self._hits().order_by("-pk").iterator():
+            yield self._listing(hit)
+
+    def find_by_key(self, key: str) -> Listing | None:
+        """The HIT that was published with this key, if its publication was booked."""
+        return self.get_listing(_reference(key))
+
+    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
+        """Answers of a HIT, in the order in which they came."""
+        rows = self._answered().filter(hit__external_id=ref).order_by("stored_at", "pk")
+        for row in rows.iterator():
+            submission = self._submission(row)
+            if not states or submission.state in states:
+                yield submission
+
+    def get_submission(self, ref: str) -> Submission | None:
+        """One answer."""
+        row = self._answered().filter(external_id=ref).first()
+        return self._submission(row) if row else None
+
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+        """Bonuses that were booked."""
+        rows = MarketOperation.objects.filter(
+            endpoint=self._pk, kind=MarketOperation.Kind.BONUS, state=MarketOperation.State.CONFIRMED
+        ).select_related("assignment__worker")
+        if listing:
+            rows = rows.filter(assignment__hit__external_id=listing)
+        if submission:
+            rows = rows.filter(assignment__external_id=submission)
+        for row in rows.order_by("finished_at"):
+            assert row.assignment is not None and row.finished_at is not None
+            yield BonusPaid(
+                submission=row.assignment.external_id,
+                worker=row.assignment.worker.external_id,
+                amount=Money(row.amount_cents, self._currency),
+                reason=str(row.payload.get("reason", "")),
+                paid_at=row.finished_at,
+            )
+
+    # Calls that change something. Their effect is what the outbox books; doing it again changes nothing.
+
+    def publish(self, task: TaskSpec) -> Outcome[str]:
+        """On offer as soon as it is booked."""
+        return CallSuccess(_reference(task.key))
+
+    def extend(self, ref: str, places: int, key: str) -> Outcome[str]:
+        """More places."""
+        return CallSuccess(ref)
+
+    def set_deadline(self, ref: str, when: Any) -> Outcome[str]:
+        """A later end."""
+        return CallSuccess(ref)
+
+    def close(self, ref: str) -> Outcome[str]:
+        """No one new."""
+        return CallSuccess(ref)
+
+    def archive(self, ref: str) -> Outcome[str]:
+        """Nothing to delete."""
+        return CallSuccess(ref)
+
+    def approve(self, ref: str, note: str) -> Outcome[str]:
+        """Good work; what it earns is in the books."""
+        return CallSuccess(ref)
+
+    def reject(self, ref: str, note: str) -> Outcome[str]:
+        """Work that earns nothing."""
+        return CallSuccess(ref)
+
+    def unreject(self, ref: str, note: str) -> Outcome[str]:
+        """Good work after all."""
+        return CallSuccess(ref)
+
+    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+        """Something on top, in the books."""
+        return CallSuccess(key)
+
+    def ensure_group(self, name: str, description: str) -> Outcome[str]:
+        """Groups are our rows and grants; the id only has to be one."""
+        return CallSuccess(f"G{hashlib.sha256(name.encode()).hexdigest()[:24]}")
+
+    def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
+        """The operation itself is the membership."""
+        return CallSuccess(group)
+
+    def revoke(self, group: str, worker: str) -> Outcome[str]:
+        """Not asked for by anything here."""
+        return CallRefusal("NotSupported", "Nobody leaves a group of a study link.")
+
+    def block(self, worker: str, why: str) -> Outcome[str]:
+        """Links are closed instead."""
+        return CallRefusal("NotSupported", "People of a study link are not blocked; close the link.")
+
+    def unblock(self, worker: str, why: str) -> Outcome[str]:
+        """Links are closed instead."""
+        return CallRefusal("NotSupported", "People of a study link are not blocked; close the link.")
+
+    def message(self, workers: Sequence[str], subject: str, text: str) -> Outcome[dict[str, str]]:
+        """Nobody is reached: a link knows no inbox."""
+        return CallSuccess(dict.fromkeys(workers, "People of a study link have no inbox."))
+
+    # People
+
+    def arrival(self, query: Mapping[str, str]) -> Arrival:
+        """The signed arrival in the address; without it, a preview."""
+        return read_arrival(query.get(ARRIVAL, "")) or Arrival("", "", "", "", is_preview=True)
+
+    def finish(self, arrival: Arrival, fields: Mapping[str, str]) -> PostForm:
+        """Nobody else has to be told: the worker goes on to where they came from."""
+        return PostForm(arrival.submit_to, {})
+
+    # Rows
+
+    def _hits(self) -> QuerySet[Hit]:
+        rows = Hit.objects.filter(stage__endpoint=self._pk).exclude(external_id="")
+        return rows.select_related("stage").annotate(taken=TAKEN)
+
+    def _answered(self) -> QuerySet[Assignment]:
+        return (
+            Assignment.objects.filter(worker__endpoint=self._pk, stored_at__isnull=False)
+            .exclude(state=State.ENDED)
+            .select_related("hit", "worker", "stage")
+            .defer("draft", "response", "telemetry")
+        )
+
+    def _listing(self, hit: Hit) -> Listing:
+        states = list(hit.assignments.values_list("state", "stored_at"))
+        pending = sum(state == State.WORKING for state, _ in states)
+        decided = sum(state in (State.APPROVED, State.REJECTED) for state, _ in states)
+        available = max(0, hit.places - hit.taken)  # type: ignore[attr-defined]  # annotated
+        expires_at = hit.expires_at or timezone.now() + timedelta(seconds=hit.stage.open_seconds)
+        over = available == 0 or expires_at <= timezone.now()
+        return Listing(
+            ref=hit.external_id,
+            key=hit.external_id.removeprefix(_PREFIX),
+            state="open" if not over else "full" if pending else "reviewable",
+            places=hit.places,
+            available=available,
+            pending=pending,
+            decided=decided,
+            expires_at=expires_at,
+            reward=Money(hit.reward_cents, self._currency),
+        )
+
+    def _submission(self, row: Assignment) -> Submission:
+        assert row.stored_at is not None
+        approves_at = row.stored_at + timedelta(seconds=row.stage.auto_approve_seconds)
+        state, decided_at = "submitted", row.decided_at
+        if row.state == State.APPROVED:
+            state = "approved"
+        elif row.state == State.REJECTED:
+            state = "rejected"
+        elif approves_at <= timezone.now():
+            state, decided_at = "approved", approves_at
+        return Submission(
+            ref=row.external_id,
+            listing=row.hit.external_id,
+            worker=row.worker.external_id,
+            state=state,  # type: ignore[arg-type]  # one of the three
+            accepted_at=row.arrived_at,
+            submitted_at=row.stored_at,
+            auto_approve_at=approves_at,
+            decided_at=decided_at,
+            answer={"receipt": str(row.receipt)},
+        )
+
+
+#: Before the key of the operation that published a HIT: its id at this marketplace.
+_PREFIX = "L"
+
+
+def _reference(key: str) -> str:
+    return f"{_PREFIX}{key}"
