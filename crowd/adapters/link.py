@@ -1,7 +1,7 @@
 """A marketplace without a far side: people come by a study link, and all there is to know is in our tables.
 
 Publishing, approving and paying a bonus are answered from here, so the outbox, the books and the collection
-of answers work as with any marketplace. Work is dealt out when a person arrives (`crowd.services.dealing`).
+of answers work as with any marketplace. Work is dealt out when a person arrives (`crowd.services.deals`).
 """
 
 import hashlib

@@ -14,7 +14,7 @@ from crowd.errors import CrowdError
 from crowd.models import Assignment, Claim, Exclusion, Hit, LedgerEntry, Stage
 from crowd.services import stages
 from crowd.services.arrivals import RETURN_IT
-from crowd.services.dealing import Dealt, NoWork, NoWorkError, count_finished, deal
+from crowd.services.deals import Dealt, NoWork, NoWorkError, count_finished, deal
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
 from tests.crowd.world import make_project, make_stage
