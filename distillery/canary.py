@@ -6,7 +6,7 @@ from django.db.models import Model
 from core.sealing import seal, unseal
 from core.sealing.models import Canary
 from crowd.models import Endpoint
-from marketplace.models import AccessKey, Worker
+from marketplace.models import AccessKey, PayeeDetails, Payout, PayoutLine, Worker
 
 PURPOSE, _VALUE = "sealing.canary", "This key opens this database."
 #: Tables with sealed values: the field, and what it is sealed for.
@@ -14,6 +14,10 @@ SEALED: tuple[tuple[type[Model], str, str], ...] = (
     (Canary, "value_sealed", PURPOSE),
     (AccessKey, "secret_sealed", "marketplace.requester"),
     (Worker, "payment_note_sealed", "marketplace.payment_note"),
+    (PayeeDetails, "details_sealed", "marketplace.payee"),
+    (PayeeDetails, "waiting_sealed", "marketplace.payee"),
+    (PayoutLine, "details_sealed", "marketplace.payee"),
+    (Payout, "sender_sealed", "marketplace.payee"),
     (Endpoint, "secret_sealed", "crowd.endpoint"),
 )
 

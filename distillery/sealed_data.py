@@ -10,6 +10,10 @@ SEALED_COLUMNS = (
     ("sealing_canary", "value_sealed"),
     ("marketplace_accesskey", "secret_sealed"),
     ("marketplace_worker", "payment_note_sealed"),
+    ("marketplace_payeedetails", "details_sealed"),
+    ("marketplace_payeedetails", "waiting_sealed"),
+    ("marketplace_payoutline", "details_sealed"),
+    ("marketplace_payout", "sender_sealed"),
     ("crowd_endpoint", "secret_sealed"),
 )
 _CONNECT_SECONDS = 5

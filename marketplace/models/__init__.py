@@ -1,6 +1,7 @@
 """Tables of the marketplace, grouped by what they are about."""
 
 from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
+from marketplace.models.payouts import PayeeDetails, PayMethod, Payout, PayoutLine, PayoutPart, YearlyLimit
 from marketplace.models.people import (
     AccessKey,
     Activity,
@@ -55,7 +56,12 @@ __all__ = [
     "LedgerEntry",
     "Letter",
     "Message",
+    "PayMethod",
     "Payable",
+    "PayeeDetails",
+    "Payout",
+    "PayoutLine",
+    "PayoutPart",
     "Place",
     "PolicyAction",
     "PolicyResult",
@@ -72,4 +78,5 @@ __all__ = [
     "TestClock",
     "TokenUse",
     "Worker",
+    "YearlyLimit",
 ]
