@@ -31,6 +31,7 @@ from metrics.agreement.data import Floats, Ratings, added, divided
 from metrics.agreement.filters import duplicates
 from metrics.agreement.kappa import pairwise_median
 from metrics.agreement.scale import Scale
+from metrics.figure import Figure
 from metrics.metaeval.papers import (
     TABLE8,
     adem_table3,
@@ -143,11 +144,18 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
 
 
 def median_kappa(scores: SourceScores) -> float | None:
-    """The median over workers of their median weighted kappa with every other one (five shared answers)."""
+    """The median over workers of their median weighted kappa with every other one (five shared answers).
+
+    None without it: no single ratings, ratings that are no whole numbers, or more of these than a scale has.
+    """
     raters = scores.judged.raters
     if raters is None or not (raters.scores == np.round(raters.scores)).all():
         return None
     low, high = (int(end) for end in (raters.scores.min(), raters.scores.max()))
+    try:
+        scale = Scale.of(low, max(high, low + 1))
+    except ValueError:
+        return None
     size = int(raters.workers.max()) + 1
     ratings = Ratings(
         raters.answers.astype(np.int32),
@@ -155,7 +163,7 @@ def median_kappa(scores: SourceScores) -> float | None:
         raters.scores.astype(np.int16),
         [str(at) for at in range(len(scores.judged))],
         [str(at) for at in range(size)],
-        Scale.of(low, max(high, low + 1)),
+        scale,
     )
     kappas = pairwise_median(ratings).kappa
     known = kappas[~np.isnan(kappas)]
@@ -217,7 +225,11 @@ def _kappas(scores: SourceScores, aspects: Aspects | None, because: str) -> Pape
     if aspects is not None:
         why = f"{because}; r is Pearson's with the overall score, .72 of topicality in the paper's section 2"
         for name, values in aspects.aspects.items():
-            found = worker_kappa(aspect_ratings(aspects.ratings, values))
+            try:
+                found = worker_kappa(aspect_ratings(aspects.ratings, values))
+            except ValueError as error:
+                found = Figure(None, n=0)
+                why = f"{why}; {name} has no kappa: {error}"
             there = ~np.isnan(values)
             one, other = values[there], aspects.overall[there]
             r = float(np.corrcoef(one, other)[0, 1]) if len(one) and np.ptp(one) and np.ptp(other) else None

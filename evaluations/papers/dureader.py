@@ -160,6 +160,13 @@ def _scored(data: PaperData, settings: PaperSettings, names: list[str]) -> Sourc
     if len(data.sources) != 1:
         raise EvaluationError("Paper 003 takes one --data: a table of judged answers.")
     source = data.sources[0]
+    with data.opened(source) as table:
+        if "entities" not in table.has and not {"label", "labels"} <= set(table.has):
+            raise EvaluationError(
+                f"Paper 003 is about opinions and entities, and {source.given} has neither. Give the columns "
+                "label and label1 (opinions of the answer and of reference1), or entities; --column "
+                "label=NAME says which column is meant."
+            )
     made = score_source(data, source, settings, profile=PROFILE, metrics=names, keep_rows=True)
     if made.gathered.unspaced * 2 >= len(made.gathered):
         return made
@@ -295,7 +302,9 @@ def _figure(
         )
     ]  # fmt: skip
     if not known:
-        return not_made(name, f"it has no questions of the type {kind.casefold()}: {NO_TYPES}", printed)
+        there = sorted({each for each in scores.judged.types if each})
+        why = f"there are {', '.join(there)}" if there else NO_TYPES
+        return not_made(name, f"it has no questions of the type {kind.casefold()}: {why}", printed)
     columns = {
         metric: [scores.judged.metrics[row[place]] for row in swept]
         for place, metric in enumerate(("Adapted ROUGE-L", "Adapted BLEU-4"))

@@ -66,12 +66,14 @@ def compared(
     *,
     keys: Sequence[str],
     because: str,
+    lacking: str = "",
     tolerance: float = PRINTED,
 ) -> PaperItem:
     """What was made, beside what is printed: rows that agree in `keys` are the same row.
 
     Numbers that differ by more than `tolerance`, and other words, count as differences; cells that one side
-    lacks are counted apart. `because` says why there may be differences and goes on after "because".
+    lacks are counted apart. `because` says why there may be differences and goes on after "because", as does
+    `lacking` for printed cells that are not here, where their reason is another one.
     """
     found = {tuple(row.get(key) for key in keys): row for row in rows}
     cells = different = missing = 0
@@ -90,28 +92,27 @@ def compared(
             elif abs(own - value) > tolerance:
                 different += 1
                 largest = max(largest, abs(own - value))
-    return PaperItem(
-        name=name,
-        status="made",
-        rows=list(rows),
-        printed=list(printed),
-        differs=_difference(cells, different, missing, largest, because),
+    by = f"up to {largest:.3g} in " if largest else ""
+    differs = _difference(
+        f"{by}{different} of {cells} cells" if different else "",
+        f"{missing} of {cells} printed cells that are not here" if missing else "",
+        because,
+        lacking,
     )
-
-
-def _difference(cells: int, different: int, missing: int, largest: float, because: str) -> str:
-    why = because.strip().rstrip(".")
     if not cells:
-        return f"differs by standing alone because {why}"
-    if not different and not missing:
+        differs = f"differs by standing alone because {because.strip().rstrip('.')}"
+    return PaperItem(name=name, status="made", rows=list(rows), printed=list(printed), differs=differs)
+
+
+def _difference(changed: str, gone: str, because: str, lacking: str) -> str:
+    """How rows differ from the printed ones: cells that `changed`, cells that are `gone`, and why each."""
+    why, why_gone = (each.strip().rstrip(".") for each in (because, lacking))
+    if not changed and not gone:
         return SAME
-    parts = []
-    if different:
-        by = f"up to {largest:.3g} in " if largest else ""
-        parts.append(f"{by}{different} of {cells} cells")
-    if missing:
-        parts.append(f"{missing} of {cells} printed cells that are not here")
-    return f"differs by {' and '.join(parts)} because {why}"
+    if changed and gone and why_gone:
+        return f"differs by {changed} because {why}, and by {gone} because {why_gone}"
+    together = " and ".join(each for each in (changed, gone) if each)
+    return f"differs by {together} because {why if changed else why_gone or why}"
 
 
 @dataclass(frozen=True, slots=True)

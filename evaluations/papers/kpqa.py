@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from evaluations.learned_models import NO_MODELS, ModelOptions, cache, models_for
 from evaluations.papers.items import (
+    PRINTED,
     Paper,
     PaperData,
     PaperItem,
@@ -28,18 +29,20 @@ from evaluations.papers.items import (
     number,
     score_source,
 )
+from evaluations.tables.rows import AnswerTable, answers_of
 from metrics.agreement.alpha import alpha_of
 from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.filters import respond
 from metrics.agreement.recipes import KPQA_2021
 from metrics.agreement.scale import Scale
-from metrics.catalogue import INSTALLED
+from metrics.catalogue import INSTALLED, metric
 from metrics.learned.kpqa.word_weights import weigher
 from metrics.learned.profile_models import choice
 from metrics.metaeval.correlation import related
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.disagreement import MOST, largest_differences
 from metrics.metaeval.pairwise import rank_match
+from metrics.scoring import score
 
 PROFILE = "kpqa-2021"
 NGRAMS = {"bleu-1": "BLEU-1", "bleu-4": "BLEU-4", "rouge-l": "ROUGE-L", "meteor": "METEOR", "cider": "CIDEr"}
@@ -147,10 +150,14 @@ ITEMS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSet:
-    """A source with the scores of metrics; `columns[metric]` has a column for each training of its model."""
+    """A source with the scores of metrics; `columns[metric]` has a column for each training of its model.
+
+    `by_system` has the same, but for CIDEr, whose frequencies of words are those of each system's own file.
+    """
 
     scores: SourceScores
     columns: dict[str, list[Floats]] = field(default_factory=dict)
+    by_system: dict[str, list[Floats]] = field(default_factory=dict)
     ablations: dict[str, dict[str, list[Floats]]] = field(default_factory=dict)
     several: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
@@ -170,17 +177,20 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
     sets = [_data_set(data, source, settings) for source in data.sources]
     because = _because(data, sets)
     models = data.models
-
-    def table(name: str, rows: list[PaperRow], printed: list[PaperRow], keys: Sequence[str]) -> PaperItem:
-        return compared(name, rows, printed, keys=keys, because=because)
-
     return [
         not_made("Figure 1", "it is an example of the paper's data, which have no licence"),
         not_made("Figure 2", "it shows steps of a program, and no figure that could be calculated"),
         not_made("Figure 3", "it shows a network, and no figure that could be calculated"),
-        compared("Table 1", _lengths(sets), TABLE1, keys=("data",), because=because, tolerance=0.05 + 1e-9),
+        _beside(
+            "Table 1", _lengths(sets), TABLE1, ("data",),
+            f"{because}; the paper counts whole data sets, and here the judged answers are counted",
+            tolerance=0.05 + 1e-9,
+        ),
         _agreement(sets, because),
-        table("Table 3", [row for each in sets for row in _correlations(each)], TABLE3, ("data", "metric")),
+        _beside(
+            "Table 3", [row for each in sets for row in _correlations(each)], TABLE3, ("data", "metric"),
+            because, note=_own_meteor(data),
+        ),
         _ablations(sets, models, because),
         _types(sets),
         not_made("Figure 5", "it is an example of the paper's data, which have no licence"),
@@ -189,8 +199,13 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
         _errors(sets, because),
         _ranking(sets, because),
         not_made("Figure 6", "it is the page that workers see; docs/judging.md has the study file of it"),
-        compared("Table 8", _systems(sets), TABLE8, keys=("data", "system"), because=because, tolerance=0.05),
-        _by_system(sets, because),
+        _beside(
+            "Table 8", _systems(sets), TABLE8, ("data", "system"),
+            f"{because}; the paper measures its systems on whole test sets, and here the judged answers are "
+            "measured",
+            tolerance=0.05,
+        ),
+        _by_system(sets, because, _own_meteor(data)),
         _f1(models, because),
         _spread(sets, models),
         not_made(
@@ -198,11 +213,46 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
             "coreference is left out of our training: an answer is the sentence that holds the answer span; "
             "SpanBERT's resolution of supporting sentences is not among our parts",
         ),
-    ]
+    ]  # fmt: skip
+
+
+def _beside(
+    name: str,
+    rows: Sequence[PaperRow],
+    printed: Sequence[PaperRow],
+    keys: Sequence[str],
+    because: str,
+    *,
+    note: str = "",
+    tolerance: float = PRINTED,
+) -> PaperItem:
+    """Rows beside the printed ones; what of these is not here is said to lack a data set, system or model.
+
+    A `note` is said in any case.
+    """
+    lacking = []
+    for key, said in (("data", "data set is"), ("system", "system is")):
+        here = {row.get(key) for row in rows}
+        if gone := [str(each) for each in dict.fromkeys(row.get(key) for row in printed) if each not in here]:
+            lacking.append(f"no {said} called {', '.join(gone)}")
+    metrics = {row.get("metric") for row in printed} - {row.get("metric") for row in rows}
+    if metrics & {*LEARNED.values(), BERT_KPQA}:
+        lacking.append("no KPQA model is given (--model)")
+    if metrics & {BERT, BERT_KPQA}:
+        lacking.append("no encoder of BERTScore is given (--encoder)")
+    return compared(
+        name,
+        rows,
+        printed,
+        keys=keys,
+        because="; ".join(each for each in (because, note) if each),
+        lacking="; ".join(each for each in (*lacking, note) if each),
+        tolerance=tolerance,
+    )
 
 
 def _data_set(data: PaperData, source: PaperSource, settings: PaperSettings) -> DataSet:
-    meteor = "meteor" if data.sample or INSTALLED["meteor-1.5"]() else "meteor-1.5"
+    meteor = "meteor" if _own_meteor(data) else "meteor-1.5"
     names = {**{name: name for name in NGRAMS}, "meteor": meteor}
     scores = score_source(data, source, settings, profile=PROFILE, metrics=list(names.values()))
     columns = {label: [scores.judged.metrics[names[name]]] for name, label in NGRAMS.items()}
@@ -219,7 +269,27 @@ def _data_set(data: PaperData, source: PaperSource, settings: PaperSettings) -> 
     }
     with data.opened(source) as table:
         several = np.array([any(_BETWEEN.search(text) for text in row.references) for row in table.rows()])
-    return DataSet(scores, columns, ablations, several)
+        by_system = {**columns, "CIDEr": [_cider_by_system(table, scores.judged)]}
+    return DataSet(scores, columns, by_system, ablations, several)
+
+
+def _own_meteor(data: PaperData) -> str:
+    """Why METEOR is our own and not the paper's 1.5; empty where it is 1.5. Samples never need Java."""
+    return (
+        "METEOR 1.5 needs Java, so METEOR here is our own" if data.sample or INSTALLED["meteor-1.5"]() else ""
+    )
+
+
+def _cider_by_system(table: AnswerTable, judged: ScoredAnswers) -> Floats:
+    """CIDEr of each answer among the answers of its system alone, as Table 9 has it."""
+    rows = list(table.rows())
+    cider = metric("cider", PROFILE)
+    found = np.full(len(rows), np.nan)
+    for code in np.unique(judged.systems):
+        own = np.flatnonzero(judged.systems == code)
+        answers = answers_of(frozenset(), [rows[at] for at in own])
+        found[own] = score(answers, [cider]).values[cider.name]
+    return found
 
 
 def _trainings(
@@ -258,18 +328,9 @@ def _learned(
 
 
 def _because(data: PaperData, sets: Sequence[DataSet]) -> str:
-    """Why figures differ: the data, what they lack, and which parts are not the paper's."""
-    parts = [data.why_other]
+    """Why figures differ, as far as it lies in the data; the paper's authors published some of theirs."""
     known = [each.name for each in sets if each.name in _TABLE3]
-    if not known:
-        parts.append(f"no data set is called {', '.join(_TABLE3)}")
-    if not data.models.models:
-        parts.append("no KPQA model is given (--model)")
-    if not data.models.encoder:
-        parts.append("no encoder of BERTScore is given (--encoder)")
-    if data.sample or INSTALLED["meteor-1.5"]():
-        parts.append("METEOR 1.5 needs Java, so METEOR here is our own")
-    return ", ".join(parts)
+    return data.why_other if data.sample or not known else "answers and scores may not be the paper's"
 
 
 def _row(human: Floats, columns: Sequence[Floats]) -> PaperRow:
@@ -334,7 +395,7 @@ def _agreement(sets: Sequence[DataSet], because: str) -> PaperItem:
     if not rows:
         return not_made("Table 2", "; ".join(reasons), TABLE2)
     why = f"{because}; the paper's single ratings are not published"
-    return compared("Table 2", rows, TABLE2, keys=("data",), because=why, tolerance=0.005)
+    return _beside("Table 2", rows, TABLE2, ("data",), why, tolerance=0.005)
 
 
 def _ratings(each: DataSet) -> Ratings | str:
@@ -344,6 +405,10 @@ def _ratings(each: DataSet) -> Ratings | str:
         return each.judged.no_ratings
     if not all(float(value).is_integer() for value in (low, high)) or (raters.scores % 1 != 0).any():
         return "ratings are not whole numbers"
+    try:
+        scale = Scale.of(int(low), max(int(high), int(low) + 1))
+    except ValueError as error:
+        return f"the filter takes none of them: {error}"
     return ratings_of(
         list(
             zip(
@@ -353,7 +418,7 @@ def _ratings(each: DataSet) -> Ratings | str:
                 strict=True,
             )
         ),
-        Scale(int(low), int(high)),
+        scale,
     )
 
 
@@ -427,7 +492,8 @@ def _sentences(sets: Sequence[DataSet], because: str) -> PaperItem:
     if not rows:
         reason = f"fewer than {_LEAST} answers have a reference of several sentences"
         return not_made("Table 6", reason, TABLE6)
-    return compared("Table 6", rows, TABLE6, keys=("data", "metric"), because=because)
+    why = f"{because}; a full stop and a space between words make several sentences here"
+    return _beside("Table 6", rows, TABLE6, ("data", "metric"), why)
 
 
 #: Answers that a correlation needs to be shown.
@@ -448,7 +514,7 @@ def _errors(sets: Sequence[DataSet], because: str) -> PaperItem:
             for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         ]
     why = f"{because}; manage.py evaluate --differences lists the {MOST} answers themselves"
-    return compared("Section 5.4, errors", rows, ERRORS, keys=("data", "type"), because=why)
+    return _beside("Section 5.4, errors", rows, ERRORS, ("data", "type"), why)
 
 
 def _ranking(sets: Sequence[DataSet], because: str) -> PaperItem:
@@ -469,7 +535,11 @@ def _ranking(sets: Sequence[DataSet], because: str) -> PaperItem:
     if not rows:
         reason = "no two answers to a question are clearly apart for people"
         return not_made("Table 7", reason, TABLE7)
-    return compared("Table 7", rows, TABLE7, keys=("data", "metric"), because=because, tolerance=0.005 + 1e-9)
+    why = (
+        f"{because}; the paper's 93 pairs of MS-MARCO are those at least 2 apart (it says more than 2, which "
+        "are 89), and no rule for ties gives its percentages from the answers that its authors published"
+    )
+    return _beside("Table 7", rows, TABLE7, ("data", "metric"), why, tolerance=0.005 + 1e-9)
 
 
 def _systems(sets: Sequence[DataSet]) -> list[PaperRow]:
@@ -491,17 +561,17 @@ def _systems(sets: Sequence[DataSet]) -> list[PaperRow]:
     return rows
 
 
-def _by_system(sets: Sequence[DataSet], because: str) -> PaperItem:
+def _by_system(sets: Sequence[DataSet], because: str, note: str) -> PaperItem:
     rows: list[PaperRow] = []
     for each in sets:
         for code, system in enumerate(each.judged.system_names):
             of_system = each.judged.systems == code
             if of_system.sum() > 2:
-                found: list[PaperRow] = _correlations(each, of_system)
+                found: list[PaperRow] = _correlations(replace(each, columns=each.by_system), of_system)
                 rows += [{**row, "system": system} for row in found]
     if not rows:
         return not_made("Table 9", "no system has three answers", TABLE9)
-    return compared("Table 9", rows, TABLE9, keys=("data", "system", "metric"), because=because)
+    return _beside("Table 9", rows, TABLE9, ("data", "system", "metric"), because, note=note)
 
 
 def _f1(models: PaperModels, because: str) -> PaperItem:

@@ -175,7 +175,8 @@ def _table(rows: Sequence[PaperRow]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    """Text of people in a cell: no end of the cell or row, and no markup."""
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
 def _cell(value: Value) -> str:

@@ -185,7 +185,9 @@ class ReleaseTable:
                     continue
                 given = each.get("aspects") or []
                 listed = json.loads(given) if isinstance(given, str) else given
-                aspects = {str(one["name"]): float(one["score"]) for one in listed}
+                aspects = {
+                    str(one["name"]): float(one["score"]) for one in listed if one["score"] is not None
+                }
                 worker = str(each.get("worker") or place)
                 yield str(each["candidate_id"]), worker, float(each["score"]), aspects
 

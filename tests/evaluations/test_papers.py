@@ -17,6 +17,9 @@ from evaluations.papers.items import PaperData, PaperItem, PaperSettings, PaperS
 from evaluations.papers.report import MODULES, build_report, paper_named, render_markdown, sample_sources
 from metrics.agreement.data import ratings_of
 from metrics.agreement.recipes import named
+from metrics.catalogue import metric
+from metrics.scoring import score
+from metrics.texts import Answers
 from tests.evaluations.release_folders import as_release
 from tests.repository import ROOT
 
@@ -125,9 +128,9 @@ def test_curves_begin_at_weight_0_and_pass_the_figures_of_table_2(sample_reports
     for name, weight, own, kind in (("Figure 1", "alpha", 2, "Yes-No"), ("Figure 2", "beta", 1, "Entity")):
         rows = item_of(sample_reports, "003", name).rows
         points = {(row["metric"], row[weight]): row["PCC"] for row in rows}
-        for metric in ("ROUGE-L", "BLEU-4"):
-            assert points[f"Adapted {metric}", 0] == pytest.approx(table[metric][kind])
-            assert points[f"Adapted {metric}", own] == pytest.approx(table[f"Adapted {metric}"][kind])
+        for name_of in ("ROUGE-L", "BLEU-4"):
+            assert points[f"Adapted {name_of}", 0] == pytest.approx(table[name_of][kind])
+            assert points[f"Adapted {name_of}", own] == pytest.approx(table[f"Adapted {name_of}"][kind])
 
 
 def quadratic_kappa(pairs):
@@ -161,26 +164,34 @@ def test_systems_of_004_lie_where_the_means_of_their_ratings_are(sample_reports)
     assert removed == {*ratings, "Average", "at random"}
 
 
-@pytest.fixture(scope="module")
-def rated_by_aspect(tmp_path_factory):
-    """A release of 20 responses by 4 workers, each with scores of two aspects, and its ratings."""
+def report_by_aspect(folder, aspects):
+    """Rows of a release of 20 responses by 4 workers with `aspects(chance, row)` each, and its report."""
     chance = np.random.default_rng(4)
     ratings = ratings_of(
         [(f"c{item}", f"w{worker}", 1 + int(chance.integers(5))) for item in range(20) for worker in range(4)]
     )
-    folder = as_release(ratings, named("none"), tmp_path_factory.mktemp("rated") / "release")
-    file = folder / "jsonl/ratings-test.jsonl"
+    file = as_release(ratings, named("none"), folder) / "jsonl/ratings-test.jsonl"
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     for row in rows:
-        near = min(5, row["score"] + int(chance.integers(2)))
-        row["aspects"] = [
-            {"name": "background", "score": 1 + int(chance.integers(2))},
-            {"name": "topicality", "score": near},
-        ]
+        row["aspects"] = aspects(chance, row)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     data = PaperData((PaperSource("rated", str(folder)),))
     report = build_report(paper_named("004"), data, PaperSettings(version="test", replicates=20, draws=49))
     return rows, {item.name: item for item in report.items}
+
+
+@pytest.fixture(scope="module")
+def rated_by_aspect(tmp_path_factory):
+    """A release of responses, each with scores of two aspects, and its report."""
+
+    def aspects(chance, row):
+        near = min(5, row["score"] + int(chance.integers(2)))
+        return [
+            {"name": "background", "score": 1 + int(chance.integers(2))},
+            {"name": "topicality", "score": near},
+        ]
+
+    return report_by_aspect(tmp_path_factory.mktemp("rated") / "release", aspects)
 
 
 def aspect_of(row, name):
@@ -204,6 +215,22 @@ def test_table_2_of_004_has_a_kappa_per_aspect(rated_by_aspect):
         assert found[name.capitalize()]["r"] == pytest.approx(r)
 
 
+def test_an_aspect_that_is_not_scored_in_whole_numbers_has_no_kappa_and_says_why(tmp_path):
+    _, items = report_by_aspect(
+        tmp_path / "release",
+        lambda chance, row: [
+            {"name": "topicality", "score": row["score"] + 0.5},
+            {"name": "background", "score": None},
+        ],
+    )
+    overall, topicality = items["Table 2"].rows
+    assert overall["kappa"] is not None
+    assert (topicality["measurement"], topicality["kappa"]) == ("Topicality", None)
+    assert topicality["r"] == pytest.approx(1)
+    assert "topicality has no kappa: scores of aspects are whole numbers" in items["Table 2"].differs
+    assert {row["measurement"] for row in items["Figure 5"].rows} == {"Overall", "Topicality"}
+
+
 def test_figure_5_of_004_has_scores_less_the_mean_of_their_worker(rated_by_aspect):
     rows, items = rated_by_aspect
     means = defaultdict(list)
@@ -220,6 +247,23 @@ def test_figure_5_of_004_has_scores_less_the_mean_of_their_worker(rated_by_aspec
     assert (point["mean"], point["sd"], point["n"]) == (
         pytest.approx(np.mean(own)), pytest.approx(np.std(own, ddof=1)), 4,
     )  # fmt: skip
+
+
+def test_cider_by_system_counts_words_in_the_answers_of_that_system_alone(sample_reports):
+    text = (Path(examples.__file__).parent / "answers.csv").read_text(encoding="utf-8")
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["system"] == "sample-a"]
+    answers = Answers(
+        [row["answer"] for row in rows],
+        [[row[f"reference{k}"] for k in (1, 2) if row[f"reference{k}"]] for row in rows],
+    )
+    alone = score(answers, [metric("cider", "kpqa-2021")]).values["cider"]
+    people = [np.mean([float(row[f"rating{k}"]) for k in range(1, 6) if row[f"rating{k}"]]) for row in rows]
+    found = next(
+        row
+        for row in item_of(sample_reports, "002", "Table 9").rows
+        if (row["metric"], row["system"]) == ("CIDEr", "sample-a")
+    )
+    assert found["r"] == pytest.approx(np.corrcoef(people, alone)[0, 1])
 
 
 def test_the_command_writes_one_report_with_the_keys_of_its_contract(tmp_path):
@@ -250,6 +294,7 @@ def test_list_says_what_each_paper_needs():
         (["001", "--data", "."], "has no qrels.tsv"),
         (["001", "--data", "a=x", "--data", "b=y"], "takes one --data"),
         (["002", "--data", "a=x", "--data", "a=y"], "another data set a"),
+        (["003", "--data", str(ROOT / "examples/answers.csv")], "about opinions and entities"),
     ],
 )
 def test_what_cannot_be_read_is_said_and_nothing_is_written(words, answer, tmp_path, monkeypatch):
@@ -268,6 +313,24 @@ def test_cells_beyond_the_printed_digits_and_missing_ones_are_counted():
         "because the data are others"
     )
     assert compared("Table 3", rows[:1], printed[:1], keys=("metric",), because="x").differs == "same"
+
+
+def test_printed_cells_that_are_not_here_may_have_a_reason_of_their_own():
+    printed = [{"metric": "a", "r": 0.5}, {"metric": "b", "r": 0.2}]
+    for rows, said in (
+        ([{"metric": "a", "r": 0.5}], "1 of 2 printed cells that are not here because no b"),
+        (
+            [{"metric": "a", "r": 0.3}],
+            "up to 0.2 in 1 of 2 cells because other data, and by 1 of 2 printed cells that are not here "
+            "because no b",
+        ),
+        (
+            [{"metric": "a", "r": 0.3}, {"metric": "b", "r": 0.2}],
+            "up to 0.2 in 1 of 2 cells because other data",
+        ),
+    ):
+        item = compared("T", rows, printed, keys=("metric",), because="other data.", lacking="no b")
+        assert item.differs == f"differs by {said}"
 
 
 def test_an_item_says_either_how_it_differs_or_why_it_is_not_made():
