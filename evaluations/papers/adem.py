@@ -24,7 +24,7 @@ from evaluations.papers.items import (
     number,
     score_source,
 )
-from evaluations.tables.release_table import ReleaseTable
+from evaluations.tables.rows import AspectTable
 from evaluations.training import study
 from metrics.agreement.aspects import aspect_ratings, worker_kappa
 from metrics.agreement.data import Floats, Ratings, added, divided
@@ -98,8 +98,11 @@ _TRAINED = (
     "it is about the training itself: manage.py train-adem trains with one system left out and on shares of "
     "the data, and its report has it"
 )
-_ONE_QUESTION = "it has overall scores alone (a release whose judges were asked about aspects has more)"
-#: Responses of which Figure 5 shows points: the paper's has about as many.
+_ONE_QUESTION = (
+    "it has overall scores alone (a release whose judges were asked about aspects has more, and so has a "
+    "table with columns such as aspect_topicality_1 beside rating1)"
+)
+#: Responses of which Figure 5 has points: the paper's has about as many.
 _POINTS = 100
 _EXAMPLES = "it shows single responses of the authors' Twitter data, whose ADEM scores are not published"
 
@@ -182,7 +185,7 @@ def _facts(scores: SourceScores, because: str) -> PaperItem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aspects:
-    """Ratings of a release with what they say of each aspect (nan: nothing), and their overall scores."""
+    """Ratings with what they say of each aspect (nan: nothing), and their overall scores."""
 
     ratings: Ratings
     overall: Floats
@@ -190,10 +193,10 @@ class Aspects:
 
 
 def _aspects(data: PaperData) -> Aspects | None:
-    """The aspects of a release, of which a worker's first rating of a response counts; None where there are
-    none."""
+    """The aspects that judges were asked about, of which a worker's first rating of a response counts; None
+    where there are none."""
     with data.opened(data.sources[0]) as table:
-        rows = list(table.aspect_ratings()) if isinstance(table, ReleaseTable) else []
+        rows = list(table.aspect_ratings()) if isinstance(table, AspectTable) else []
     names = sorted({name for *_, given in rows for name in given})
     if not names:
         return None
@@ -425,7 +428,8 @@ PAPER = Paper(
     "004",
     "Lowe et al. (2017), Towards an Automatic Turing Test: Learning to Evaluate Dialogue Responses",
     needs="A table or release of judged responses: question (the context), answer, reference1, system, and "
-    "single ratings; an ADEM model (--model) for its rows.",
+    "single ratings (rating1 …), with what raters said of aspects (aspect_topicality_1 …) for Table 2 and "
+    "Figure 5; an ADEM model (--model) for its rows.",
     items=ITEMS,
     sample=("papers/004.csv",),
     build=build_items,

@@ -25,6 +25,8 @@ MODULES = {
     "003": "evaluations.papers.dureader",
     "004": "evaluations.papers.adem",
 }
+#: Rows of a table in report.md.
+MOST_ROWS = 40
 FILES = ("report.json", "report.html", "report.md")
 
 
@@ -171,7 +173,11 @@ def _columns(rows: Sequence[PaperRow]) -> list[str]:
 def _table(rows: Sequence[PaperRow]) -> list[str]:
     names = _columns(rows)
     lines = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
-    return lines + [f"| {' | '.join(_escaped(_cell(row.get(name))) for name in names)} |" for row in rows]
+    lines += [
+        f"| {' | '.join(_escaped(_cell(row.get(name))) for name in names)} |" for row in rows[:MOST_ROWS]
+    ]
+    more = len(rows) - MOST_ROWS
+    return [*lines, "", f"{more:,} more rows are in report.json and report.html."] if more > 0 else lines
 
 
 def _escaped(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.files.cells import unguarded
 from evaluations.errors import EvaluationError
-from evaluations.tables.rows import Row, simulated_of
+from evaluations.tables.rows import AspectRating, Row, simulated_of
 from metrics.agreement.recipes import Z
 from releases.diff import manifest_in
 from releases.errors import ReleaseError
@@ -170,7 +170,7 @@ class ReleaseTable:
         found = self._room.execute("SELECT 1 FROM rating LIMIT 1").fetchone()
         return found is not None or self.stage != ELSEWHERE
 
-    def aspect_ratings(self) -> Iterator[tuple[str, str, float, dict[str, float]]]:
+    def aspect_ratings(self) -> Iterator[AspectRating]:
         """Candidate, worker, score and scores of aspects of the stage's ratings by workers who stay, in their
         order."""
         if not files_of(self._manifest, self._format, "ratings"):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from itertools import islice
 from math import nan
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from metrics.texts import Answers
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 CHUNK = 4096
 #: What rows are named that have no system, in a table that names systems.
 NO_SYSTEM = "(no system)"
+
+
+#: Answer, rater, overall score, and scores of the aspects that the rater was asked about, by their names.
+AspectRating = tuple[str, str, float, dict[str, float]]
 
 
 @dataclass(slots=True)
@@ -75,6 +79,15 @@ class AnswerTable(Protocol):
 
     def rows(self) -> Iterator[Row]:
         """All rows in their order; EvaluationError where one cannot be read."""
+        ...
+
+
+@runtime_checkable
+class AspectTable(Protocol):
+    """A table that may know what raters said of aspects beside the overall score."""
+
+    def aspect_ratings(self) -> Iterator[AspectRating]:
+        """Single ratings with their aspects, in their order; none where no rater was asked about any."""
         ...
 
 

@@ -19,7 +19,7 @@ from evaluations.tables.first_pass import (
     text_of,
     texts_of,
 )
-from evaluations.tables.rows import Row
+from evaluations.tables.rows import AspectRating, Row
 from evaluations.tables.sheet import Cells, Sheet, open_sheet
 
 #: Fields that one column holds, each with the names that are taken for it, the likeliest first.
@@ -103,6 +103,8 @@ FIELDS = (*ONE, *SEVERAL)
 _NUMBERED = {"reference": "references", "score": "ratings", "rating": "ratings", "label": "labels"}
 _TYPED = re.compile(r"(reference|score|rating|label)(\d+)")
 _DIGITS = re.compile(r"(\d+)$")
+#: What the rater of a column rating2 said of an aspect: aspect_topicality_2.
+_ASPECT = re.compile(r"aspect_(?P<name>.*[^\d_])_?(?P<number>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +296,56 @@ class FileTable:
                     yield self._row(line, cells)
         except FileRefusedError as error:
             raise EvaluationError(str(error)) from error
+
+    def aspect_ratings(self) -> Iterator[AspectRating]:
+        """The single ratings of each answer with what columns such as aspect_topicality_2 say beside rating2;
+        nothing where there are no such columns.
+
+        EvaluationError for an aspect without a score that it stands beside.
+        """
+        aspects = self._aspect_places()
+        if not aspects:
+            return
+        try:
+            for line, cells in self.sheet.rows():
+                if _blank(cells):
+                    continue
+                read = _Reader(self.sheet, line, cells)
+                for rating, places in aspects.items():
+                    score = read.number(rating)
+                    said = {name: read.number(place) for name, place in places.items()}
+                    given = {name: value for name, value in said.items() if not math.isnan(value)}
+                    if given and math.isnan(score):
+                        raise self.sheet.wrong(
+                            line,
+                            f"there is a score of {next(iter(given))} and none in "
+                            f"{self.sheet.columns[rating]!r}, the same person's. Give both or none.",
+                        )
+                    if not math.isnan(score):
+                        yield str(line), self.sheet.columns[rating], score, given
+        except FileRefusedError as error:
+            raise EvaluationError(str(error)) from error
+
+    def _aspect_places(self) -> dict[int, dict[str, int]]:
+        """Columns of aspects by the aspect's name, for the column of ratings with the same number."""
+        plain = [_plain(each) for each in self.sheet.columns]
+        found = {place: fits for place, each in enumerate(plain) if (fits := _ASPECT.fullmatch(each))}
+        if not found:
+            return {}
+        ratings = {
+            number[1]: place
+            for place in self.places.several.get("ratings", ())
+            if (number := _DIGITS.search(plain[place]))
+        }
+        aspects: dict[int, dict[str, int]] = {place: {} for place in ratings.values()}
+        for place, fits in found.items():
+            if fits["number"] not in ratings:
+                raise EvaluationError(
+                    f"{self.sheet.name}, line 1: the column {self.sheet.columns[place]!r} stands beside no "
+                    f"column rating{fits['number']}. Name both by the same number."
+                )
+            aspects[ratings[fits["number"]]][fits["name"].replace("_", " ")] = place
+        return aspects
 
     def column(self, field: str) -> str:
         """The name of a field's first column, for messages."""

@@ -13,8 +13,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 import examples
+from evaluations.errors import EvaluationError
 from evaluations.papers.items import PaperData, PaperItem, PaperSettings, PaperSource, compared, not_made
 from evaluations.papers.report import MODULES, build_report, paper_named, render_markdown, sample_sources
+from evaluations.tables.table import open_table
 from metrics.agreement.data import ratings_of
 from metrics.agreement.recipes import named
 from metrics.catalogue import metric
@@ -229,6 +231,32 @@ def test_an_aspect_that_is_not_scored_in_whole_numbers_has_no_kappa_and_says_why
     assert topicality["r"] == pytest.approx(1)
     assert "topicality has no kappa: scores of aspects are whole numbers" in items["Table 2"].differs
     assert {row["measurement"] for row in items["Figure 5"].rows} == {"Overall", "Topicality"}
+
+
+def test_a_table_of_answers_has_aspects_in_columns_beside_its_ratings(sample_reports):
+    given = [
+        (row[f"rating{k}"], row[f"aspect_topicality_{k}"])
+        for row in rows_of("004")
+        for k in range(1, 5)
+        if row[f"rating{k}"]
+    ]
+    found = {row["measurement"]: row for row in item_of(sample_reports, "004", "Table 2").rows}
+    assert list(found) == ["Overall", "Background", "Informativeness", "Topicality"]
+    assert found["Topicality"]["r"] == pytest.approx(np.corrcoef(np.array(given, float).T)[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("rating", "column", "answer"),
+    [
+        ("", "aspect_topicality_1", "line 2: there is a score of topicality and none in 'rating1'"),
+        ("3", "aspect_topicality_2", "'aspect_topicality_2' stands beside no column rating2"),
+    ],
+)
+def test_an_aspect_without_its_rating_is_refused(rating, column, answer, tmp_path):
+    path = tmp_path / "rated.csv"
+    path.write_text(f"question,answer,reference1,rating1,{column}\nq,a,b,{rating},4\nr,a,b,4,4\n")
+    with pytest.raises(EvaluationError, match=answer):
+        list(open_table(path).aspect_ratings())
 
 
 def test_figure_5_of_004_has_scores_less_the_mean_of_their_worker(rated_by_aspect):
