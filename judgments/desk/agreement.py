@@ -131,6 +131,7 @@ class AspectRow:
     step: str
     ratings: int
     alpha: Figure
+    ci: tuple[float, float] | None
     kappa: Figure
     reliability: Figure
     pearson: Figure
@@ -212,6 +213,7 @@ def aspect_view(said: Mapping[str, Any]) -> Iterator[AspectRow]:
                 words,
                 part["n_ratings"],
                 _read_figure(part, "alpha"),
+                (ci[0], ci[1]) if (ci := part.get("ci")) else None,
                 _read_figure(part, "kappa"),
                 _read_figure(part, "spearman_brown"),
                 _read_figure(part, "pearson"),

@@ -144,12 +144,17 @@ def _aspects(said: dict[str, Any]) -> Table | None:
         return None
     names = ("n_ratings", "n_items", "workers", "alpha", "kappa", "split_half", "spearman_brown", "pearson")
     rows = [
-        (row["aspect"], step, name, row[step].get(name), row[step].get("reason", {}).get(name, ""))
+        (
+            row["aspect"], step, name, row[step].get(name),
+            *((row[step].get("ci") or (None, None)) if name == "alpha" else (None, None)),
+            row[step].get("reason", {}).get(name, ""),
+        )
         for row in said["aspects"]
         for step in ("before", "after_workers")
         for name in names
-    ]
-    return Table(said["signatures"]["aspects"], ("aspect", "step", "figure", "value", "reason"), rows)
+    ]  # fmt: skip
+    header = ("aspect", "step", "figure", "value", "low", "high", "reason")
+    return Table(said["signatures"]["aspects"], header, rows)
 
 
 def _removed(said: dict[str, Any]) -> Table:

@@ -84,11 +84,20 @@ def _aspect_table(report: Mapping[str, Any]) -> Any:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    for name in ("aspect", "", "alpha", "median kappa", "reliability", "r with overall score"):
+    for name in (
+        "aspect",
+        "",
+        "alpha",
+        "95 % interval",
+        "median kappa",
+        "reliability",
+        "r with overall score",
+    ):
         table.add_column(name)
     for name, step, figures in aspect_rows(report):
-        numbers = (figures[each] for each in ("alpha", "kappa", "spearman_brown", "pearson"))
-        table.add_row(escape(plain(name)), step, *map(figure, numbers))
+        numbers = (figure(figures[each]) for each in ("kappa", "spearman_brown", "pearson"))
+        between = interval(figures.get("ci")).strip() or NONE
+        table.add_row(escape(plain(name)), step, figure(figures["alpha"]), between, *numbers)
     return table
 
 

@@ -7,7 +7,7 @@ cross-fitted one).
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,14 @@ import numpy as np
 from metrics.agreement.alpha import alpha_of
 from metrics.agreement.data import NO_RATINGS, NO_VARIATION, Floats, Mask, Ratings
 from metrics.agreement.filters import Run
+from metrics.agreement.intervals import interval_or_reason
 from metrics.agreement.kappa import pairwise_median
 from metrics.agreement.quotes import OVERALL
 from metrics.agreement.recipes import KAPPA, NONE
 from metrics.agreement.reliability import split_half
 from metrics.agreement.report_tables import MOST_PAIRS
 from metrics.agreement.scale import MOST_SCORES, Scale
-from metrics.figure import Figure, figures_as_json
+from metrics.figure import Figure, add_reasons, figures_as_json
 
 #: Items that two workers must share for a kappa of the two.
 LEAST_SHARED = 5
@@ -72,25 +73,33 @@ def with_overall(ratings: Ratings, values: Floats, among: Mask) -> Figure:
 
 
 def aspect_rows(
-    ratings: Ratings, done: Run, aspects: Mapping[str, Floats], *, splits: int, seed: int
+    ratings: Ratings,
+    done: Run,
+    aspects: Mapping[str, Floats],
+    *,
+    replicates: int,
+    splits: int,
+    seed: int,
 ) -> list[dict[str, Any]]:
     """A row for the overall score and one for each aspect, with its figures before and after worker removal.
 
     `aspects` have a number for each rating, nan where nothing was said. Halves are split without any filter.
+    `replicates` are those of alpha's interval, over items and workers; 0 leaves it out.
     """
+    how = _Draws(replicates, splits, seed)
     same = bool((done.standing == done.distinct).all())
     rows = []
     for name, values in ((OVERALL, None), *aspects.items()):
-        before = _figures(ratings, values, done.distinct, splits, seed)
+        before = _figures(ratings, values, done.distinct, how)
         if same:
             after = dict(before)
         elif values is None and removed_by_kappa(done):
             after = _counts(ratings.only(done.standing))
             after |= {"workers": 0, **figures_as_json(dict.fromkeys(_FIGURES, Figure(None, SELECTED)))}
-            after |= {"pearson": None}
-            after["reason"]["pearson"] = OF_ITSELF
+            after |= {"ci": None, "pearson": None}
+            after["reason"] |= {"ci": SELECTED, "pearson": OF_ITSELF}
         else:
-            after = _figures(ratings, values, done.standing, splits, seed)
+            after = _figures(ratings, values, done.standing, how)
         rows.append({"aspect": name, "before": before, "after_workers": after})
     return rows
 
@@ -108,18 +117,31 @@ def _counts(ratings: Ratings) -> dict[str, Any]:
     return {"n_ratings": len(ratings), "n_items": int((n > 0).sum())}
 
 
-def _figures(ratings: Ratings, values: Floats | None, among: Mask, splits: int, seed: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """How much is drawn for an interval and for halves, and from which seed."""
+
+    replicates: int
+    splits: int
+    seed: int
+
+
+def _figures(ratings: Ratings, values: Floats | None, among: Mask, how: _Draws) -> dict[str, Any]:
     own = ratings.only(among) if values is None else aspect_ratings(ratings, values, among)
-    halves = split_half(own, NONE, splits=splits, seed=seed)
+    halves = split_half(own, NONE, splits=how.splits, seed=how.seed)
     kappa = worker_kappa(own) if len(own) else Figure(None, NO_RATINGS, n=0)
+    alpha = _alpha(own)
+    ci, why = interval_or_reason(own, alpha, replicates=how.replicates, seed=how.seed)
     figures = {
-        "alpha": _alpha(own),
+        "alpha": alpha,
         "kappa": kappa,
         "split_half": halves.half,
         "spearman_brown": halves.whole,
         "pearson": Figure(None, OF_ITSELF) if values is None else with_overall(ratings, values, among),
     }
-    return {**_counts(own), "workers": kappa.n, **figures_as_json(figures)}
+    said = {**_counts(own), "workers": kappa.n, **figures_as_json(figures)}
+    said["ci"] = None if ci is None else list(ci)
+    return said if ci is not None else add_reasons(said, {"ci": why})
 
 
 def _alpha(ratings: Ratings) -> Figure:

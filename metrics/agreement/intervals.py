@@ -31,6 +31,7 @@ from metrics.agreement.data import (
     stable_order,
     value_counts,
 )
+from metrics.figure import Figure
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -80,6 +81,27 @@ def alpha_interval(
         return None
     low, high = np.quantile(found, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
     return float(low), float(high)
+
+
+#: Why an alpha has no interval.
+NOT_ASKED = "no interval was asked for (0 replicates)"
+ONE_PAIRABLE = "not defined: only one item has two ratings, and a sample of it is always the same"
+
+
+def interval_or_reason(
+    ratings: Ratings, one: Figure, *, replicates: int, seed: int
+) -> tuple[tuple[float, float] | None, str]:
+    """The two-way interval of `one`, the interval alpha of the ratings, or why it has none."""
+    if one.value is None:
+        return None, one.reason
+    if int((np.bincount(ratings.items) > 1).sum()) < 2:
+        return None, ONE_PAIRABLE
+    if not replicates:
+        return None, NOT_ASKED
+    ci = alpha_interval(ratings, replicates=replicates, seed=seed)
+    workers, items = len(np.unique(ratings.workers)), int((np.bincount(ratings.items) > 1).sum())
+    few = f"not defined: {items:,} items with two ratings by {workers:,} workers are too few to draw from"
+    return ci, "" if ci is not None else few
 
 
 def _over_items(

@@ -25,7 +25,7 @@ from metrics.agreement.aspects import LEAST_SHARED, aspect_rows, removed_by_kapp
 from metrics.agreement.data import Floats, RatingGroups, Ratings, sums_of, value_counts
 from metrics.agreement.filters import Checks, Run, run
 from metrics.agreement.icc import ONE_ITEM, one_way
-from metrics.agreement.intervals import alpha_interval
+from metrics.agreement.intervals import interval_or_reason
 from metrics.agreement.nulls import ExpectedAlpha, Null, expected_alpha, null_alpha
 from metrics.agreement.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
 from metrics.agreement.reliability import FOLDS, SplitHalf, cross_fitted, replicates_of, split_half
@@ -201,8 +201,6 @@ _LEAST_SPLITS = 5
 _ROUNDS = 3
 _CROWDS = 10
 _NO_Z = "the recipe removes no single responses"
-_ONE_PAIRABLE = "not defined: only one item has two ratings, and a sample of it is always the same"
-_NO_INTERVAL = "no interval was asked for (0 replicates)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,10 +314,12 @@ def report(
     said["signatures"] = _signatures(task)
     said["warnings"] += said["reliability"]["cautions"]
     if aspects:
-        said["aspects"] = aspect_rows(ratings, done, aspects, splits=task.halvings, seed=seed)
+        said["aspects"] = aspect_rows(
+            ratings, done, aspects, replicates=replicates, splits=task.halvings, seed=seed
+        )
         said["signatures"]["aspects"] = task.signature(
             "aspects", alpha="interval", kappa="median-of-pairwise-medians", weights="quadratic",
-            least=LEAST_SHARED, halves="unfiltered", splits=task.halvings,
+            least=LEAST_SHARED, halves="unfiltered", splits=task.halvings, replicates=replicates,
         )  # fmt: skip
         if removed_by_kappa(done):
             said["warnings"].append(ASPECTS_AFTER_KAPPA)
@@ -386,30 +386,12 @@ def _stage(task: _Task, ratings: Ratings) -> dict[str, Any]:
     figures = alphas(ratings)
     one = figures["interval"]
     said = figures_as_json(figures)
-    ci = None
-    why = _NO_INTERVAL
-    if one.value is None:
-        why = one.reason
-    elif (ratings.items == ratings.items[0]).all():
-        why = ONE_ITEM
-    elif _pairable_items(ratings) < 2:
-        why = _ONE_PAIRABLE
-    elif task.replicates:
-        ci = alpha_interval(ratings, replicates=task.replicates, seed=task.seed)
-        why = _too_few(ratings)
+    if one.value is not None and (ratings.items == ratings.items[0]).all():
+        ci, why = None, ONE_ITEM
+    else:
+        ci, why = interval_or_reason(ratings, one, replicates=task.replicates, seed=task.seed)
     said["ci"] = None if ci is None else list(ci)
     return said if ci is not None else add_reasons(said, {"ci": why})
-
-
-def _pairable_items(ratings: Ratings) -> int:
-    """Items with two ratings or more; alpha sees no others."""
-    return int((np.bincount(ratings.items) > 1).sum())
-
-
-def _too_few(ratings: Ratings) -> str:
-    """Why ratings that have an alpha have no interval of it."""
-    workers, items = len(np.unique(ratings.workers)), _pairable_items(ratings)
-    return f"not defined: {items:,} items with two ratings by {workers:,} workers are too few to draw from"
 
 
 def alphas(ratings: Ratings) -> dict[str, Figure]:

@@ -1,13 +1,14 @@
 """Facts about a release out of what was gathered while it was built."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count, Max, Min, Q
 
 from core.projects.models import Project
 from judgments.models import CandidateSource, ImportedScore
+from metrics.agreement.quotes import OVERALL
 from releases.describing.facts import (
     Agreement,
     Alpha,
@@ -68,7 +69,7 @@ def facts_of(
         stages=tuple(_collecting(each) for each in costs["stages"]),
         workers=workers,
         simulated_workers=simulated,
-        agreement=tuple(_agreement(name, report) for name, report in reports.items()),
+        agreement=tuple(each for name, report in reports.items() for each in _agreements(name, report)),
         filters=tuple(_filters(judged, verdicts, reports)),
         privacy=tuple(_privacy(project)),
         imported=_imported(project),
@@ -119,6 +120,33 @@ def _agreement(stage: str, report: Mapping[str, Any]) -> Agreement:
         judgments_after=report["n_kept"] if filtered else None,
         scale=_scale(report),
     )
+
+
+def _agreements(stage: str, report: Mapping[str, Any]) -> Iterator[Agreement]:
+    """Agreement about the overall score, and about each aspect where judges were asked about any.
+
+    No filter looks at aspects and responses are not removed from them, so that after means after workers were
+    removed.
+    """
+    yield _agreement(stage, report)
+    filtered = bool(report["alpha"]["after_workers"].get("removes"))
+    for row in report.get("aspects", ()):
+        if row["aspect"] == OVERALL:
+            continue
+        before, after = row["before"], row["after_workers"]
+        yield Agreement(
+            stage=stage,
+            about=f"{row['aspect']} (further aspect)",
+            measure=_MEASURE,
+            before=_alpha_of_aspect(before),
+            judgments_before=before["n_ratings"],
+            after=_alpha_of_aspect(after) if filtered else None,
+            judgments_after=after["n_ratings"] if filtered else None,
+        )
+
+
+def _alpha_of_aspect(part: Mapping[str, Any]) -> Alpha:
+    return _alpha({"interval": part["alpha"], "ci": part.get("ci")})
 
 
 def _scale(report: Mapping[str, Any]) -> str:

@@ -347,7 +347,11 @@ def test_aspects_have_a_table_with_its_data_where_the_stage_asks_for_them(place)
     rows = list(
         csv.reader(as_("viewer").get(at(place, "figure_csv", figure="aspects")).content.decode().splitlines())
     )
-    assert ["topicality", "before", "n_ratings", "18", ""] in rows
+    assert ["topicality", "before", "n_ratings", "18", "", "", ""] in rows
+    low, high = topicality["before"]["ci"]
+    alpha = next(row for row in rows if row[:3] == ["topicality", "before", "alpha"])
+    assert list(map(float, alpha[4:6])) == [low, high]
+    assert f"{low:.3f} to {high:.3f}" in page
 
 
 def test_a_figure_that_does_not_exist_is_not_found(place):

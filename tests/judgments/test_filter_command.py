@@ -493,7 +493,7 @@ def test_aspects_in_columns_get_their_own_agreement(ratings):
     assert (context["before"]["n_ratings"], context["before"]["alpha"]) == (8, None)
     assert "aspects" not in report_of(path)
     shown = " ".join(filtered(path, aspects="topicality", html=path.with_name("page.html")).split())
-    assert "topicality before 1.000 1.000 1.000" in shown
+    assert "topicality before 1.000 \u2013 1.000 1.000" in shown
     assert "Agreement per aspect" in path.with_name("page.html").read_text()
 
 

@@ -24,7 +24,11 @@ def release(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Pa
     folder = tmp_path_factory.mktemp("campaign") / "release"
     with django_db_blocker.unblock(), transaction.atomic():
         options = Options(formats=tuple(FORMATS), seed=1, shares=(0.6, 0.2, 0.2))
-        planned = build.plan(project=make_world(hostile=True, simulated=True).project, options=options)
+        world = make_world(hostile=True, simulated=True)
+        stage = world.stages["judging"]
+        stage.config = {**stage.config, "aspects": [{"name": "topicality", "question": "Is it about it?"}]}
+        stage.save()
+        planned = build.plan(project=world.project, options=options)
         build.finish(planned, build.build(planned, folder=folder))
         transaction.set_rollback(True)
     yield folder
@@ -37,6 +41,8 @@ def test_the_card_tells_the_campaigns_stages_pay_and_filters(release):
         assert f"**{kind}.**" in text
     assert "0.10 USD" in text
     assert "Krippendorff's alpha, interval" in text
+    [aspect] = [line for line in text.splitlines() if "topicality (further aspect)" in line]
+    assert "not defined" in aspect
     assert "In judging the recipe adem-2017 removed" in text
     assert "[CC-BY-4.0](https://creativecommons.org/licenses/by/4.0/)" in text
 

@@ -1,5 +1,6 @@
 """Agreement per aspect: against krippendorff, numpy and kappas written out."""
 
+from dataclasses import replace
 from itertools import permutations
 from statistics import median
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from metrics.agreement import aspects as per_aspect
+from metrics.agreement import intervals
 from metrics.agreement.data import ratings_of
 from metrics.agreement.recipes import DEFAULT, NONE, with_parameters
 from metrics.agreement.report import ASPECTS_AFTER_KAPPA, report
@@ -83,6 +85,17 @@ def test_an_aspect_that_is_the_score_has_the_figures_of_the_score():
     assert same["pearson"] == pytest.approx(1)
     for name in ("n_ratings", "n_items", "workers", "alpha", "kappa", "split_half", "spearman_brown"):
         assert same[name] == rows["score"]["before"][name]
+
+
+def test_alpha_of_an_aspect_has_the_interval_of_the_alpha_of_a_study_with_those_scores():
+    given = np.nan_to_num(TOPICALITY, nan=3)
+    own = replace(RATINGS, scores=given.astype(np.int16))
+    expected = report(own, NONE, replicates=50, splits=3)["alpha"]["before"]["ci"]
+    rows = report(RATINGS, NONE, aspects={"own": given}, replicates=50, splits=3)["aspects"]
+    low, high = rows[1]["before"]["ci"]
+    assert [low, high] == pytest.approx(expected)
+    assert low < rows[1]["before"]["alpha"] < high
+    assert rows_of()["topicality"]["before"]["reason"]["ci"] == intervals.NOT_ASKED
 
 
 def test_the_halves_correlate_as_spearman_and_brown_say():
