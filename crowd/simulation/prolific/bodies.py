@@ -1,0 +1,486 @@
+"""What a call may carry, field by field; what is not named here is refused."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from crowd.simulation.prolific.answers import RefusalError
+from crowd.simulation.prolific.state import Thing
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+Text = Annotated[str, Field(max_length=20_000)]
+Name = Annotated[str, Field(min_length=1, max_length=500)]
+Identity = Annotated[str, Field(max_length=200)]
+Device = Literal["desktop", "tablet", "mobile"]
+Peripheral = Literal["audio", "camera", "download", "microphone"]
+Label = Literal[
+    "survey",
+    "writing_task",
+    "annotation",
+    "decision_making_task",
+    "interview",
+    "other",
+    "ai_annotation",
+    "ai_evaluation",
+    "ai_reasoning",
+    "ai_fact_checking",
+    "ai_safety",
+    "ai_data_creation_text",
+    "ai_data_creation_audio",
+    "ai_data_creation_video",
+    "ai_data_creation_images",
+    "ai_other",
+]
+StudyType = Literal[
+    "SINGLE",
+    "UK_REP_SAMPLE",
+    "REP_SAMPLE_UK_ENGLISH_AGE_POLITICAL_AFFILIATION_ETHNICITY",
+    "REP_SAMPLE_UK_ENGLISH_AGE_POLITICAL_AFFILIATION",
+    "US_REP_SAMPLE",
+    "REP_SAMPLE_US_ENGLISH_AGE_POLITICAL_AFFILIATION_ETHNICITY",
+    "REP_SAMPLE_US_ENGLISH_AGE_POLITICAL_AFFILIATION",
+    "UK_REGIONAL_REP_SAMPLE",
+    "US_REGIONAL_REP_SAMPLE",
+]
+#: Reasons for which the panel lets work be rejected.
+RejectionCategory = Literal[
+    "TOO_QUICKLY",
+    "TOO_SLOWLY",
+    "FAILED_INSTRUCTIONS",
+    "INCOMP_LONGITUDINAL",
+    "FAILED_CHECK",
+    "LOW_EFFORT",
+    "MALINGERING",
+    "NO_CODE",
+    "BAD_CODE",
+    "NO_DATA",
+    "UNSUPP_DEVICE",
+    "OTHER",
+]
+
+
+class Body(BaseModel):
+    """A body of a call: no field that is not documented, no number given as text."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def read_body(model: type[Body], given: Any) -> Thing:
+    """The given fields, checked. Raises `RefusalError` with what is wrong, by field."""
+    if not isinstance(given, dict):
+        raise RefusalError("The body is not a JSON object.")
+    try:
+        return model.model_validate(given).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        wrong: dict[str, list[str]] = {}
+        for each in error.errors(include_url=False, include_context=False, include_input=False):
+            wrong.setdefault(".".join(str(part) for part in each["loc"]) or "body", []).append(each["msg"])
+        raise RefusalError(wrong) from error
+
+
+class Empty(Body):
+    """No field at all."""
+
+
+class PlainAction(Body):
+    """What happens with a code, without more to say."""
+
+    action: Literal["AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW", "DYNAMIC_PAYMENT"]
+
+
+class GroupAction(Body):
+    """Put into a group, take out of a group."""
+
+    action: Literal["ADD_TO_PARTICIPANT_GROUP", "REMOVE_FROM_PARTICIPANT_GROUP"]
+    participant_group: Identity
+
+
+class ReturnAction(Body):
+    """Ask for a return."""
+
+    action: Literal["REQUEST_RETURN"]
+    return_reason: Text
+
+
+class ScreenOutAction(Body):
+    """A fixed sum instead of the reward, for so many people."""
+
+    action: Literal["FIXED_SCREEN_OUT_PAYMENT"]
+    fixed_screen_out_reward: Whole = Field(ge=0)
+    slots: Whole = Field(ge=0)
+
+
+class CompletionCode(Body):
+    """A code and what happens with it. `code_type` may be a word of one's own."""
+
+    code: Annotated[str, Field(min_length=1, max_length=128)] | None
+    code_type: Annotated[str, Field(min_length=1, max_length=64)]
+    actions: list[
+        Annotated[PlainAction | GroupAction | ReturnAction | ScreenOutAction, Field(discriminator="action")]
+    ]
+    actor: Literal["participant", "researcher"] = "participant"
+
+
+class Range(Body):
+    """Bounds, each of which may be missing."""
+
+    lower: Whole | float | str | None = None
+    upper: Whole | float | str | None = None
+
+
+class RangeWeighting(Body):
+    """The share of a range."""
+
+    selected_range: Range
+    weighting: float
+
+
+class SelectFilter(Body):
+    """One of several values."""
+
+    filter_id: Identity
+    selected_values: list[Identity]
+    weightings: dict[str, float] | None = None
+
+
+class RangeFilter(Body):
+    """A value within bounds."""
+
+    filter_id: Identity
+    selected_range: Range
+    weightings: dict[str, RangeWeighting] | None = None
+
+
+class CompositeFilter(Body):
+    """Filters of which all must fit, or one."""
+
+    filter_id: Literal["and", "or"]
+    selected_filters: list["Filter"]
+
+
+Filter = SelectFilter | RangeFilter | CompositeFilter
+
+
+class AccessDetail(Body):
+    """One of several addresses of a study."""
+
+    external_url: Text
+    total_allocation: Whole = Field(ge=1)
+
+
+class SubmissionsConfig(Body):
+    """How often one person may take part, and how many people at once."""
+
+    auto_rejection_categories: list[Literal["EXCEPTIONALLY_FAST"]] = []
+    max_concurrent_submissions: Whole | None = -1
+    max_submissions_per_participant: Whole | None = 1
+
+
+class CollectionMetadata(Body):
+    """How many people annotate the same."""
+
+    annotators_per_task: Whole | None = Field(default=None, ge=1)
+
+
+class StudyChange(Body):
+    """Fields of a study, any of them."""
+
+    access_details: list[AccessDetail] | None = None
+    completion_codes: list[CompletionCode] | None = None
+    content_warning_details: Text | None = None
+    content_warnings: list[Literal["sensitive", "explicit"]] | None = None
+    credential_pool_id: Identity | None = None
+    data_collection_id: Identity | None = None
+    data_collection_metadata: CollectionMetadata | None = None
+    data_collection_method: Literal["AI_TASK_BUILDER_BATCH", "AI_TASK_BUILDER_COLLECTION"] | None = None
+    description: Text | None = None
+    device_compatibility: list[Device] | None = None
+    estimated_completion_time: Whole | None = Field(default=None, ge=1)
+    external_study_url: Text | None = None
+    filter_set_id: Identity | None = None
+    filter_set_version: Whole | None = None
+    filters: list[Filter] | None = None
+    has_credentials: bool | None = None
+    internal_name: Text | None = None
+    is_external_study_url_secure: bool | None = None
+    maximum_allowed_time: Whole | None = Field(default=None, ge=1)
+    metadata: Text | None = None
+    naivety_distribution_rate: float | None = None
+    name: Name | None = None
+    peripheral_requirements: list[Peripheral] | None = None
+    project: Identity | None = None
+    prolific_id_option: Literal["question", "url_parameters", "not_required"] | None = None
+    reward: Whole | None = Field(default=None, ge=1)
+    study_labels: list[Label] | None = None
+    submissions_config: SubmissionsConfig | None = None
+    total_available_places: Whole | None = Field(default=None, ge=1)
+
+
+class StudyDraft(StudyChange):
+    """A new study. An address may be missing where `access_details` has some."""
+
+    name: Name
+    description: Text
+    prolific_id_option: Literal["question", "url_parameters", "not_required"]
+    estimated_completion_time: Whole = Field(ge=1)
+    reward: Whole = Field(ge=1)
+    total_available_places: Whole = Field(ge=1)
+
+
+class StudyTransition(Body):
+    """What a study shall do."""
+
+    action: Literal["PUBLISH", "SCHEDULE_PUBLISH", "CANCEL_PUBLISH", "PAUSE", "START", "STOP"]
+    publish_at: Identity | None = None
+
+
+class StudyCopy(Body):
+    """Whether those who did the study may do its copy."""
+
+    block_previous_participants: bool = True
+
+
+class CostQuestion(Body):
+    """What a study would cost."""
+
+    reward: Whole = Field(ge=1)
+    total_available_places: Whole = Field(ge=1)
+
+
+class RecruitmentQuestion(Body):
+    """How long a study would take."""
+
+    device_compatibility: list[Device] | None = None
+    estimated_completion_time: Whole = Field(ge=1)
+    filters: list[Filter]
+    peripheral_requirements: list[Peripheral] | None = None
+    reward: Whole = Field(ge=1)
+    study_labels: Label | None = None
+    study_type: StudyType
+    total_available_places: Whole = Field(ge=1)
+    workspace_id: Identity
+
+
+class EligibilityQuestion(Body):
+    """How many people fit."""
+
+    filters: list[Filter]
+    organisation_id: Identity | None = None
+    workspace_id: Identity | None = None
+
+
+class CodeData(Body):
+    """How much of the reward a part of the work is worth."""
+
+    message_to_participant: Text | None = None
+    percentage_of_reward: Whole | None = Field(default=None, ge=8, le=99)
+
+
+class SubmissionTransition(Body):
+    """What becomes of a submission."""
+
+    action: Literal["APPROVE", "COMPLETE", "REJECT", "RETURN", "START", "SCREEN_OUT", "UNREJECT", "UNRETURN"]
+    completion_code: Identity | None = None
+    completion_code_data: CodeData | None = None
+    message: Text | None = None
+    rejection_category: RejectionCategory | None = None
+
+
+class ReturnRequest(Body):
+    """Why somebody shall return a submission."""
+
+    request_return_reasons: list[Text]
+
+
+class BulkApproval(Body):
+    """Submissions to approve: by their ids, or by people of a study."""
+
+    submission_ids: list[Identity] | None = None
+    study_id: Identity | None = None
+    participant_ids: list[Identity] | None = None
+
+
+class BonusList(Body):
+    """Bonuses as lines `id,decimal amount`."""
+
+    csv_bonuses: Annotated[str, Field(max_length=1_000_000)]
+    study_id: Identity
+
+
+class GroupDraft(Body):
+    """A new group of participants."""
+
+    name: Name
+    description: Text | None = None
+    organisation_id: Identity | None = None
+    participant_ids: list[Identity] = []
+    workspace_id: Identity | None = None
+
+
+class GroupChange(Body):
+    """A new name, a whole new list."""
+
+    name: Name | None = None
+    participant_ids: list[Identity] | None = None
+
+
+class ParticipantList(Body):
+    """Participants."""
+
+    participant_ids: list[Identity] = []
+
+
+class SecretDraft(Body):
+    """A workspace that wants a secret."""
+
+    workspace_id: Identity | None = None
+
+
+class SubscriptionDraft(Body):
+    """A new subscription."""
+
+    event_type: Identity
+    id: Identity | None = None
+    is_enabled: bool | None = None
+    target_url: Annotated[str, Field(max_length=2_000)]
+    workspace_id: Identity
+
+
+class SubscriptionChange(Body):
+    """What shall be different."""
+
+    event_type: Identity | None = None
+    is_enabled: bool | None = None
+    target_url: Annotated[str, Field(max_length=2_000)] | None = None
+
+
+class Confirmation(Body):
+    """The secret of `X-Hook-Secret`."""
+
+    secret: Identity
+
+
+class PersonalMessage(Body):
+    """To one participant."""
+
+    body: Text
+    recipient_id: Identity
+    study_id: Identity
+
+
+class BulkMessage(Body):
+    """To several participants."""
+
+    body: Text
+    ids: list[Identity]
+    study_id: Identity
+
+
+class GroupMessage(Body):
+    """To a group."""
+
+    body: Text
+    participant_group_id: Identity
+    study_id: Identity | None = None
+
+
+class EmailAddress(Body):
+    """An address for a participant who tests."""
+
+    email: Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=320)]
+
+
+class PublicDetails(Body):
+    """What participants see of a project."""
+
+    description: Text | None = None
+    short_description: Text | None = None
+    status: Literal["ENABLED", "DISABLED"] | None = None
+    title: Text | None = None
+
+
+class LongitudinalConfig(Body):
+    """Whom a project of several parts keeps."""
+
+    filters: list[Filter] | None = None
+    retention_rate: float
+    target_completions: Whole
+
+
+class Longitudinal(Body):
+    """A project of several parts."""
+
+    config: LongitudinalConfig | None = None
+
+
+class ProjectDraft(Body):
+    """A new project."""
+
+    title: Name
+    description: Text | None = None
+    is_longitudinal: bool = False
+    longitudinal: Longitudinal | None = None
+    naivety_distribution_rate: float | None = None
+    public_details: PublicDetails | None = None
+    type: Literal["PRIVATE", "PUBLIC"] = "PRIVATE"
+
+
+class ProjectChange(Body):
+    """What shall be different."""
+
+    description: Text | None = None
+    hidden: bool | None = None
+    is_sequential: bool | None = None
+    owner: Identity | None = None
+    position: Whole | None = None
+    public_details: PublicDetails | None = None
+    title: Name | None = None
+    type: Literal["PRIVATE", "PUBLIC"] | None = None
+
+
+class WorkspaceDraft(Body):
+    """A new workspace."""
+
+    title: Name
+    currency_code: Literal["USD", "GBP"] | None = None
+    naivety_distribution_rate: float | None = None
+
+
+class WorkspaceUser(Body):
+    """Who has a part in a workspace."""
+
+    id: Identity
+    email: Text | None = None
+    name: Text | None = None
+    roles: list[Text] | None = None
+
+
+class ShortProject(Body):
+    """A project as a workspace lists it."""
+
+    id: Identity
+    title: Name
+    type: Literal["PRIVATE", "PUBLIC"]
+    description: Text | None = None
+    naivety_distribution_rate: float | None = None
+    owner: Identity | None = None
+    public_details: PublicDetails | None = None
+    users: list[WorkspaceUser] | None = None
+
+
+class WorkspaceChange(Body):
+    """A workspace as it shall be; what belongs to the panel is taken as read."""
+
+    id: Identity
+    title: Name
+    description: Text | None = None
+    naivety_distribution_rate: float | None = None
+    owner: Identity | None = None
+    projects: list[ShortProject] | None = None
+    users: list[WorkspaceUser] | None = None
+    wallet: Identity | None = None

@@ -1,0 +1,337 @@
+"""Hooks: secrets, subscriptions, events, and deliveries that fail, repeat, overtake or get lost."""
+
+import http.client
+import json
+import random
+import secrets
+import time
+from contextlib import closing
+from urllib.parse import urlsplit, urlunsplit
+
+from crowd.simulation.prolific.answers import Answer, Call, RefusalError, field_error, not_found, page
+from crowd.simulation.prolific.faults import draw_fault
+from crowd.simulation.prolific.signatures import sign_delivery
+from crowd.simulation.prolific.state import State, Thing
+
+EVENT_TYPES = {
+    "submission.status.change": "A submission changed its status.",
+    "study.status.change": "A study changed its status.",
+    "study.progress.change": "Places of a study were taken or became free.",
+    "study.has_high_return_rate": "Many participants return their submissions.",
+}
+_LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]")
+_RETRIES = 11
+_FIRST_RETRY_SECONDS = 60
+_LONGEST_RETRY_SECONDS = 6 * 3600
+_DISABLED_AFTER_SECONDS = 5 * 24 * 3600
+_OVERTAKEN_SECONDS = 1.0
+_TIMEOUT_SECONDS = 10
+
+
+def announce(state: State, event_type: str, workspace_id: str, resource_id: str, payload: Thing) -> None:
+    """Write an event for everybody who subscribed to it; the deliverer sends it."""
+    for subscription in state.find("subscription", parent=workspace_id, statuses=["on"]):
+        if subscription["event_type"] != event_type:
+            continue
+        is_lost = draw_fault(state, "hook_lost", "hook", event_type)
+        late = _OVERTAKEN_SECONDS if draw_fault(state, "hook_reorder", "hook", event_type) else 0.0
+        state.add(
+            "event",
+            {
+                "datetime_created": state.stamp(),
+                "datetime_updated": state.stamp(),
+                "event_type": event_type,
+                "resource_id": resource_id,
+                "status": "PENDING",
+                "target_url": subscription["target_url"],
+                "payload": {"resource_id": resource_id, "event_type": event_type, **payload},
+                "attempts": 0,
+                "due": state.now() + late,
+                "is_double": draw_fault(state, "hook_duplicate", "hook", event_type),
+                "written_at": state.now(),
+            },
+            parent=subscription["id"],
+            owner=resource_id,
+            # What gets lost is listed as pending for ever.
+            status="LOST" if is_lost else "PENDING",
+        )
+    state.wake.set()
+
+
+# Deliveries
+
+
+def deliver_due(state: State) -> Thing:
+    """Send what is due by now, one after the other. Events that get lost are never sent."""
+    told = {"delivered": 0, "failed": 0}
+    for each in _list_due(state):
+        subscription, event = each
+        told["delivered" if _deliver(state, subscription, event) else "failed"] += 1
+    with state.call():
+        return {**told, "waiting": state.count("event", statuses=["PENDING"])}
+
+
+def next_due(state: State) -> float | None:
+    """Seconds until the next delivery; None where none waits."""
+    with state.call():
+        dues = [event["due"] for _, event in _list_pending(state)]
+        return max(0.0, min(dues) - state.now()) if dues else None
+
+
+def _list_due(state: State) -> list[tuple[Thing, Thing]]:
+    with state.call():
+        now = state.now()
+        due = [each for each in _list_pending(state) if each[1]["due"] <= now]
+        return sorted(due, key=lambda each: each[1]["due"])
+
+
+def _list_pending(state: State) -> list[tuple[Thing, Thing]]:
+    return [
+        (subscription, event)
+        for subscription in state.find("subscription", statuses=["on"])
+        for event in state.find("event", parent=subscription["id"], statuses=["PENDING"])
+    ]
+
+
+def _deliver(state: State, subscription: Thing, event: Thing) -> bool:
+    with state.call():
+        held = state.find("secret", parent=subscription["workspace_id"])
+    secret = held[0]["value"] if held else ""
+    done = _post(event, secret)
+    if done and event["is_double"]:
+        _post(event, secret)
+    with state.call():
+        kept, parent = state.get("event", event["id"]), state.get("subscription", subscription["id"])
+        if kept is None or parent is None:
+            return done
+        kept["attempts"] += 1
+        kept["datetime_updated"] = state.stamp()
+        if done:
+            kept["status"], parent["failing_since"] = "SUCCEEDED", None
+        else:
+            _note_failure(state, parent, kept)
+        state.save(kept, status=kept["status"])
+        state.save(parent, status="on" if parent["is_enabled"] else "off")
+    return done
+
+
+def _note_failure(state: State, subscription: Thing, event: Thing) -> None:
+    now = state.now()
+    subscription["failing_since"] = subscription["failing_since"] or now
+    if now - subscription["failing_since"] >= _DISABLED_AFTER_SECONDS:
+        subscription["is_enabled"] = False
+    if event["attempts"] > _RETRIES or not subscription["is_enabled"]:
+        event["status"] = "FAILED"
+        return
+    longest = min(_FIRST_RETRY_SECONDS * 2 ** (event["attempts"] - 1), _LONGEST_RETRY_SECONDS)
+    jitter = random.Random(f"{state.options.seed} {event['id']} {event['attempts']}").random()
+    event["due"] = now + longest * jitter
+
+
+def _post(event: Thing, secret: str) -> bool:
+    raw = json.dumps(event["payload"]).encode()
+    timestamp = str(int(time.time()))
+    parts = urlsplit(event["target_url"])
+    connect = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    target = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "panel-simulator",
+        "X-Prolific-Request-Signature": sign_delivery(secret, timestamp, raw),
+        "X-Prolific-Request-Timestamp": timestamp,
+        "X-Event-ID": event["id"],
+        "X-Timestamp": str(int(event["written_at"])),
+    }
+    try:
+        with closing(connect(parts.hostname or "", parts.port, timeout=_TIMEOUT_SECONDS)) as connection:
+            connection.request("POST", target, raw, headers)
+            return 200 <= connection.getresponse().status < 300
+    except (OSError, ValueError, http.client.HTTPException):
+        return False
+
+
+# Calls
+
+
+def list_event_types(_call: Call) -> Answer:
+    """What can be subscribed to."""
+    return Answer(
+        200, {"results": [{"event_type": name, "description": text} for name, text in EVENT_TYPES.items()]}
+    )
+
+
+def list_secrets(call: Call) -> Answer:
+    """Secrets of a workspace: one, or none."""
+    return Answer(200, {"results": call.state.find("secret", parent=call.query["workspace_id"])})
+
+
+def create_secret(call: Call) -> Answer:
+    """A new secret; the one before is gone."""
+    workspace = workspace_of(call.state, call.body.get("workspace_id"))
+    for old in call.state.find("secret", parent=workspace["id"]):
+        call.state.remove(old["id"])
+    made = call.state.add(
+        "secret",
+        {"value": secrets.token_urlsafe(32), "workspace_id": workspace["id"]},
+        parent=workspace["id"],
+    )
+    return Answer(201, made)
+
+
+def list_subscriptions(call: Call) -> Answer:
+    """Subscriptions of the account, or of a workspace."""
+    statuses = {"true": ["on"], "false": ["off", "new"]}.get(call.query.get("is_enabled", "").lower(), [])
+    parent = call.query.get("workspace_id")
+    count = call.state.count("subscription", parent=parent, statuses=statuses)
+    return Answer(
+        200,
+        page(
+            call,
+            count,
+            lambda limit, offset: [
+                _view(each)
+                for each in call.state.find(
+                    "subscription", parent=parent, statuses=statuses, limit=limit, offset=offset
+                )
+            ],
+        ),
+    )
+
+
+def create_subscription(call: Call) -> Answer:
+    """A subscription that sends nothing until it is confirmed with the secret in `X-Hook-Secret`."""
+    workspace = workspace_of(call.state, call.body["workspace_id"])
+    _check(call.body)
+    if not call.state.find("secret", parent=workspace["id"]):
+        raise RefusalError("This workspace has no secret; create one first.")
+    secret = secrets.token_urlsafe(24)
+    made = call.state.add(
+        "subscription",
+        {
+            "event_type": call.body["event_type"],
+            "target_url": call.body["target_url"],
+            "workspace_id": workspace["id"],
+            "is_enabled": False,
+            "confirmation": secret,
+            "is_confirmed": False,
+            "failing_since": None,
+        },
+        parent=workspace["id"],
+        status="new",
+    )
+    view = _view(made)
+    # The contract documents a list here, clients in the field read one object: it is both.
+    return Answer(201, {**view, "results": [view]}, {"X-Hook-Secret": secret})
+
+
+def get_subscription(call: Call) -> Answer:
+    """One subscription."""
+    return Answer(200, _view(_subscription(call)))
+
+
+def confirm_subscription(call: Call) -> Answer:
+    """Events flow from now on."""
+    subscription = _subscription(call)
+    if not secrets.compare_digest(subscription["confirmation"].encode(), call.body["secret"].encode()):
+        raise field_error("secret", "This is not the secret of the subscription.")
+    subscription |= {"is_enabled": True, "is_confirmed": True}
+    call.state.save(subscription, status="on")
+    return Answer(200, _view(subscription))
+
+
+def change_subscription(call: Call) -> Answer:
+    """Another address, another type, off or on again."""
+    subscription = _subscription(call)
+    changed = subscription | {name: value for name, value in call.body.items() if value is not None}
+    _check(changed)
+    if changed["is_enabled"] and not changed["is_confirmed"]:
+        raise field_error("is_enabled", "The subscription is not confirmed yet.")
+    if changed["is_enabled"] and not subscription["is_enabled"]:
+        changed["failing_since"] = None
+    call.state.save(changed, status="on" if changed["is_enabled"] else "off")
+    return Answer(200, _view(changed))
+
+
+def delete_subscription(call: Call) -> Answer:
+    """No more events."""
+    subscription = _subscription(call)
+    for event in call.state.find("event", parent=subscription["id"]):
+        call.state.remove(event["id"])
+    call.state.remove(subscription["id"])
+    return Answer(204)
+
+
+def list_events(call: Call) -> Answer:
+    """What was or will be delivered, newest first, also what got lost: the way to catch up."""
+    subscription = _subscription(call)
+    wanted = call.query.get("status")
+    if wanted not in (None, "PENDING", "SUCCEEDED", "FAILED"):
+        raise field_error("status", "One of PENDING, SUCCEEDED, FAILED.")
+    owner, statuses = (
+        call.query.get("resource_id"),
+        {"PENDING": ["PENDING", "LOST"]}.get(wanted or "", [wanted] if wanted else []),
+    )
+    count = call.state.count("event", parent=subscription["id"], owner=owner, statuses=statuses)
+
+    def fetch(limit: int, offset: int) -> list[Thing]:
+        found = call.state.find(
+            "event",
+            parent=subscription["id"],
+            owner=owner,
+            statuses=statuses,
+            newest_first=True,
+            limit=limit,
+            offset=offset,
+        )
+        return [{name: event[name] for name in _EVENT_FIELDS} for event in found]
+
+    return Answer(200, page(call, count, fetch))
+
+
+_EVENT_FIELDS = (
+    "id",
+    "datetime_created",
+    "datetime_updated",
+    "event_type",
+    "resource_id",
+    "status",
+    "target_url",
+    "payload",
+)
+
+
+def workspace_of(state: State, key: str | None) -> Thing:
+    """A workspace; the account's own where none is named."""
+    found = state.get("workspace", key or str(state.fact("workspace")))
+    if found is None:
+        raise not_found("The workspace")
+    return found
+
+
+def _subscription(call: Call) -> Thing:
+    found = call.state.get("subscription", call.ids[0])
+    if found is None:
+        raise not_found("The subscription")
+    return found
+
+
+def _check(subscription: Thing) -> None:
+    if subscription["event_type"] not in EVENT_TYPES:
+        raise field_error("event_type", f"One of {', '.join(EVENT_TYPES)}.")
+    try:
+        parts = urlsplit(subscription["target_url"])
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if (
+        not host
+        or parts.scheme not in ("http", "https")
+        or (parts.scheme == "http" and host not in _LOOPBACK)
+    ):
+        raise field_error("target_url", "An https address, or http on this machine.")
+
+
+def _view(subscription: Thing) -> Thing:
+    return {
+        name: subscription[name] for name in ("id", "event_type", "target_url", "is_enabled", "workspace_id")
+    }

@@ -1,0 +1,276 @@
+"""HTTP in front of the rules: one thread per connection, one transaction per call, faults on the way."""
+
+import hmac
+import json
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from crowd.simulation.prolific import account, bodies, control, hooks, routes
+from crowd.simulation.prolific.answers import Answer, Call, RefusalError, error_answer, message_answer
+from crowd.simulation.prolific.faults import CALL_FAULTS, draw_error_form, draw_fault
+from crowd.simulation.prolific.state import Options, State, Thing
+
+LOG = logging.getLogger(__name__)
+HOST = "127.0.0.1"
+_MOST_BYTES = 4_000_000
+_WALLET_ACTIONS = (None, "APPROVE", "COMPLETE", "SCREEN_OUT", "PUBLISH")
+_DELIVERY_PAUSE_SECONDS = 1.0
+_CONNECTION_SECONDS = 120
+_CONTROL = "/_control/"
+_DEFAULT_DELAY_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class WireCall:
+    """A call as it came over the wire."""
+
+    method: str
+    target: str
+    token: str | None
+    raw: bytes = b""
+
+
+class LostReplyError(Exception):
+    """The call, or its answer, gets lost: the connection ends without a word."""
+
+
+class Simulator:
+    """The panel behind its HTTP surface; `answer` is what one call gets."""
+
+    def __init__(self, path: Path | str, token: str, options: Options | None = None) -> None:
+        self.state = State(path, options)
+        self.site = f"http://{HOST}"
+        self._token = token
+        self._wallet = threading.Lock()
+        self._delivery = threading.Lock()
+        self._is_over = threading.Event()
+        self._deliverer = threading.Thread(target=self._deliver_forever, daemon=True)
+        self.state.begin = lambda: account.begin(self.state)
+        self.state.handlers = {
+            **routes.handlers_of(self.state),
+            "arrive": lambda body: control.let_arrive(self.state, **body),
+            "leave": lambda body: control.let_leave(self.state, **body),
+        }
+        with self.state.call():
+            pass
+
+    def start_deliveries(self) -> None:
+        """Send events of hooks from now on, in a thread."""
+        self._deliverer.start()
+
+    def close(self) -> None:
+        """End the deliveries and let go of the file."""
+        self._is_over.set()
+        self.state.wake.set()
+        if self._deliverer.is_alive():
+            self._deliverer.join(timeout=15)
+        self.state.close()
+
+    def answer(self, asked: WireCall) -> Answer:
+        """The answer of a call. Raises `LostReplyError` where it shall get none."""
+        parts = urlsplit(asked.target)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        try:
+            if parts.path.startswith(_CONTROL):
+                return self._answer_control(asked, parts.path, query)
+            if parts.path.rstrip("/") == "/submissions/complete" and asked.method == "GET":
+                with self.state.call():
+                    return control.return_page(Call(self.state, (), query, {}, self.site, parts.path))
+            return self._answer_call(asked, parts.path, query)
+        except RefusalError as refusal:
+            return error_answer(refusal.status, refusal.detail)
+
+    def _answer_control(self, asked: WireCall, path: str, query: dict[str, str]) -> Answer:
+        name = path.removeprefix(_CONTROL).strip("/")
+        body = _parse(asked.raw)
+        if (asked.method, name) == ("POST", "deliver"):
+            return Answer(200, self._deliver())
+        handler = control.CONTROLS.get((asked.method, name))
+        if handler is None:
+            known = ", ".join(f"{method} {each}" for method, each in (*control.CONTROLS, ("POST", "deliver")))
+            raise RefusalError(f"There is no {asked.method} {name!r}; there are {known}.", status=404)
+        with self.state.call():
+            answer = handler(Call(self.state, (), query, body, self.site, path))
+        self.state.run_due()
+        return answer
+
+    def _answer_call(self, asked: WireCall, path: str, query: dict[str, str]) -> Answer:
+        faults = self._draw_faults(asked.method, path)
+        if "lost_before" in faults:
+            raise LostReplyError
+        answer = self._fail(faults) or self._answer_route(asked, path, query, faults.get("delay"))
+        if "lost_after" in faults:
+            raise LostReplyError
+        return answer
+
+    def _answer_route(self, asked: WireCall, path: str, query: dict[str, str], delay: float | None) -> Answer:
+        route, ids, methods = routes.find_route(asked.method, path)
+        is_public = route is not None and not route.template.startswith("/api/")
+        if not is_public and not hmac.compare_digest((asked.token or "").encode(), self._token.encode()):
+            return error_answer(401, "Authentication credentials were not provided, or are wrong.")
+        if route is None:
+            if methods:
+                return error_answer(405, f"Method {asked.method!r} is not allowed.")
+            return error_answer(404, "There is no such path.")
+        try:
+            call = Call(self.state, ids, query, _read_call(route, query, asked.raw), self.site, path)
+            return self._run(route, call, delay=delay)
+        except RefusalError as refusal:
+            return error_answer(refusal.status, refusal.detail, bare=route.bare)
+
+    def _run(self, route: routes.Route, call: Call, *, delay: float | None) -> Answer:
+        uses_wallet = route.uses_wallet and call.body.get("action") in _WALLET_ACTIONS
+        if uses_wallet and not self._wallet.acquire(blocking=False):
+            return message_answer(
+                429, "Too many requests", "Another call is using the wallet of this workspace."
+            )
+        try:
+            time.sleep(delay or 0)
+            with self.state.call():
+                answer = route.handler(call)
+            if uses_wallet:
+                time.sleep(self.state.options.wallet_seconds)
+            return answer
+        finally:
+            if uses_wallet:
+                self._wallet.release()
+
+    def _draw_faults(self, method: str, path: str) -> dict[str, float]:
+        with self.state.call():
+            faults: Thing = self.state.fact("faults") or {}
+            if not faults:
+                return {}
+            drawn = [name for name in CALL_FAULTS if draw_fault(self.state, name, method, path)]
+            return {name: float(faults.get("delay_seconds", _DEFAULT_DELAY_SECONDS)) for name in drawn}
+
+    def _fail(self, faults: Mapping[str, float]) -> Answer | None:
+        if "throttle" in faults:
+            return message_answer(429, "Too many requests", "Please try again later.")
+        if "error" not in faults:
+            return None
+        with self.state.call():
+            form = draw_error_form(self.state)
+        if form == "message":
+            return message_answer(503, "Service unavailable", "The service is not available at the moment.")
+        if form == "text":
+            return Answer(
+                502, "<html><body><h1>502 Bad Gateway</h1></body></html>", {"Content-Type": "text/html"}
+            )
+        return error_answer(500, "An unexpected error occurred.")
+
+    def _deliver(self) -> Thing:
+        with self._delivery:
+            return hooks.deliver_due(self.state)
+
+    def _deliver_forever(self) -> None:
+        while not self._is_over.is_set():
+            self.state.wake.clear()
+            try:
+                self._deliver()
+                pause = hooks.next_due(self.state)
+            except Exception:
+                if self._is_over.is_set():
+                    return
+                LOG.exception("A delivery failed.")
+                pause = None
+            longest = _DELIVERY_PAUSE_SECONDS
+            self.state.wake.wait(longest if pause is None else min(pause, longest))
+
+
+def serve(simulator: Simulator, port: int) -> ThreadingHTTPServer:
+    """A server on this machine's own address; port 0 takes a free one. `serve_forever` begins to answer."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+        timeout = _CONNECTION_SECONDS
+        server_version = "panel-simulator"
+        sys_version = ""
+
+        def _serve(self) -> None:
+            try:
+                answer = self._answer()
+            except LostReplyError:
+                self.close_connection = True
+                return
+            except Exception:
+                LOG.exception("A call failed: %s %s", self.command, self.path)
+                answer = error_answer(500, "The simulator failed; see its log.")
+            self._write(answer)
+
+        def _answer(self) -> Answer:
+            length = self.headers.get("Content-Length", "0")
+            if "Transfer-Encoding" in self.headers or not length.isdecimal() or int(length) > _MOST_BYTES:
+                self.close_connection = True
+                return error_answer(413, f"A body needs its length, at most {_MOST_BYTES} bytes.")
+            raw = self.rfile.read(int(length))
+            if self.path.startswith(_CONTROL) and not self._is_from_here():
+                return error_answer(404, "There is no such path.")
+            scheme, _, token = self.headers.get("Authorization", "").partition(" ")
+            return simulator.answer(
+                WireCall(self.command, self.path, token.strip() if scheme == "Token" else None, raw)
+            )
+
+        def _is_from_here(self) -> bool:
+            """No page of another site may move the clock through somebody's browser."""
+            host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
+            return host in (HOST, "localhost") and "Origin" not in self.headers
+
+        def _write(self, answer: Answer) -> None:
+            if answer.body is None:
+                raw = b""
+            elif answer.headers.get("Content-Type", "").startswith("text/html"):
+                raw = str(answer.body).encode()
+            else:
+                raw = json.dumps(answer.body).encode()
+            self.send_response(answer.status)
+            for name, value in {"Content-Type": "application/json", **answer.headers}.items():
+                if raw or name != "Content-Type":
+                    self.send_header(name, value)
+            if answer.status != 204:
+                self.send_header("Content-Length", str(len(raw)))
+            self._headers_buffer.append(b"\r\n" + raw)  # type: ignore[attr-defined]
+            self.flush_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            LOG.debug(format, *args)
+
+    for method in ("GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"):
+        setattr(Handler, f"do_{method}", Handler._serve)
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 128
+
+    server = Server((HOST, port), Handler)
+    simulator.site = f"http://{HOST}:{server.server_address[1]}"
+    return server
+
+
+def _read_call(route: routes.Route, query: dict[str, str], raw: bytes) -> Thing:
+    for name in query:
+        if name not in route.query:
+            raise RefusalError({name: ["This call has no such parameter."]})
+    for name in route.needed:
+        if not query.get(name):
+            raise RefusalError({name: ["This parameter is needed."]})
+    return bodies.read_body(route.body or bodies.Empty, _parse(raw))
+
+
+def _parse(raw: bytes) -> Any:
+    if not raw.strip():
+        return {}
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise RefusalError("The body is not JSON.") from error
+    if not isinstance(found, dict):
+        raise RefusalError("The body is not a JSON object.")
+    return found
