@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from evaluations.training import protocols
+from evaluations.training.adem import Epoch, TrainedModel, train
 from evaluations.training.protocols import Fit, Indices, cascade
 from evaluations.training.sources import NO_SYSTEMS, Material, StudyScores
 from evaluations.training.splits import Parts, folds, split
 from metrics.base import signature
-from metrics.learned.adem.encoded_examples import cosines
+from metrics.learned.adem.encoded_examples import EncodedExamples, cosines
 from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
-from metrics.learned.adem.training import EncodedExamples, Epoch, TrainedModel, train
 from metrics.metaeval.bias import HUMAN, length_bias
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.executor import generator

@@ -148,9 +148,9 @@ class Command(BaseCommand):
 
     def _keep(self, work: "Work", done: "TrainingStudy", out: Path, began: float) -> None:
         """The model of the split, or of everything where folds have said what it is worth."""
+        from evaluations.training.adem import save
         from evaluations.training.model_card import card_of, readme_of
         from evaluations.training.study import whole
-        from metrics.learned.adem.model import save
 
         model, parts = whole(work) if done.crossed else (done.split.model, done.split.parts)
         trained = model.trained

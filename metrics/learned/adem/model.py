@@ -5,10 +5,9 @@ names the encoder's folder instead; another encoder than the one of training is 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,15 +15,16 @@ from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import EncodedExamples
 from metrics.learned.adem.encoders import text_encoder
-from metrics.learned.adem.formula import Parameters
+from metrics.learned.adem.formula import Parameters, Terms, scores
 from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.text_encoder import TextEncoder
-from metrics.learned.adem.training import TrainedModel, scored
 from metrics.learned.extra import needed
-from metrics.learned.folders import ModelFolder, opened, write
+from metrics.learned.folders import ModelFolder, opened
 from metrics.learned.profile_models import ADEM, Choice
+from metrics.texts import Places
 
-_ENCODER, _LEARNED = "encoder", "adem.safetensors"
+#: What the folder holds: the encoder, and the matrices with the projection.
+ENCODER, LEARNED = "encoder", "adem.safetensors"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,47 +43,6 @@ class Scorer:
         return scored(self.projection, self.forms[which], encoded)
 
 
-def save(
-    folder: Path, trained: TrainedModel, card: Mapping[str, Any], *, external: str = "", readme: str = ""
-) -> ModelFolder:
-    """Write a model's folder; `external` is the folder or name of an encoder that is not to be copied."""
-    low, high = trained.settings.scale
-    forms = {form: {"n": chosen.n, "penalty": chosen.penalty} for form, chosen in trained.chosen.items()}
-    encoder = trained.encoder
-    settings = {
-        "low": low,
-        "high": high,
-        "forms": forms,
-        "encoder": {"kind": encoder.kind, "digest": encoder.digest, "width": encoder.width},
-    }
-
-    def fill(made: Path) -> None:
-        from safetensors.numpy import save_file
-
-        save_file(_tensors(trained), made / _LEARNED)
-        if not external:
-            encoder.save(made / _ENCODER)
-
-    said = {"encoder": {"name": encoder.name, "external": external}, "training": described(trained), **card}
-    return write(folder, ADEM, settings, said, fill, readme=readme)
-
-
-def described(trained: TrainedModel) -> dict[str, Any]:
-    """How the model was trained and what validation said, as JSON has it."""
-    return {
-        "settings": asdict(trained.settings),
-        "variance": float(trained.projection.shares.sum()),
-        "forms": {
-            form: {
-                "chosen": trained.chosen[form].as_json(),
-                "tried": [tried.as_json() for tried in trained.tried[form]],
-                "history": [epoch.as_json() for epoch in trained.history[form]],
-            }
-            for form in trained.forms
-        },
-    }
-
-
 @lru_cache(maxsize=4)
 def load(choice: Choice, device: str = "auto") -> Scorer:
     """The model of a choice, kept while the process lives; MetricError where it is not that model."""
@@ -92,14 +51,14 @@ def load(choice: Choice, device: str = "auto") -> Scorer:
 
     folder = opened(Path(choice.folder), ADEM, choice.digest)
     external = str(folder.card.get("encoder", {}).get("external", ""))
-    encoder = text_encoder(external or folder.path / _ENCODER, device=device)
+    encoder = text_encoder(external or folder.path / ENCODER, device=device)
     asked = str(folder.settings["encoder"]["digest"])
     if encoder.digest != asked:
         raise MetricError(
-            f"The encoder {external or _ENCODER} of {folder.path} is not the one that the model was trained "
+            f"The encoder {external or ENCODER} of {folder.path} is not the one that the model was trained "
             f"with ({asked[:12]}, not {encoder.digest[:12]}). Put that one there."
         )
-    held = load_file(folder.path / _LEARNED)
+    held = load_file(folder.path / LEARNED)
     projection = Projection(held["mean"], held["components"], held["shares"])
     forms = {
         form: Parameters(
@@ -113,13 +72,44 @@ def load(choice: Choice, device: str = "auto") -> Scorer:
     return Scorer(folder, encoder, projection, forms)
 
 
-def _tensors(trained: TrainedModel) -> dict[str, Floats]:
-    projection = trained.projection
-    found = {"mean": projection.mean, "components": projection.components, "shares": projection.shares}
-    for form, parameters in trained.forms.items():
-        found[f"{form}.alpha"] = np.array([parameters.alpha])
-        found[f"{form}.beta"] = np.array([parameters.beta])
-        for name, matrix in (("m", parameters.m), ("n", parameters.n)):
-            if matrix is not None:
-                found[f"{form}.{name}"] = matrix
-    return {name: np.ascontiguousarray(value) for name, value in found.items()}
+def scored(projection: Projection, parameters: Parameters, encoded: EncodedExamples) -> Floats:
+    """Scores (k) under some parameters, nan where an example lacks what they compare with."""
+    found = np.full(len(encoded), np.nan)
+    needs = {"context": parameters.m is not None, "reference": parameters.n is not None}
+    rows = complete_rows(encoded, **needs)
+    if len(rows):
+        found[rows] = scores(parameters, terms_of(projection, encoded.part(rows), parameters.size))
+    return found
+
+
+def complete_rows(encoded: EncodedExamples, *, context: bool, reference: bool) -> Places:
+    """The examples that have a context, a reference, or both, as wanted."""
+    there = np.ones(len(encoded), bool)
+    if context:
+        there &= encoded.contexts >= 0
+    if reference:
+        there &= np.diff(encoded.starts) > 0
+    return np.flatnonzero(there)
+
+
+def terms_of(projection: Projection, encoded: EncodedExamples, n: int | None) -> Terms:
+    """The examples along n components; of references that are not there the first text stands in."""
+    places = np.unique(
+        np.concatenate((encoded.contexts[encoded.contexts >= 0], encoded.responses, encoded.references))
+    )
+    vectors = projection(encoded.vectors[places], n)
+    counts = np.diff(encoded.starts)
+    most = max(1, int(counts.max(initial=0)))
+    nth = np.arange(most)[None, :]
+    which = encoded.starts[:-1, None] + np.where(nth < counts[:, None], nth, 0)
+    references = (
+        encoded.references[np.minimum(which, len(encoded.references) - 1)]
+        if len(encoded.references)
+        else np.repeat(encoded.responses[:, None], most, 1)
+    )
+    contexts = np.where(encoded.contexts >= 0, encoded.contexts, encoded.responses)
+    return Terms(
+        vectors[np.searchsorted(places, contexts)],
+        vectors[np.searchsorted(places, references)],
+        vectors[np.searchsorted(places, encoded.responses)],
+    )

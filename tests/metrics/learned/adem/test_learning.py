@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from evaluations.training.adem import Adam, Part, learn
 from metrics.learned.adem.formula import Parameters, Terms, gradient, scores, started
-from metrics.learned.adem.optimiser import Adam, Part, learn
 from metrics.learned.adem.settings import Settings
 
 N = 4

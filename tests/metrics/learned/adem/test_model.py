@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluations.training.adem import save, train
 from metrics import metric
 from metrics.base import NO_REFERENCE
 from metrics.catalogue import missing
@@ -15,9 +16,8 @@ from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import encode
 from metrics.learned.adem.encoders import text_encoder
 from metrics.learned.adem.examples import RatedResponse
-from metrics.learned.adem.model import load, save
+from metrics.learned.adem.model import load
 from metrics.learned.adem.settings import Settings
-from metrics.learned.adem.training import train
 from metrics.learned.profile_models import Choice, choice, with_models
 from metrics.profiles import DEFAULT
 from tests.metrics.learned import tiny
