@@ -236,13 +236,13 @@ def serve(simulator: Simulator, port: int) -> ThreadingHTTPServer:
                     self.send_header(name, value)
             if answer.status != 204:
                 self.send_header("Content-Length", str(len(raw)))
-            self._headers_buffer.append(b"\r\n" + raw)  # type: ignore[attr-defined]
+            self._headers_buffer.append(b"\r\n" + (b"" if self.command == "HEAD" else raw))  # type: ignore[attr-defined]
             self.flush_headers()
 
         def log_message(self, format: str, *args: Any) -> None:
             LOG.debug(format, *args)
 
-    for method in ("GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"):
+    for method in ("GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS", "HEAD"):
         setattr(Handler, f"do_{method}", Handler._serve)
 
     class Server(ThreadingHTTPServer):

@@ -1,6 +1,7 @@
 """What the simulator knows: one SQLite file in which each call is one transaction, and a clock that moves."""
 
 import json
+import logging
 import secrets
 import sqlite3
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 Thing = dict[str, Any]
+LOG = logging.getLogger(__name__)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -24,6 +26,24 @@ CREATE INDEX IF NOT EXISTS things_by_parent ON things (kind, parent, status);
 CREATE INDEX IF NOT EXISTS things_in_order ON things (kind, parent, seq);
 CREATE INDEX IF NOT EXISTS things_by_owner ON things (kind, owner, parent);
 CREATE INDEX IF NOT EXISTS things_by_status ON things (kind, status, seq);
+CREATE TABLE IF NOT EXISTS counts (
+  kind TEXT NOT NULL, parent TEXT NOT NULL, status TEXT NOT NULL, count INTEGER NOT NULL,
+  PRIMARY KEY (kind, parent, status)
+) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS count_added AFTER INSERT ON things BEGIN
+  INSERT INTO counts VALUES (new.kind, new.parent, new.status, 1)
+  ON CONFLICT DO UPDATE SET count = count + 1;
+END;
+CREATE TRIGGER IF NOT EXISTS count_removed AFTER DELETE ON things BEGIN
+  UPDATE counts SET count = count - 1
+  WHERE kind = old.kind AND parent = old.parent AND status = old.status;
+END;
+CREATE TRIGGER IF NOT EXISTS count_moved AFTER UPDATE OF status ON things WHEN old.status <> new.status BEGIN
+  UPDATE counts SET count = count - 1
+  WHERE kind = old.kind AND parent = old.parent AND status = old.status;
+  INSERT INTO counts VALUES (new.kind, new.parent, new.status, 1)
+  ON CONFLICT DO UPDATE SET count = count + 1;
+END;
 CREATE TABLE IF NOT EXISTS tasks (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, due REAL NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL
 );
@@ -34,7 +54,7 @@ CREATE TABLE IF NOT EXISTS payments (
   fees INTEGER NOT NULL, vat INTEGER NOT NULL, currency TEXT NOT NULL, bulk_id TEXT
 );
 """
-_TABLES = ("facts", "things", "tasks", "payments")
+_TABLES = ("facts", "things", "counts", "tasks", "payments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +120,17 @@ class State:
                 ).fetchone()
                 if row is None:
                     return
-                with self._transaction(), self._at(row[1]):
-                    self._base.execute("DELETE FROM tasks WHERE seq = ?", (row[0],))
-                    self.handlers[row[2]](json.loads(row[3]))
+                try:
+                    with self._transaction(), self._at(row[1]):
+                        self._forget_task(row[0])
+                        self.handlers[row[2]](json.loads(row[3]))
+                except Exception:
+                    LOG.exception("A task could not be done and is left out: %s %s", row[2], row[3])
+                    with self._transaction():
+                        self._forget_task(row[0])
+
+    def _forget_task(self, seq: int) -> None:
+        self._base.execute("DELETE FROM tasks WHERE seq = ?", (seq,))
 
     def reset(self) -> None:
         """Forget everything; a new account begins with the options that were given at the start."""
@@ -227,7 +255,8 @@ class State:
     ) -> int:
         """How many things there are."""
         where, values = _conditions(kind, parent, owner, statuses)
-        row = self._base.execute(f"SELECT COUNT(*) FROM things WHERE {where}", values).fetchone()  # noqa: S608
+        what = "COALESCE(SUM(count), 0) FROM counts" if owner is None else "COUNT(*) FROM things"
+        row = self._base.execute(f"SELECT {what} WHERE {where}", values).fetchone()
         return int(row[0])
 
     def count_statuses(self, kind: str, parent: str) -> dict[str, int]:

@@ -194,7 +194,9 @@ def transition_study(call: Call) -> Answer:
         publish(call.state, study)
         return Answer(200, view_study(call.state, study, call.site))
     set_study_status(call.state, study, target)
-    return Answer(200, view_study(call.state, study, call.site))
+    if action == "START":
+        follow_places(call.state, study["id"], freed=False)
+    return get_study(call)
 
 
 def publish(state: State, study: Thing) -> None:

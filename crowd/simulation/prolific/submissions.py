@@ -78,11 +78,14 @@ def reserve_place(state: State, study_id: str, participant_id: str) -> Thing:
     study, person = study_of(state, study_id), state.get("participant", participant_id)
     if person is None:
         raise not_found("The participant")
-    before = state.find("submission", owner=participant_id, parent=study_id)
+    is_test = bool(person.get("is_tester")) and study["status"] == "UNPUBLISHED"
+    # A draft is tested beside its places: nothing of it is counted or paid.
+    parent = f"test {study_id}" if is_test else study_id
+    before = state.find("submission", owner=participant_id, parent=parent)
     for each in before:
         if each["status"] in ("RESERVED", "ACTIVE"):
             return each
-    if not (person.get("is_tester") and study["status"] == "UNPUBLISHED"):
+    if not is_test:
         _refuse_place(state, study, person, len(before))
     made = state.add(
         "submission",
@@ -97,8 +100,9 @@ def reserve_place(state: State, study_id: str, participant_id: str) -> Thing:
             "bonus_payments": [],
             "has_siblings": bool(before),
             "address": _choose_address(state, study),
+            "is_test": is_test,
         },
-        parent=study_id,
+        parent=parent,
         owner=participant_id,
         status="RESERVED",
     )

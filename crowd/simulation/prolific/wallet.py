@@ -92,7 +92,9 @@ def need_funds(state: State, workspace_id: str, amount: int) -> None:
 
 
 def pay(state: State, kind: str, submission: Thing, cost: Cost, *, bulk_id: str | None = None) -> None:
-    """Make a payment."""
+    """Make a payment; who only tests a draft gets none."""
+    if submission["is_test"]:
+        return
     study = state.get("study", submission["study_id"]) or {}
     state.write_payment(
         {
