@@ -22,6 +22,8 @@ class Endpoint(models.Model):
 
     #: Protocols in which nobody accepts a HIT: who arrives is given one.
     DEALT = (Protocol.LINK, Protocol.PROLIFIC)
+    #: Those among them that have a far side, which sends the people.
+    PANELS = (Protocol.PROLIFIC,)
 
     name = models.SlugField(max_length=60, unique=True)
     label = models.CharField(max_length=200)
@@ -41,6 +43,9 @@ class Endpoint(models.Model):
     )
     rate = models.FloatField(default=3.0, help_text="Calls per second of each process; 0: no limit.")
     burst = models.PositiveIntegerField(default=5)
+    hook_secret_sealed = models.TextField(
+        blank=True, default="", db_default="", help_text="With which its hooks are signed, sealed."
+    )
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -439,6 +444,9 @@ class MarketOperation(models.Model):
         GROUP = "group"
         GRANT = "grant"
         MESSAGE = "message"
+        STUDY = "study"
+        PLACES = "places"
+        MOVE = "move"
 
     class State(models.TextChoices):
         """Where it stands."""
@@ -505,6 +513,83 @@ class MarketOperation(models.Model):
     def token(self) -> str:
         """UniqueRequestToken, 32 characters, the same for every attempt."""
         return self.id.hex
+
+
+# Panels: what a stage is there, and what the panel says of those who came.
+
+
+class PanelStudy(models.Model):
+    """A stage as a study of a panel, which sends people to it; each of its places is one HIT's assignment."""
+
+    class State(models.TextChoices):
+        """Asked: to be made and published. Open and paused: there. Stopped: takes no one any more."""
+
+        ASKED = "asked"
+        OPEN = "open"
+        PAUSED = "paused"
+        STOPPED = "stopped"
+
+    stage = models.OneToOneField(Stage, on_delete=models.PROTECT, related_name="panel_study")
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="panel_studies")
+    key = models.UUIDField(
+        default=uuid.uuid4, unique=True, help_text="Names it in addresses and at the panel."
+    )
+    external_id = models.CharField(max_length=64, blank=True, help_text="Empty until it was made there.")
+    state = models.CharField(max_length=7, choices=State, default=State.ASKED)
+    places = models.PositiveIntegerField(default=0, help_text="Places there, as last confirmed.")
+    codes = models.JSONField(default=dict, help_text="Completion code by outcome.")
+    created_at = models.DateTimeField()
+    synced_at = models.DateTimeField(null=True, blank=True, help_text="When its submissions were last read.")
+    hinted_at = models.DateTimeField(null=True, blank=True, help_text="When a hook last spoke of it.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["endpoint", "external_id"],
+                name="panel_study_known_once",
+                condition=~Q(external_id=""),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage_id} at {self.endpoint_id}"
+
+
+class PanelSubmission(models.Model):
+    """One person's submission as the panel has it; its answer, if there is one, is the assignment's."""
+
+    study = models.ForeignKey(PanelStudy, on_delete=models.CASCADE, related_name="submissions")
+    external_id = models.CharField(max_length=64)
+    participant = models.CharField(max_length=64)
+    status = models.CharField(max_length=30)
+    entered_code = models.CharField(max_length=80, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    return_requested = models.BooleanField(default=False)
+    seen_at = models.DateTimeField(help_text="When this status was first seen.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "external_id"], name="panel_submission_once")]
+        indexes = [models.Index(fields=["external_id"], name="panel_submission_by_id")]
+
+    def __str__(self) -> str:
+        return f"{self.external_id} ({self.status})"
+
+
+class PanelHook(models.Model):
+    """A hook that was received: each event once, whatever order they come in."""
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="hooks")
+    event_id = models.CharField(max_length=80)
+    event_type = models.CharField(max_length=60)
+    resource = models.CharField(max_length=80)
+    received_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["endpoint", "event_id"], name="panel_hook_once")]
+
+    def __str__(self) -> str:
+        return f"{self.event_type} {self.resource}"
 
 
 class LedgerEntry(models.Model):
@@ -590,6 +675,9 @@ __all__ = [
     "HitUnit",
     "LedgerEntry",
     "MarketOperation",
+    "PanelHook",
+    "PanelStudy",
+    "PanelSubmission",
     "Recount",
     "Stage",
     "Worker",

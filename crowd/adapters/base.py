@@ -145,7 +145,11 @@ Outcome = CallSuccess[Ref] | EarlierSuccess[Ref] | CallRefusal | CallThrottling 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a marketplace can do, for the pages and the planner."""
+    """What a marketplace can do, for the pages and the planner.
+
+    `idempotent` names the calls that may be repeated with the same key. A bonus that is not among them is
+    paid at most once: prepared first, and never repeated after silence.
+    """
 
     idempotent: frozenset[str]
     can_shrink: bool
@@ -158,6 +162,38 @@ class Capabilities:
     messages: bool
     fee_tiers: bool
     currency: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudySpec:
+    """A stage as a study of a panel. `key` names it for ever: the same key never makes two.
+
+    `codes` are completion codes by outcome; `reward` is for one submission, `minutes` what it takes.
+    """
+
+    key: str
+    title: str
+    description: str
+    entry_url: str
+    reward: Money
+    places: int
+    minutes: int
+    longest_minutes: int
+    codes: Mapping[str, str]
+    eligibility: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRow:
+    """A submission as a panel lists it, with its own word for the status."""
+
+    ref: str
+    participant: str
+    status: str
+    entered_code: str
+    started_at: datetime | None
+    completed_at: datetime | None
+    return_requested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +304,34 @@ class Marketplace(Protocol):
 
     def finish(self, arrival: Arrival, fields: Mapping[str, str]) -> PostForm:
         """How the finished assignment goes back."""
+
+
+class Panel(Marketplace, Protocol):
+    """A marketplace that sends people to our address: a stage is one study there, and work is dealt here."""
+
+    def quote_fee(self, *, reward: int, places: int) -> int:
+        """Fee and tax on one place's reward by the account's own calculator, rounded up."""
+
+    def least_reward_per_hour(self) -> tuple[int, int] | None:
+        """The least and the recommended reward an hour; None where the panel says none."""
+
+    def open_study(self, study: StudySpec) -> Outcome[str]:
+        """Make and publish a study, or find the one that was; the result is its reference."""
+
+    def raise_places(self, ref: str, places: int) -> Outcome[str]:
+        """Let a study have so many places in all."""
+
+    def move_study(self, ref: str, action: str) -> Outcome[str]:
+        """PAUSE, START or STOP."""
+
+    def iter_rows(self, ref: str) -> Iterator[PanelRow]:
+        """All submissions of a study."""
+
+    def find_row(self, ref: str, study: str) -> PanelRow | None:
+        """One submission of this study; None where it has none of that id."""
+
+    def prepare_bonus(self, study: str, submission: str, amount: Money) -> Outcome[str]:
+        """Set a bonus up, which pays nothing; `pay_bonus` takes the result as its key."""
 
 
 class MarketplaceDownError(Exception):

@@ -49,8 +49,15 @@ def read_arrival(text: str) -> Arrival | None:
     return Arrival(listing, submission, worker, submit_to, is_preview=False, proven=True)
 
 
+def has_place(prefix: str = "") -> Q:
+    """Condition of assignments that take a place of their HIT: not given up, and not set aside unlisted."""
+    ended = Q(**{f"{prefix}state": State.ENDED})
+    never_listed = Q(**{f"{prefix}state": State.QUARANTINED, f"{prefix}submitted_at": None})
+    return ~ended & ~never_listed
+
+
 #: How many places of a HIT are worked on or answered: for `annotate`.
-TAKEN = Count("assignments", filter=~Q(assignments__state=State.ENDED))
+TAKEN = Count("assignments", filter=has_place("assignments__"))
 
 
 class LinkAdapter:

@@ -10,9 +10,11 @@ from crowd.models import Endpoint
 
 if TYPE_CHECKING:
     from crowd.adapters.mturk import Account, MTurkAdapter
+    from crowd.adapters.prolific.adapter import ProlificAdapter
 
 _lock = threading.Lock()
 _adapters: dict[int, tuple["Account", "MTurkAdapter"]] = {}
+_panels: dict[int, tuple[tuple[str, str, str, str], "ProlificAdapter"]] = {}
 
 
 def adapter(endpoint: Endpoint) -> Marketplace:
@@ -22,13 +24,19 @@ def adapter(endpoint: Endpoint) -> Marketplace:
     """
     if endpoint.protocol == Endpoint.Protocol.LINK:
         return LinkAdapter(endpoint)
-    from crowd.adapters.mturk import Account, MTurkAdapter
-
     secret = unseal(endpoint.secret_sealed, purpose="crowd.endpoint") if endpoint.secret_sealed else ""
     if secret is None:
         raise ValueError(
             f"The secret key of {endpoint.name} was sealed with another SECRET_KEY; enter it again."
         )
+    if endpoint.protocol == Endpoint.Protocol.PROLIFIC:
+        return _prolific(endpoint, secret)
+    return _mturk(endpoint, secret)
+
+
+def _mturk(endpoint: Endpoint, secret: str) -> Marketplace:
+    from crowd.adapters.mturk import Account, MTurkAdapter
+
     account = Account(
         endpoint_url=endpoint.url,
         region=endpoint.region,
@@ -43,4 +51,16 @@ def adapter(endpoint: Endpoint) -> Marketplace:
         if known is None or known[0] != account:
             known = (account, MTurkAdapter(account))
             _adapters[endpoint.pk] = known
+        return known[1]
+
+
+def _prolific(endpoint: Endpoint, token: str) -> Marketplace:
+    from crowd.adapters.prolific.adapter import ProlificAdapter
+
+    wanted = (endpoint.url, endpoint.access_key, token, endpoint.currency)
+    with _lock:
+        known = _panels.get(endpoint.pk)
+        if known is None or known[0] != wanted:
+            known = (wanted, ProlificAdapter(endpoint, token))
+            _panels[endpoint.pk] = known
         return known[1]

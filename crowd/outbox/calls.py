@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from crowd.adapters.base import Marketplace, Money, Outcome, Rule, TaskSpec
+from crowd.adapters.base import Marketplace, Money, Outcome, Panel, Rule, StudySpec, TaskSpec
 from crowd.models import Group, MarketOperation
 
 # What a round hears from an endpoint: answers, or errors that are not the marketplace's own word.
@@ -39,7 +39,29 @@ WITH_TOKEN = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS})
 #: Kinds that the marketplace would do again: never repeated once they may have been done.
 AT_MOST_ONCE = frozenset({Kind.MESSAGE})
 #: Kinds that spend money, or promise to.
-PAID = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS, Kind.APPROVE, Kind.UNREJECT})
+PAID = frozenset(
+    {Kind.PUBLISH, Kind.EXTEND, Kind.BONUS, Kind.APPROVE, Kind.UNREJECT, Kind.STUDY, Kind.PLACES}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallClasses:
+    """Which kinds a marketplace remembers by their token, and which it would do again."""
+
+    with_token: frozenset[Kind]
+    at_most_once: frozenset[Kind]
+
+    @classmethod
+    def of(cls, market: Marketplace) -> "CallClasses":
+        """The classes by what the adapter says."""
+        if "pay_bonus" in market.capabilities().idempotent:
+            return cls(WITH_TOKEN, AT_MOST_ONCE)
+        return cls(WITH_TOKEN - {Kind.BONUS}, AT_MOST_ONCE | {Kind.BONUS})
+
+    @property
+    def prepares_bonuses(self) -> bool:
+        """Whether a bonus is set up before it is paid."""
+        return Kind.BONUS in self.at_most_once
 
 
 def bonus_reference(operation: MarketOperation) -> str:
@@ -113,8 +135,29 @@ def _bonus(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
         payload["worker"],
         Money(operation.amount_cents, payload["currency"]),
         f"{payload['reason']} {bonus_reference(operation)}",
-        operation.token,
+        payload.get(PREPARED) or operation.token,
     )
+
+
+#: Key of a bonus's payload under which the panel's id of what was set up is kept.
+PREPARED = "prepared"
+
+
+def prepare_bonus(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
+    """Set a bonus up at a panel, which pays nothing."""
+    payload = operation.payload
+    amount = Money(operation.amount_cents, payload["currency"])
+    return cast(Panel, market).prepare_bonus(payload["study"], payload["submission"], amount)
+
+
+def _study(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
+    values = dict(operation.payload)
+    reward = Money(values.pop("reward_cents"), values.pop("currency"))
+    rules = tuple(
+        Rule(rule["kind"], rule["op"], tuple(rule["values"]), rule["hide"])
+        for rule in values.pop("eligibility")
+    )
+    return cast(Panel, market).open_study(StudySpec(reward=reward, eligibility=rules, **values))
 
 
 CALLS: dict[str, Call] = {
@@ -136,6 +179,13 @@ CALLS: dict[str, Call] = {
     ),
     Kind.GRANT: lambda market, operation: market.grant(
         operation.payload["group"], operation.payload["worker"], operation.payload["value"]
+    ),
+    Kind.STUDY: _study,
+    Kind.PLACES: lambda market, operation: cast(Panel, market).raise_places(
+        operation.payload["ref"], operation.payload["places"]
+    ),
+    Kind.MOVE: lambda market, operation: cast(Panel, market).move_study(
+        operation.payload["ref"], operation.payload["action"]
     ),
     Kind.MESSAGE: lambda market, operation: market.message(
         operation.payload["workers"], operation.payload["subject"], operation.payload["text"]

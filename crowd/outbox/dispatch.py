@@ -36,7 +36,16 @@ from crowd.counted_work import counting
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox import epoch, results
-from crowd.outbox.calls import AT_MOST_ONCE, CALLS, PAID, WITH_TOKEN, Contact, fill_in_groups
+from crowd.outbox.calls import (
+    CALLS,
+    PAID,
+    PREPARED,
+    WITH_TOKEN,
+    CallClasses,
+    Contact,
+    fill_in_groups,
+    prepare_bonus,
+)
 from crowd.services.decisions import recount_all
 
 logger = logging.getLogger(__name__)
@@ -234,9 +243,10 @@ def _dispatch(endpoint: Endpoint, kinds: Q, limit: int, caller: "_Caller", tally
     while True:
         batch = []
         if not caller.stopped.is_set() and not caller.contact.must_end() and begun < limit:
-            batch = _claim(endpoint, kinds, min(_BATCHES * THREADS, limit - begun))
+            batch = _claim(endpoint, kinds, min(_BATCHES * THREADS, limit - begun), caller.classes)
             begun += len(batch)
-        ahead = caller.begin(_announce(_allowed(batch, caller.market), caller) if batch else [])
+        ready = _prepare(_allowed(batch, caller.market), caller, tally) if batch else []
+        ahead = caller.begin(_announce(ready, caller))
         if under_way:
             _settle([(operation, call.result()) for operation, call in under_way], tally)
         elif not batch:
@@ -244,13 +254,15 @@ def _dispatch(endpoint: Endpoint, kinds: Q, limit: int, caller: "_Caller", tally
         under_way = ahead
 
 
-def due(endpoint: Endpoint, now: datetime) -> Q:
+def due(endpoint: Endpoint, now: datetime, classes: CallClasses) -> Q:
     """Condition of operations that can be claimed: planned and due, or left behind by somebody who died.
 
     Those that may have been done are repeated only while their token is remembered. A paused stage
     publishes nothing that was not sent before.
     """
-    repeatable = Q(first_sent_at=None) | ~Q(kind__in=WITH_TOKEN) | Q(first_sent_at__gt=now - REPEAT_WITHIN)
+    repeatable = (
+        Q(first_sent_at=None) | ~Q(kind__in=classes.with_token) | Q(first_sent_at__gt=now - REPEAT_WITHIN)
+    )
     paused = Hit.objects.filter(
         stage__endpoint=endpoint, stage__status=Stage.Status.PAUSED, state=Hit.State.PLANNED, compensates=None
     )
@@ -261,15 +273,15 @@ def due(endpoint: Endpoint, now: datetime) -> Q:
             | Q(state__in=[State.CLAIMED, State.SENT], lease_until__lt=now)
         )
         & repeatable
-        & ~Q(kind__in=AT_MOST_ONCE, first_sent_at__isnull=False)
+        & ~Q(kind__in=classes.at_most_once, first_sent_at__isnull=False)
         & ~Q(kind=Kind.PUBLISH, first_sent_at=None, hit__in=paused.values("pk"))
     )
 
 
 @transaction.atomic
-def _claim(endpoint: Endpoint, kinds: Q, count: int) -> list[MarketOperation]:
+def _claim(endpoint: Endpoint, kinds: Q, count: int, classes: CallClasses) -> list[MarketOperation]:
     now, owner = timezone.now(), uuid.uuid4()
-    rows = MarketOperation.objects.filter(due(endpoint, now), kinds)
+    rows = MarketOperation.objects.filter(due(endpoint, now, classes), kinds)
     rows = rows.exclude(Exists(DispatchHalt.objects.filter(endpoint=endpoint)))
     rows = rows.order_by("not_before", "planned_at", "pk")
     pks = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True)[:count])
@@ -307,6 +319,33 @@ def _allowed(batch: Sequence[MarketOperation], market: Marketplace) -> list[Mark
     for operation in allowed:
         operation.attempts += 1
     return allowed
+
+
+def _prepare(allowed: list[MarketOperation], caller: "_Caller", tally: Tally) -> list[MarketOperation]:
+    """Where paying a bonus cannot be repeated, set each up first, which pays nothing, and commit its id.
+
+    Those that could not be set up are settled as if they had been called, and nothing was done.
+    """
+    if not caller.classes.prepares_bonuses:
+        return allowed
+    ready = []
+    for operation in allowed:
+        if operation.kind != Kind.BONUS or operation.payload.get(PREPARED):
+            ready.append(operation)
+            continue
+        outcome = prepare_bonus(caller.market, operation)
+        if isinstance(outcome, CallSuccess):
+            operation.payload[PREPARED] = outcome.ref
+            MarketOperation.objects.filter(pk=operation.pk).update(payload=operation.payload)
+            ready.append(operation)
+            continue
+        # It was claimed and never announced, so no attempt to pay was made.
+        MarketOperation.objects.filter(pk=operation.pk, state=State.CLAIMED).update(state=State.SENT)
+        if isinstance(outcome, Unknown):
+            caller.contact.note_trouble(outcome.text)
+            outcome = CallThrottling(_pause(operation.attempts))
+        _settle([(operation, outcome)], tally)
+    return ready
 
 
 def _announce(allowed: list[MarketOperation], caller: "_Caller") -> list[MarketOperation]:
@@ -382,6 +421,7 @@ class _Caller:
 
     def __init__(self, market: Marketplace, pool: ThreadPoolExecutor, contact: Contact) -> None:
         self.market = market
+        self.classes = CallClasses.of(market)
         self.contact = contact
         self.stopped = threading.Event()
         self._pool = pool
@@ -479,7 +519,9 @@ def _settle_one(operation: MarketOperation, outcome: Outcome[Any]) -> None:
         case CallRefusal(code=code, text=text) if code in _ACCOUNT:
             put_off(operation, _ACCOUNT_PAUSE_S, f"{code}: {text}", nothing_done=first)
             results.account_refused(operation, code, text)
-        case CallRefusal() if not first and operation.kind in WITH_TOKEN:
+        case CallRefusal() if (
+            not first and operation.kind in WITH_TOKEN and not operation.payload.get(PREPARED)
+        ):
             results.look_it_up(operation, outcome)
         case _:
             results.apply(operation, outcome)

@@ -7,6 +7,7 @@ surest question.
 
 import logging
 from collections.abc import Sequence
+from datetime import timedelta
 
 from django.db import DatabaseError, transaction
 from django.db.models import Q
@@ -17,7 +18,7 @@ from crowd.adapters.base import CallRefusal, EarlierSuccess, Marketplace, Market
 from crowd.errors import CrowdError
 from crowd.models import Endpoint, Hit, MarketOperation
 from crowd.outbox import results
-from crowd.outbox.calls import AT_MOST_ONCE, WITH_TOKEN, bonus_reference
+from crowd.outbox.calls import AT_MOST_ONCE, PREPARED, CallClasses, bonus_reference
 from crowd.outbox.dispatch import REPEAT_WITHIN
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,15 @@ _MESSAGE_IN_DOUBT = (
 )
 
 
-def in_doubt(endpoint: Endpoint) -> Sequence[MarketOperation]:
+#: A panel lists a bonus some minutes after it was told to pay. Until then its list says nothing.
+_BONUS_LISTED_WITHIN = timedelta(hours=1)
+_BONUS_IN_DOUBT = (
+    "This bonus was not answered, and the panel does not list it after an hour. It is never sent again by "
+    "itself: look at the submission on the panel's own pages, then say here whether it was paid."
+)
+
+
+def in_doubt(endpoint: Endpoint, classes: CallClasses) -> Sequence[MarketOperation]:
     """Operations that were sent, may have been done, and cannot be repeated."""
     now = timezone.now()
     left_behind = Q(state__in=[State.CLAIMED, State.SENT], lease_until__lt=now)
@@ -40,10 +49,11 @@ def in_doubt(endpoint: Endpoint) -> Sequence[MarketOperation]:
         MarketOperation.objects.select_related("stage__project", "hit", "assignment", "endpoint")
         .filter(endpoint=endpoint, needs_person=False)
         .filter(
-            Q(kind__in=WITH_TOKEN, state=State.UNKNOWN)
+            Q(kind__in=classes.with_token, state=State.UNKNOWN)
             & (Q(first_sent_at__lte=now - REPEAT_WITHIN) | Q(result_lost=True))
-            | Q(kind__in=WITH_TOKEN, first_sent_at__lte=now - REPEAT_WITHIN) & left_behind
-            | Q(kind__in=AT_MOST_ONCE, first_sent_at__isnull=False) & (Q(state=State.UNKNOWN) | left_behind)
+            | Q(kind__in=classes.with_token, first_sent_at__lte=now - REPEAT_WITHIN) & left_behind
+            | Q(kind__in=classes.at_most_once, first_sent_at__isnull=False)
+            & (Q(state=State.UNKNOWN) | left_behind)
         )
         .order_by("planned_at", "pk")[:500]
     )
@@ -54,20 +64,24 @@ def reconcile(endpoint: Endpoint) -> int:
 
     The number of operations that were settled or handed over.
     """
-    waiting = in_doubt(endpoint)
+    market = registry.adapter(endpoint)
+    waiting = in_doubt(endpoint, CallClasses.of(market))
     if not waiting:
         return 0
-    market = registry.adapter(endpoint)
     listings = (
         {listing.key: listing.ref for listing in market.iter_listings() if listing.key}
         if any(operation.kind == Kind.PUBLISH for operation in waiting)
         else {}
     )
+    settled = len(waiting)
     for operation in waiting:
         if operation.kind in AT_MOST_ONCE:
             results.ask_a_person(operation, _MESSAGE_IN_DOUBT)
             continue
         why = _NOT_LISTED
+        if operation.payload.get(PREPARED):
+            settled -= not _reconcile_bonus(market, operation)
+            continue
         try:
             found = (
                 listings.get(operation.token) if operation.kind == Kind.PUBLISH else _seek(market, operation)
@@ -79,7 +93,34 @@ def reconcile(endpoint: Endpoint) -> int:
         except (CrowdError, DatabaseError) as error:
             logger.exception("The result of %s could not be booked", operation)
             results.ask_a_person(operation, f"It was done, but could not be booked: {error}")
-    return len(waiting)
+    return settled
+
+
+def _reconcile_bonus(market: Marketplace, operation: MarketOperation) -> bool:
+    """Look whether a bonus that no token protects was paid; False while it is too early to tell.
+
+    The panel lists amounts without reasons, so those of the same amount for the same submission are counted:
+    one more than are known to be paid is this one.
+    """
+    submission, cents = operation.payload["submission"], operation.amount_cents
+    try:
+        listed = sum(paid.amount.minor == cents for paid in market.iter_bonuses(submission=submission))
+    except MarketplaceRefusedError as error:
+        results.ask_a_person(operation, f"{_BONUS_IN_DOUBT} ({error})")
+        return True
+    same = MarketOperation.objects.filter(
+        kind=Kind.BONUS, assignment=operation.assignment_id, amount_cents=cents
+    ).exclude(pk=operation.pk)
+    maybe = same.filter(first_sent_at__isnull=False).exclude(state=State.REFUSED).count()
+    if listed > maybe:
+        with transaction.atomic():
+            results.apply(operation, EarlierSuccess(submission))
+        return True
+    assert operation.first_sent_at is not None
+    if operation.first_sent_at > timezone.now() - _BONUS_LISTED_WITHIN:
+        return False
+    results.ask_a_person(operation, _BONUS_IN_DOUBT)
+    return True
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from core.projects.services import record
 from crowd import budget
 from crowd.adapters.base import CallRefusal, CallSuccess, EarlierSuccess, Outcome
 from crowd.budget import Cost, MovementPurpose
-from crowd.models import Hit, MarketOperation, Stage
+from crowd.models import Hit, MarketOperation, PanelStudy, Stage
 from crowd.outbox.planning import plan
 from crowd.services import decisions
 
@@ -119,10 +119,34 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
         case Kind.BONUS:
             assert stage is not None
             budget.spend(stage, cost, MovementPurpose("bonus", operation=operation), at=now)
+        case Kind.STUDY | Kind.PLACES | Kind.MOVE:
+            _study_changed(operation, ref)
         case Kind.GROUP:
             decisions.group_made(operation.payload["group_pk"], ref)
         case _:
             pass
+
+
+def _study_changed(operation: MarketOperation, ref: str) -> None:
+    """What a panel confirmed about a stage's study."""
+    study = PanelStudy.objects.select_for_update(no_key=True).get(stage=operation.stage_id)
+    match operation.kind:
+        case Kind.STUDY:
+            study.external_id, study.state = ref, PanelStudy.State.OPEN
+            study.places = operation.payload["places"]
+        case Kind.PLACES:
+            study.places = max(study.places, operation.payload["places"])
+        case _:
+            study.state = MOVED[operation.payload["action"]]
+    study.save(update_fields=["external_id", "state", "places"])
+
+
+#: What a study is after it was moved.
+MOVED = {
+    "PAUSE": PanelStudy.State.PAUSED,
+    "START": PanelStudy.State.OPEN,
+    "STOP": PanelStudy.State.STOPPED,
+}
 
 
 def _published(operation: MarketOperation, ref: str, now: datetime) -> None:
@@ -163,6 +187,8 @@ def _after_refusal(operation: MarketOperation, outcome: CallRefusal) -> None:
         if operation.hit.compensates_id is None:
             # Asking again for the same would be refused again, every few seconds.
             _pause_stage(operation, f"A HIT was refused: {outcome.code}: {outcome.text}")
+    if operation.kind in (Kind.STUDY, Kind.PLACES):
+        _pause_stage(operation, f"The panel refused the study: {outcome.text}")
     if operation.kind in (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT) and operation.assignment:
         decisions.held(
             operation.assignment, note=f"{operation.get_kind_display()} was refused: {outcome.text}"

@@ -15,6 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from crowd import budget
+from crowd.adapters.link import has_place
 from crowd.budget import Cost, MovementPurpose
 from crowd.bundles import order_for
 from crowd.errors import BudgetError, WorkRefusedError
@@ -273,7 +274,7 @@ def _find_place(hit: Hit, *, resuming: bool) -> None:
     if resuming:  # the order of locks that closing a HIT has
         Stage.objects.select_for_update(no_key=True).get(pk=hit.stage_id)
     row = Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
-    if hit.assignments.exclude(state=State.ENDED).count() < row.places:
+    if hit.assignments.filter(has_place()).count() < row.places:
         return
     if resuming and row.state == Hit.State.OPEN:
         with contextlib.suppress(BudgetError):

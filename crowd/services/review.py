@@ -18,7 +18,7 @@ from crowd.budget import Cost
 from crowd.counted_work import counts
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Exclusion, Hit, MarketOperation, Stage, Worker
+from crowd.models import Assignment, Endpoint, Exclusion, Hit, MarketOperation, PanelStudy, Stage, Worker
 from crowd.outbox import results
 from crowd.outbox.calls import found_purpose
 from crowd.outbox.planning import plan
@@ -124,11 +124,19 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
             "worker": assignment.worker.external_id,
             "reason": reason.strip()[:900],
             "currency": stage.endpoint.currency,
+            **_study_named(stage),
         },
         cost=Cost(cents, bonus_fee(stage.endpoint.fee_profile, bonus_cents=cents)),
     )
     _log(assignment, "bonus.planned", actor, f"{dollars(cents)} for {purpose}: {reason}")
     return operation
+
+
+def _study_named(stage: Stage) -> dict[str, str]:
+    """A panel pays bonuses study by study."""
+    if stage.endpoint.protocol not in Endpoint.PANELS:
+        return {}
+    return {"study": PanelStudy.objects.get(stage=stage).external_id}
 
 
 def _bonus_key(assignment: Assignment, purpose: str) -> uuid.UUID:

@@ -26,6 +26,7 @@ from crowd.listings import follow
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.services.groups import PASSED, with_groups
+from crowd.services.panels import prepare_stage
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import Quote, quote
 from crowd.study.explain import not_known
@@ -202,6 +203,8 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     with_groups(stage)
     refuse_unknown_names(stage)
     _refuse_rules_that_cannot_be_kept(stage)
+    if stage.endpoint.protocol in Endpoint.PANELS:
+        prepare_stage(stage)
     if stage.status not in (Status.DRAFT, Status.PAUSED):
         raise StageStateError(f"The stage is {stage.status}; only a draft or paused stage can be opened.")
     if stage.endpoint.real_money and stage.armed_cents < stage.budget_cents:

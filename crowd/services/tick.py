@@ -19,12 +19,22 @@ from core.jobs.context import heartbeats
 from core.jobs.services import format_span
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Endpoint, EndpointRound, Hit, MarketOperation, Recount, Stage
+from crowd.models import (
+    Assignment,
+    Endpoint,
+    EndpointRound,
+    Hit,
+    MarketOperation,
+    PanelStudy,
+    Recount,
+    Stage,
+)
 from crowd.outbox import epoch
 from crowd.outbox.calls import Contact
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.selectors.operations import outages
+from crowd.services import panels
 from crowd.services.collection import collect
 from crowd.services.decisions import reconsider
 from crowd.services.publication import publish_pending
@@ -225,10 +235,15 @@ def _go_on(stage: Stage, done: Round, contact: Contact) -> None:
         stage.project.slug,
         passing=(MarketplaceDownError, MarketplaceRefusedError, ValueError),
     ):
+        at_panel = stage.endpoint.protocol in Endpoint.PANELS
+        if at_panel:
+            done.collected += panels.sync(stage, contact)
         done.collected += collect(stage, contact=contact)
         settle_news(stage)
         if stage.status == Stage.Status.OPEN:
             done.planned += _top_up(stage)
+        if at_panel:
+            done.planned += panels.ask_for_people(stage)
 
 
 def _top_up(stage: Stage) -> int:
@@ -260,9 +275,18 @@ def living_stages(endpoint: Endpoint) -> QuerySet[Stage]:
         stage=OuterRef("pk"), state__in=[Assignment.State.STORED, Assignment.State.SUBMITTED]
     )
     recounts = Recount.objects.filter(stage=OuterRef("pk"))
+    running_studies = PanelStudy.objects.filter(
+        stage=OuterRef("pk"), state__in=[PanelStudy.State.OPEN, PanelStudy.State.PAUSED]
+    )
     return (
         Stage.objects.select_related("project", "endpoint")
         .filter(endpoint=endpoint)
-        .filter(Q(status=Stage.Status.OPEN) | Exists(on_offer) | Exists(undecided) | Exists(recounts))
+        .filter(
+            Q(status=Stage.Status.OPEN)
+            | Exists(on_offer)
+            | Exists(undecided)
+            | Exists(recounts)
+            | Exists(running_studies)
+        )
         .order_by("pk")
     )

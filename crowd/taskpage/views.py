@@ -68,6 +68,11 @@ def may_arrive(request: HttpRequest, hit: Hit) -> bool:
     return _more(f"arrivals:{address}:{hit.pk}", 1) <= MOST_ARRIVALS_AT_ONE_HIT and in_all
 
 
+def may_knock(request: HttpRequest) -> bool:
+    """Whether this address may come in by a panel's door once more: each asks the panel who it is."""
+    return _more(f"knocks:{neighbourhood(address_of(request.META))}", 1) <= MOST_ARRIVALS
+
+
 def may_save(request: HttpRequest) -> bool:
     """Whether this address may save one more draft."""
     length = int(request.META.get("CONTENT_LENGTH") or 0)

@@ -1,0 +1,361 @@
+"""Stages at Prolific: one study each, whose participants are dealt work on our own pages.
+
+HITs are on offer here as those of study links are; what goes to Prolific is the study with its places,
+decisions on submissions, bonuses and groups. What it says of submissions is kept in `PanelSubmission` by
+`crowd.services.panels`, and read from there.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from crowd.adapters.base import (
+    Balance,
+    BonusPaid,
+    CallRefusal,
+    CallSuccess,
+    CallThrottling,
+    Capabilities,
+    EarlierSuccess,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
+    Money,
+    Outcome,
+    PanelRow,
+    Rule,
+    StudySpec,
+    Submission,
+    Unknown,
+)
+from crowd.adapters.link import LinkAdapter
+from crowd.adapters.outcomes import GARBAGE, describe_garbage
+from crowd.adapters.prolific.client import LEAST_REJECTION, Document, ProlificClient
+from crowd.models import Assignment, Endpoint, PanelSubmission
+
+#: Work that nobody reviewed is paid by itself after so long.
+_PAID_AFTER = timedelta(days=21)
+#: What our states are called there.
+_SUBMITTED = {
+    "AWAITING REVIEW": "submitted",
+    "APPROVED": "approved",
+    "PARTIALLY APPROVED": "approved",
+    "REJECTED": "rejected",
+}
+#: Categories of a rejection; the words of one may begin with one and a colon.
+CATEGORIES = (
+    "TOO_QUICKLY",
+    "TOO_SLOWLY",
+    "FAILED_INSTRUCTIONS",
+    "INCOMP_LONGITUDINAL",
+    "FAILED_CHECK",
+    "LOW_EFFORT",
+    "MALINGERING",
+    "NO_CODE",
+    "BAD_CODE",
+    "NO_DATA",
+    "UNSUPP_DEVICE",
+    "OTHER",
+)
+#: What happens at Prolific to those who come back with a code, by its type.
+_ACTIONS: dict[str, list[Document]] = {
+    "COMPLETED": [{"action": "MANUALLY_REVIEW"}],
+    "FAILED_ATTENTION_CHECK": [{"action": "MANUALLY_REVIEW"}],
+    "NO_CONSENT": [{"action": "REQUEST_RETURN", "return_reason": "You did not consent to take part."}],
+    "SCREENED_OUT": [{"action": "REQUEST_RETURN", "return_reason": "This study does not fit you."}],
+    "OTHER": [{"action": "REQUEST_RETURN", "return_reason": "There is no task left for you."}],
+}
+_PAUSE_S = 30.0
+
+
+class ProlificAdapter(LinkAdapter):
+    """One workspace of an account; `access_key` of the endpoint is the workspace, its secret the token."""
+
+    def __init__(self, endpoint: Endpoint, token: str) -> None:
+        super().__init__(endpoint)
+        self._workspace = endpoint.access_key
+        self._client = ProlificClient(url=endpoint.url, token=token)
+
+    @property
+    def client(self) -> ProlificClient:
+        """For what is not a marketplace's business, such as hooks."""
+        return self._client
+
+    def capabilities(self) -> Capabilities:
+        """A bonus is paid at most once; the other calls only change a state."""
+        return Capabilities(
+            idempotent=frozenset({"publish", "extend"}),
+            can_shrink=False,
+            can_reject=True,
+            reject_min_chars=LEAST_REJECTION,
+            unreject_days=30,
+            in_frame_submit=False,
+            groups=True,
+            blocks=False,
+            messages=False,
+            fee_tiers=False,
+            currency=self._currency,
+        )
+
+    def check(self) -> Balance:
+        """What the workspace can spend."""
+        said = self._client.balance(self._workspace)
+        total, free = int(said["total_balance"]), int(said["available_balance"])
+        return Balance(Money(free, self._currency), Money(total - free, self._currency))
+
+    # Studies
+
+    def quote_fee(self, *, reward: int, places: int) -> int:
+        """Fee and tax on one place by the account's calculator, rounded up to a cent."""
+        return -(-(self._client.total_cost(reward=reward, places=places) - reward * places) // places)
+
+    def least_reward_per_hour(self) -> tuple[int, int] | None:
+        """The least and the recommended reward an hour."""
+        return self._client.least_reward_per_hour(self._workspace, self._currency)
+
+    def open_study(self, study: StudySpec) -> Outcome[str]:
+        """Look for the study, make it where it is not there, and publish it where it is a draft."""
+        try:
+            return self._open_study(study)
+        except MarketplaceRefusedError as error:
+            return CallRefusal("Refused", str(error))
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        except GARBAGE as error:
+            return Unknown(describe_garbage(error))
+
+    def _open_study(self, study: StudySpec) -> Outcome[str]:
+        known = self._client.find_study(study.key)
+        if known is None:
+            made = self._client.create_study(self._document(study))
+            if not isinstance(made, CallSuccess):
+                return made
+            known = {"id": made.ref, "status": made.raw.get("status", "UNPUBLISHED")}
+        if known["status"] != "UNPUBLISHED":
+            return EarlierSuccess(str(known["id"]))
+        published = self._client.move_study(str(known["id"]), "PUBLISH")
+        if isinstance(published, CallRefusal) and self._lacks_funds(study):
+            return CallRefusal("InsufficientFunds", published.text)
+        return CallSuccess(str(known["id"])) if isinstance(published, CallSuccess) else published
+
+    def _lacks_funds(self, study: StudySpec) -> bool:
+        cost = self._client.total_cost(reward=study.reward.minor, places=study.places)
+        return self.check().available.minor < cost
+
+    def _document(self, study: StudySpec) -> Document:
+        return {
+            "name": study.title,
+            "internal_name": study.key,
+            "description": study.description,
+            "external_study_url": f"{study.entry_url}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
+            "&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
+            "prolific_id_option": "url_parameters",
+            "completion_codes": [
+                {"code": code, "code_type": kind, "actor": "participant", "actions": _ACTIONS[kind]}
+                for kind, code in study.codes.items()
+            ],
+            "total_available_places": study.places,
+            "estimated_completion_time": study.minutes,
+            "maximum_allowed_time": study.longest_minutes,
+            "reward": study.reward.minor,
+            "device_compatibility": ["desktop", "tablet", "mobile"],
+            "peripheral_requirements": [],
+            "filters": [_filter(rule) for rule in study.eligibility],
+            "metadata": study.key,
+        }
+
+    def raise_places(self, ref: str, places: int) -> Outcome[str]:
+        """Places in all; fewer than there are is no change."""
+        try:
+            there = int(self._client.study(ref)["total_available_places"])
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        except MarketplaceRefusedError as error:
+            return CallRefusal("Refused", str(error))
+        if there >= places:
+            return EarlierSuccess(ref)
+        return self._client.change_study(ref, {"total_available_places": places})
+
+    def move_study(self, ref: str, action: str) -> Outcome[str]:
+        """Pause, start again or stop; a study that is so already is left alone."""
+        moved = self._client.move_study(ref, action)
+        if not isinstance(moved, CallRefusal):
+            return moved
+        try:
+            status = str(self._client.study(ref)["status"])
+        except (MarketplaceDownError, MarketplaceRefusedError) as error:
+            return Unknown(str(error))
+        so_already = {
+            "PAUSE": ("PAUSED", "AWAITING REVIEW", "COMPLETED"),
+            "START": ("ACTIVE",),
+            "STOP": ("COMPLETED", "AWAITING REVIEW"),
+        }
+        return EarlierSuccess(ref) if status in so_already[action] else moved
+
+    # Submissions
+
+    def iter_rows(self, ref: str) -> Iterator[PanelRow]:
+        """All submissions of a study."""
+        for row in self._client.submissions(ref):
+            yield _row(row)
+
+    def find_row(self, ref: str, study: str) -> PanelRow | None:
+        """One submission, where it is this study's."""
+        try:
+            found = self._client.submission(ref)
+        except MarketplaceRefusedError:
+            return None
+        return _row(found) if found.get("study_id") == study else None
+
+    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
+        """Answers of a HIT that came back to Prolific with a code."""
+        rows = list(self._answered().filter(hit__external_id=ref).order_by("stored_at", "pk"))
+        yield from self._known(rows, states)
+
+    def get_submission(self, ref: str) -> Submission | None:
+        """One answer that came back with a code."""
+        rows = list(self._answered().filter(external_id=ref))
+        return next(self._known(rows, ()), None)
+
+    def _known(self, rows: Sequence[Assignment], states: Sequence[str]) -> Iterator[Submission]:
+        there = {
+            row.external_id: row
+            for row in PanelSubmission.objects.filter(
+                study__endpoint=self._pk, external_id__in=[row.external_id for row in rows]
+            )
+        }
+        for row in rows:
+            said = there.get(row.external_id)
+            state = _SUBMITTED.get(said.status) if said else None
+            if said is None or state is None or (states and state not in states):
+                continue
+            assert row.stored_at is not None
+            submitted_at = said.completed_at or said.seen_at
+            yield Submission(
+                ref=row.external_id,
+                listing=row.hit.external_id,
+                worker=row.worker.external_id,
+                state=state,  # type: ignore[arg-type]  # one of the three
+                accepted_at=said.started_at or row.arrived_at,
+                submitted_at=submitted_at,
+                auto_approve_at=submitted_at + _PAID_AFTER,
+                decided_at=None if state == "submitted" else said.seen_at,
+                answer={"receipt": str(row.receipt)},
+            )
+
+    def approve(self, ref: str, note: str) -> Outcome[str]:
+        """Approve, which pays; where the person is not back yet, later."""
+        return self._decide(ref, "APPROVE", "APPROVED")
+
+    def unreject(self, ref: str, note: str) -> Outcome[str]:
+        """Take a rejection back; the submission waits for review again and is approved."""
+        back = self._decide(ref, "UNREJECT", "AWAITING REVIEW", "APPROVED")
+        if isinstance(back, CallSuccess | EarlierSuccess):
+            return self.approve(ref, note)
+        return back
+
+    def reject(self, ref: str, note: str) -> Outcome[str]:
+        """Reject with a category and at least a hundred characters that the participant reads."""
+        category, _, words = note.partition(":")
+        if category.strip() not in CATEGORIES:
+            category, words = "OTHER", note
+        words = words.strip()
+        if len(words) < LEAST_REJECTION:
+            return CallRefusal(
+                "TooShort",
+                f"Prolific asks for at least {LEAST_REJECTION} characters, and this has {len(words)}.",
+            )
+        return self._decide(ref, "REJECT", "REJECTED", message=words, rejection_category=category.strip())
+
+    def _decide(self, ref: str, action: str, *done: str, **more: str) -> Outcome[str]:
+        outcome = self._client.move_submission(ref, action, **more)
+        if not isinstance(outcome, CallRefusal):
+            return CallSuccess(ref, outcome.raw) if isinstance(outcome, CallSuccess) else outcome
+        try:
+            status = str(self._client.submission(ref)["status"])
+        except (MarketplaceDownError, MarketplaceRefusedError, *GARBAGE):
+            return outcome
+        if status in done:
+            return EarlierSuccess(ref)
+        if action == "APPROVE" and status in ("ACTIVE", "RESERVED", "PROCESSING", "UNKNOWN"):
+            return CallThrottling(_PAUSE_S)
+        return outcome
+
+    # Bonuses
+
+    def prepare_bonus(self, study: str, submission: str, amount: Money) -> Outcome[str]:
+        """Set one up; nothing is paid."""
+        return self._client.set_up_bonuses(study, [(submission, amount.minor)])
+
+    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+        """Pay what was set up as `key`. Never called twice: it would pay twice."""
+        paid = self._client.pay_bonuses(key)
+        return CallSuccess(key) if isinstance(paid, CallSuccess) else paid
+
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+        """Bonuses of a submission, in amounts; Prolific tells neither their reasons nor when."""
+        if not submission:
+            return
+        said = self._client.submission(submission)
+        for minor in said.get("bonus_payments") or ():
+            yield BonusPaid(
+                submission,
+                str(said["participant"]),
+                Money(int(minor), self._currency),
+                "",
+                _time(said) or _EPOCH,
+            )
+
+    # Groups
+
+    def ensure_group(self, name: str, description: str) -> Outcome[str]:
+        """A participant group, found by its name or made."""
+        try:
+            known = self._client.find_group(self._workspace, name)
+        except MarketplaceRefusedError as error:
+            return CallRefusal("Refused", str(error))
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        return (
+            EarlierSuccess(known) if known else self._client.create_group(self._workspace, name, description)
+        )
+
+    def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
+        """Put a participant into a group."""
+        added = self._client.add_to_group(group, [worker])
+        return CallSuccess(group) if isinstance(added, CallSuccess) else added
+
+    def revoke(self, group: str, worker: str) -> Outcome[str]:
+        """Take a participant out of a group."""
+        return self._client.remove_from_group(group, [worker])
+
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def _time(said: Any, field: str = "completed_at") -> datetime | None:
+    text = said.get(field)
+    return datetime.fromisoformat(str(text).replace("Z", "+00:00")) if text else None
+
+
+def _row(said: Document) -> PanelRow:
+    """Both forms of a submission: lists and details name the same things differently."""
+    try:
+        return PanelRow(
+            ref=str(said["id"]),
+            participant=str(said.get("participant_id") or said["participant"]),
+            status=str(said["status"]),
+            entered_code=str(said.get("study_code") or said.get("entered_code") or ""),
+            started_at=_time(said, "started_at"),
+            completed_at=_time(said),
+            return_requested=bool(said.get("return_requested")),
+        )
+    except GARBAGE as error:
+        raise MarketplaceDownError(describe_garbage(error)) from error
+
+
+def _filter(rule: Rule) -> Document:
+    """A rule as a filter: our groups by their ids, others by the id of a filter and its choices."""
+    if rule.kind == "group":
+        name = "participant_group_allowlist" if rule.op == "Exists" else "participant_group_blocklist"
+        return {"filter_id": name, "selected_values": [str(value) for value in rule.values]}
+    return {"filter_id": str(rule.values[0]), "selected_values": [str(value) for value in rule.values[1:]]}

@@ -1,0 +1,331 @@
+"""A client of Prolific's API: calls, pages and errors; knows nothing of stages.
+
+Contract: docs.prolific.com/api-reference. Amounts are whole minor units of the account's currency, but in the
+lines of bonuses, which are decimals. Every call that changes something returns an outcome as those of other
+marketplaces do; reads raise `MarketplaceDownError` or `MarketplaceRefusedError`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+from urllib3.exceptions import HTTPError
+
+from core.money.amounts import dollars
+from crowd.adapters.base import (
+    CallRefusal,
+    CallSuccess,
+    CallThrottling,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
+    Outcome,
+    Unknown,
+)
+from crowd.adapters.deadlines import timed_pools
+from crowd.adapters.outcomes import GARBAGE, GATEWAY_PAUSE_S, SOMETHING_ELSE, describe_garbage
+
+#: Asked of libraries: who calls.
+_REFERER = "https://github.com/distillery/distillery/0.2"
+#: Seconds until a connection stands, and until the whole answer is there.
+_CONNECT_S, _ANSWER_S = 5.0, 30.0
+_PAGE = 100
+#: A bonus file has at most so many lines, as the vendor advises.
+MOST_BONUS_LINES = 200
+#: A rejection's words, shown to the participant, have at least so many characters.
+LEAST_REJECTION = 100
+
+Document = dict[str, Any]
+
+
+class Refusal(str):
+    """The sentence of an error answer, from whichever of its three forms it has."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, status: int, body: bytes) -> "Refusal":
+        """`{"error": {"title", "detail"}}`, `{"message", "detail"}`, or whatever came instead."""
+        try:
+            document = json.loads(body)
+        except ValueError:
+            return cls(f"HTTP {status}: {body[:200].decode(errors='replace')}")
+        error = document.get("error", document) if isinstance(document, dict) else document
+        if not isinstance(error, dict):
+            return cls(f"HTTP {status}: {error}")
+        parts = [str(error.get("title") or error.get("message") or ""), _words(error.get("detail"))]
+        return cls(": ".join(filter(None, parts)) or f"HTTP {status}")
+
+
+def _words(detail: Any) -> str:
+    if isinstance(detail, dict):
+        return "; ".join(f"{field}: {_words(value)}" for field, value in detail.items())
+    if isinstance(detail, list):
+        return ", ".join(map(_words, detail))
+    return "" if detail is None else str(detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer: its status, its bytes and the headers that matter."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+    def document(self) -> Any:
+        """The JSON of the body; raises MarketplaceDownError where it is none."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise MarketplaceDownError(SOMETHING_ELSE) from error
+
+
+class ProlificClient:
+    """Calls to one account. `url` is the host's address, without `/api/v1`."""
+
+    def __init__(self, *, url: str, token: str) -> None:
+        self.url = url.rstrip("/")
+        self._headers = {
+            "Authorization": f"Token {token}",
+            "Referer": _REFERER,
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+        }
+        self._pool = urllib3.PoolManager(
+            maxsize=16,
+            retries=False,
+            timeout=urllib3.Timeout(connect=_CONNECT_S, read=_ANSWER_S),
+        )
+        self._pool.pool_classes_by_scheme = timed_pools(_ANSWER_S)
+
+    # Transport
+
+    def call(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> Answer:
+        """One call, made once. Raises urllib3's HTTPError where no answer came."""
+        address = f"{self.url}{path}"
+        if query:
+            address = f"{address}?{urlencode(query)}"
+        raw = None if body is None else json.dumps(body).encode()
+        answer = self._pool.request(method, address, body=raw, headers=self._headers, redirect=False)
+        return Answer(answer.status, answer.data, answer.headers)
+
+    def read(self, path: str, **query: Any) -> Any:
+        """What a GET answers. Raises MarketplaceRefusedError for a clear no, else MarketplaceDownError."""
+        try:
+            answer = self.call("GET", path, query=query)
+        except HTTPError as error:
+            raise MarketplaceDownError(f"{type(error).__name__}: {error}") from error
+        if answer.status == 200:
+            return answer.document()
+        words = Refusal.read(answer.status, answer.body)
+        if 400 <= answer.status < 500 and answer.status != 429:
+            raise MarketplaceRefusedError(f"{answer.status}: {words}")
+        raise MarketplaceDownError(f"{answer.status}: {words}")
+
+    def change(self, method: str, path: str, body: Any = None, *, ref: str = "id") -> Outcome[str]:
+        """What a call that changes something came to; the reference is the answer's field `ref`."""
+        try:
+            answer = self.call(method, path, body=body)
+        except HTTPError as error:
+            return Unknown(f"{type(error).__name__}: {error}")
+        if 200 <= answer.status < 300:
+            return self._success(answer, ref)
+        words = Refusal.read(answer.status, answer.body)
+        if answer.status == 429:
+            return CallThrottling(float(answer.headers.get("Retry-After") or GATEWAY_PAUSE_S))
+        if answer.status in (401, 403):
+            return CallRefusal("AWS.NotAuthorized", words)
+        if 400 <= answer.status < 500 and answer.status != 408:
+            return CallRefusal(str(answer.status), words)
+        return Unknown(f"{answer.status}: {words}")
+
+    def _success(self, answer: Answer, ref: str) -> Outcome[str]:
+        try:
+            document = json.loads(answer.body) if answer.body.strip() else {}
+            found = document.get(ref, "") if isinstance(document, dict) else ""
+        except GARBAGE as error:
+            return Unknown(describe_garbage(error))
+        raw = document if isinstance(document, dict) else {"answer": document}
+        return CallSuccess(str(found), raw)
+
+    def pages(self, path: str, **query: Any) -> Iterator[Document]:
+        """All results of a list with `page`; behind the last page stands a 404, so it is not asked for."""
+        number = 1
+        while True:
+            page = self.read(path, **query, page=number, page_size=_PAGE)
+            try:
+                yield from page["results"]
+                if not ((page.get("_links") or {}).get("next") or {}).get("href"):
+                    return
+            except GARBAGE as error:
+                raise MarketplaceDownError(describe_garbage(error)) from error
+            number += 1
+
+    # Account
+
+    def balance(self, workspace: str) -> Document:
+        """The workspace's balance, in minor units."""
+        return dict(self.read(f"/api/v1/workspaces/{workspace}/balance/"))
+
+    def least_reward_per_hour(self, workspace: str, currency: str) -> tuple[int, int] | None:
+        """The least and the recommended reward an hour in minor units; None where none is said."""
+        said = self.read("/api/v1/reward-recommendations/", workspace_id=workspace, currency=currency)
+        rows = said if isinstance(said, list) else said.get("results", [said])
+        for row in rows:
+            if row.get("currency", currency) == currency:
+                return int(row["min_reward_per_hour"]), int(row["recommended_reward_per_hour"])
+        return None
+
+    def total_cost(self, *, reward: int, places: int) -> int:
+        """What so many places cost this account with fees and tax, by its own calculator."""
+        answer = self.call(
+            "POST",
+            "/api/v1/study-cost-calculator/",
+            body={"reward": reward, "total_available_places": places},
+        )
+        if answer.status != 200:
+            raise MarketplaceRefusedError(str(Refusal.read(answer.status, answer.body)))
+        return round(float(answer.document()["total_cost"]))
+
+    # Studies
+
+    def create_study(self, document: Document) -> Outcome[str]:
+        """A draft. There is no idempotency key: look for its `internal_name` with `find_study` first."""
+        return self.change("POST", "/api/v1/studies/", document)
+
+    def find_study(self, internal_name: str) -> Document | None:
+        """The study of this internal name, by listing all."""
+        listed = self.read("/api/v1/studies/")
+        return next((each for each in listed["results"] if each.get("internal_name") == internal_name), None)
+
+    def study(self, study: str) -> Document:
+        """One study."""
+        return dict(self.read(f"/api/v1/studies/{study}/"))
+
+    def change_study(self, study: str, changes: Document) -> Outcome[str]:
+        """Change a study; once published, places only rise."""
+        return self.change("PATCH", f"/api/v1/studies/{study}/", changes)
+
+    def move_study(self, study: str, action: str) -> Outcome[str]:
+        """PUBLISH, PAUSE, START or STOP."""
+        return self.change("POST", f"/api/v1/studies/{study}/transition/", {"action": action})
+
+    # Submissions
+
+    def submissions(self, study: str) -> Iterator[Document]:
+        """All submissions of a study, in the short form (`participant_id`, `study_code`)."""
+        return self.pages("/api/v1/submissions/", study=study)
+
+    def submission(self, submission: str) -> Document:
+        """One submission, in the long form (`participant`, `entered_code`, `bonus_payments`)."""
+        return dict(self.read(f"/api/v1/submissions/{submission}/"))
+
+    def move_submission(self, submission: str, action: str, **more: Any) -> Outcome[str]:
+        """APPROVE, REJECT (`message`, `rejection_category`), UNREJECT, COMPLETE; a repeat changes nothing."""
+        return self.change(
+            "POST", f"/api/v1/submissions/{submission}/transition/", {"action": action, **more}
+        )
+
+    def request_return(self, submission: str, reasons: Sequence[str]) -> Outcome[str]:
+        """Ask a participant to return a submission; the person decides."""
+        return self.change(
+            "POST",
+            f"/api/v1/submissions/{submission}/request-return/",
+            {"request_return_reasons": list(reasons)},
+        )
+
+    # Bonuses: setting them up pays nothing; paying is not idempotent and pays again each time.
+
+    def set_up_bonuses(self, study: str, lines: Sequence[tuple[str, int]]) -> Outcome[str]:
+        """Prepare bonuses: submission or participant, and minor units. Pays nothing; may be repeated."""
+        if not 0 < len(lines) <= MOST_BONUS_LINES:
+            raise ValueError(f"A file of bonuses has 1 to {MOST_BONUS_LINES} lines.")
+        text = "\n".join(f"{who},{dollars(minor)}" for who, minor in lines)
+        return self.change(
+            "POST", "/api/v1/submissions/bonus-payments/", {"study_id": study, "csv_bonuses": text}
+        )
+
+    def pay_bonuses(self, prepared: str) -> Outcome[str]:
+        """Pay what was set up. Called twice, it pays twice: the caller commits before and never repeats."""
+        return self.change("POST", f"/api/v1/bulk-bonus-payments/{prepared}/pay/")
+
+    # Groups, messages
+
+    def create_group(self, workspace: str, name: str, description: str) -> Outcome[str]:
+        """A group of participants."""
+        return self.change(
+            "POST",
+            "/api/v1/participant-groups/",
+            {"workspace_id": workspace, "name": name, "description": description},
+        )
+
+    def find_group(self, workspace: str, name: str) -> str | None:
+        """The id of the group of this name that is not deleted."""
+        listed = self.read("/api/v1/participant-groups/", workspace_id=workspace)
+        for group in listed["results"]:
+            if group["name"] == name and not group.get("is_deleted"):
+                return str(group["id"])
+        return None
+
+    def add_to_group(self, group: str, participants: Sequence[str]) -> Outcome[str]:
+        """Put participants into a group; those who are in it stay."""
+        return self.change(
+            "POST",
+            f"/api/v1/participant-groups/{group}/participants/",
+            {"participant_ids": list(participants)},
+        )
+
+    def remove_from_group(self, group: str, participants: Sequence[str]) -> Outcome[str]:
+        """Take participants out of a group."""
+        return self.change(
+            "DELETE",
+            f"/api/v1/participant-groups/{group}/participants/",
+            {"participant_ids": list(participants)},
+        )
+
+    def send_message(self, participant: str, body: str, study: str) -> Outcome[str]:
+        """Write to a participant."""
+        return self.change(
+            "POST", "/api/v1/messages/", {"recipient_id": participant, "body": body, "study_id": study}
+        )
+
+    # Hooks
+
+    def hook_secret(self, workspace: str) -> str:
+        """The secret that signs the workspace's hooks, made where there is none; a new one ends the old."""
+        listed = self.read("/api/v1/hooks/secrets/", workspace_id=workspace)
+        rows = listed["results"] if isinstance(listed, dict) else listed
+        if rows:
+            return str(rows[0]["value"])
+        made = self.change("POST", "/api/v1/hooks/secrets/", {"workspace_id": workspace}, ref="value")
+        if not isinstance(made, CallSuccess):
+            raise MarketplaceDownError(f"No secret for hooks was made: {made}")
+        return made.ref
+
+    def subscribe(self, workspace: str, event_type: str, target_url: str) -> str:
+        """Subscribe to events and confirm it; the subscription's id."""
+        answer = self.call(
+            "POST",
+            "/api/v1/hooks/subscriptions/",
+            body={"workspace_id": workspace, "event_type": event_type, "target_url": target_url},
+        )
+        if answer.status != 201:
+            raise MarketplaceRefusedError(str(Refusal.read(answer.status, answer.body)))
+        subscription = str(answer.document()["id"])
+        confirmed = self.change(
+            "POST",
+            f"/api/v1/hooks/subscriptions/{subscription}/",
+            {"secret": answer.headers.get("X-Hook-Secret", "")},
+        )
+        if not isinstance(confirmed, CallSuccess):
+            raise MarketplaceDownError(f"The subscription was not confirmed: {confirmed}")
+        return subscription
+
+    def signing_keys(self) -> Document:
+        """The public keys that sign secure links, as a JSON Web Key Set."""
+        return dict(self.read("/.well-known/study/jwks.json"))

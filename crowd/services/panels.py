@@ -1,0 +1,405 @@
+"""Stages at a panel: their studies and places, what the panel says of submissions, and who may come in.
+
+A panel sends people; the HITs are dealt here (`crowd.services.deals`). What a stage needs in places follows
+from its HITs, so a study grows as the stage is topped up. Hooks are hints to look, nothing more.
+"""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from decimal import ROUND_UP, Decimal
+from typing import Any, cast
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from core.money.amounts import dollars
+from crowd.adapters import registry
+from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
+from crowd.adapters.link import has_place
+from crowd.errors import BudgetError, CrowdError
+from crowd.models import (
+    Assignment,
+    Endpoint,
+    Hit,
+    MarketOperation,
+    PanelHook,
+    PanelStudy,
+    PanelSubmission,
+    Stage,
+)
+from crowd.outbox.calls import Contact
+from crowd.outbox.planning import plan
+from crowd.services import decisions
+from crowd.services.groups import with_groups
+from crowd.services.stage_exclusions import rules_apart
+
+State, Kind = Assignment.State, MarketOperation.Kind
+#: Submissions are read again after so long, sooner where a hook spoke, later where there are many.
+_LOOK_EVERY_S, _SECONDS_PER_ROW = 30.0, 0.02
+#: Rows of the mirror that one statement writes.
+_BATCH = 500
+#: Letters and figures of a completion code, without those that look alike.
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+#: Outcomes that end a person's visit, by the type of their completion code.
+COMPLETED, NO_CONSENT, SCREENED_OUT = "COMPLETED", "NO_CONSENT", "SCREENED_OUT"
+FAILED_CHECK, NOTHING_LEFT = "FAILED_ATTENTION_CHECK", "OTHER"
+OUTCOMES = (COMPLETED, NO_CONSENT, SCREENED_OUT, FAILED_CHECK, NOTHING_LEFT)
+#: Statuses in which a person may work, and in which they are gone for good.
+_PRESENT = ("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED")
+_GONE = ("RETURNED", "TIMED-OUT", "SCREENED OUT")
+
+
+def panel_of(endpoint: Endpoint) -> Panel:
+    """The adapter of a panel's endpoint."""
+    return cast(Panel, registry.adapter(endpoint))
+
+
+# Before a stage opens: what it pays, and what it costs by the panel's own calculator.
+
+
+def minutes_of(stage: Stage) -> int:
+    """How long one submission takes, as participants are told: whole minutes, at least one."""
+    return max(1, -(-(stage.expected_seconds or 300) // 60))
+
+
+def longest_minutes(stage: Stage) -> int:
+    """The time allowed, not less than the panel's least for this estimate and under a day."""
+    estimate = minutes_of(stage)
+    least = int(2 + 2 * estimate + 2 * estimate**0.5) + 1
+    return min(24 * 60 - 1, max(least, -(-stage.work_seconds // 60)))
+
+
+def prepare_stage(stage: Stage) -> None:
+    """Take the account's own fee into the books, and refuse what the panel would, before all is published.
+
+    Raises CrowdError for a stage without an estimate, for pay below the panel's least, and for rules that are
+    not filters; MarketplaceDownError's sentence as CrowdError where the panel does not answer.
+    """
+    if not stage.expected_seconds:
+        raise CrowdError("Participants are told how long it takes: set the expected minutes of the stage.")
+    for rule in stage.eligibility:
+        if rule["kind"] not in ("passed", "group", "raw"):
+            kind = rule["kind"].replace("_", " ")
+            raise CrowdError(
+                f"A panel knows its people by filters: write the rule {kind} as raw, with the filter's id "
+                "first and its choices after it."
+            )
+    market = panel_of(stage.endpoint)
+    try:
+        least = market.least_reward_per_hour()
+        fee = market.quote_fee(reward=stage.reward_cents, places=100)
+    except (MarketplaceDownError, MarketplaceRefusedError) as error:
+        raise CrowdError(f"{stage.endpoint.label} does not say what this would cost: {error}") from error
+    per_hour = stage.reward_cents * 60 // minutes_of(stage)
+    if least is not None and per_hour < least[0]:
+        raise CrowdError(
+            f"{dollars(stage.reward_cents)} for {minutes_of(stage)} minutes is {dollars(per_hour)} an hour; "
+            f"{stage.endpoint.label} asks for at least {dollars(least[0])} and recommends "
+            f"{dollars(least[1])}."
+        )
+    share = (Decimal(fee) / Decimal(max(1, stage.reward_cents))).quantize(Decimal("0.000001"), ROUND_UP)
+    profile = f"share-{share.normalize():f}"
+    if stage.endpoint.fee_profile != profile:
+        Endpoint.objects.filter(pk=stage.endpoint_id).update(fee_profile=profile)
+        stage.endpoint.fee_profile = profile
+
+
+# The study and its places.
+
+
+def study_of(stage: Stage) -> PanelStudy:
+    """The stage's study, its row made where there is none yet."""
+    study, _ = PanelStudy.objects.get_or_create(
+        stage=stage,
+        defaults={
+            "endpoint": stage.endpoint,
+            "codes": {outcome: make_code() for outcome in OUTCOMES},
+            "created_at": timezone.now(),
+        },
+    )
+    return study
+
+
+def make_code() -> str:
+    """A completion code that cannot be guessed."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
+
+
+def entry_address(study: PanelStudy) -> str:
+    """Where the panel sends participants."""
+    return f"{settings.TASK_URL}{reverse('crowd:panel', args=[study.key])}"
+
+
+def wanted_places(stage: Stage) -> int:
+    """How many people a study has to let in, in all: places on offer, and those that were used.
+
+    A rejected submission frees its place at the panel by itself, so it asks for none.
+    """
+    used = Count("assignments", filter=has_place("assignments__"), distinct=True)
+    rejected = Count("assignments", filter=Q(assignments__state=State.REJECTED), distinct=True)
+    rows = Hit.objects.filter(stage=stage, compensates=None).annotate(used=used, rejected=rejected)
+    return sum(
+        (places if state == Hit.State.OPEN else taken) - away
+        for state, places, taken, away in rows.exclude(state__in=[Hit.State.PLANNED, Hit.State.REFUSED])
+        .values_list("state", "places", "used", "rejected")
+        .iterator()
+    )
+
+
+def ask_for_people(stage: Stage) -> int:
+    """Plan what makes the study what the stage needs: made, larger, paused, started, stopped; how much."""
+    under_way = MarketOperation.objects.filter(
+        stage=stage, kind__in=[Kind.STUDY, Kind.PLACES, Kind.MOVE]
+    ).exclude(state__in=MarketOperation.FINAL)
+    if under_way.exists():
+        return 0
+    places = wanted_places(stage)
+    study = PanelStudy.objects.filter(stage=stage).first()
+    if study is None or not study.external_id:
+        if stage.status != Stage.Status.OPEN or places < 1:
+            return 0
+        _plan_study(stage, study or study_of(stage), places)
+        return 1
+    if action := _action(stage, study):
+        _plan(stage, Kind.MOVE, {"ref": study.external_id, "action": action})
+        return 1
+    if stage.status == Stage.Status.OPEN and places > study.places:
+        _plan(stage, Kind.PLACES, {"ref": study.external_id, "places": places})
+        return 1
+    return 0
+
+
+def _action(stage: Stage, study: PanelStudy) -> str:
+    """What makes the study follow its stage; empty where it does."""
+    match stage.status, study.state:
+        case Stage.Status.CLOSED, PanelStudy.State.OPEN | PanelStudy.State.PAUSED:
+            return "STOP"
+        case Stage.Status.PAUSED, PanelStudy.State.OPEN:
+            return "PAUSE"
+        case Stage.Status.OPEN, PanelStudy.State.PAUSED:
+            return "START"
+    return ""
+
+
+def _plan(stage: Stage, kind: MarketOperation.Kind, payload: dict[str, Any]) -> None:
+    """Each its own operation: the same words may be true again later, such as a second pause."""
+    before = MarketOperation.objects.filter(stage=stage, kind=kind).count()
+    plan(
+        kind=kind,
+        endpoint=stage.endpoint,
+        stage=stage,
+        target=f"stage:{stage.pk}",
+        purpose=f"{kind} {before + 1}",
+        payload=payload,
+    )
+
+
+def _plan_study(stage: Stage, study: PanelStudy, places: int) -> None:
+    """The money is set aside by the HITs, whose places these are."""
+    _plan(
+        stage,
+        Kind.STUDY,
+        {
+            "key": f"distillery/{study.key.hex}",
+            "title": stage.task_title,
+            "description": stage.task_description,
+            "entry_url": entry_address(study),
+            "reward_cents": stage.reward_cents,
+            "currency": stage.endpoint.currency,
+            "places": places,
+            "minutes": minutes_of(stage),
+            "longest_minutes": longest_minutes(stage),
+            "codes": study.codes,
+            "eligibility": [*with_groups(stage), *rules_apart(stage)],
+        },
+    )
+
+
+# What the panel says of submissions.
+
+
+def sync(stage: Stage, contact: Contact | None = None, *, force: bool = False) -> int:
+    """Read the study's submissions where it is time; how many changed. Raises MarketplaceDownError."""
+    study = PanelStudy.objects.filter(stage=stage).exclude(external_id="").first()
+    if study is None or not (force or _is_due(study)):
+        return 0
+    begun = timezone.now()
+    rows = list(panel_of(stage.endpoint).iter_rows(study.external_id))
+    if contact is not None:
+        contact.note_answer()
+    changed = store_rows(study, rows)
+    PanelStudy.objects.filter(pk=study.pk).update(synced_at=begun)
+    return changed
+
+
+def _is_due(study: PanelStudy) -> bool:
+    if study.synced_at is None or (study.hinted_at and study.hinted_at >= study.synced_at):
+        return True
+    wait = max(_LOOK_EVERY_S, _SECONDS_PER_ROW * study.places)
+    return study.synced_at <= timezone.now() - timedelta(seconds=wait)
+
+
+def store_rows(study: PanelStudy, rows: Sequence[PanelRow]) -> int:
+    """Keep what the panel lists, and draw the consequences of what changed; how many changed.
+
+    In one transaction for a batch: killed in between, the rest is read again.
+    """
+    changed = 0
+    for start in range(0, len(rows), _BATCH):
+        changed += _store_batch(study, rows[start : start + _BATCH])
+    return changed
+
+
+_FIELDS = ("participant", "status", "entered_code", "started_at", "completed_at", "return_requested")
+
+
+@transaction.atomic
+def _store_batch(study: PanelStudy, rows: Sequence[PanelRow]) -> int:
+    now = timezone.now()
+    known = {
+        row[0]: row[1:]
+        for row in PanelSubmission.objects.filter(
+            study=study, external_id__in=[row.ref for row in rows]
+        ).values_list("external_id", *_FIELDS)
+    }
+    news = [
+        PanelSubmission(study=study, external_id=row.ref, seen_at=now, **_columns(row))
+        for row in rows
+        if known.get(row.ref) != tuple(_columns(row).values())
+    ]
+    PanelSubmission.objects.bulk_create(
+        news,
+        update_conflicts=True,
+        unique_fields=["study", "external_id"],
+        update_fields=[*_FIELDS, "seen_at"],
+    )
+    moved = [row for row in news if row.external_id not in known or known[row.external_id][1] != row.status]
+    _follow(study, moved)
+    return len(news)
+
+
+def _columns(row: PanelRow) -> dict[str, Any]:
+    return {
+        "participant": row.participant,
+        "status": row.status,
+        "entered_code": row.entered_code[:80],
+        "started_at": row.started_at,
+        "completed_at": row.completed_at,
+        "return_requested": row.return_requested,
+    }
+
+
+def _follow(study: PanelStudy, moved: Iterable[PanelSubmission]) -> None:
+    """What a status means for the answer that we have, if there is one."""
+    status = {row.external_id: row.status for row in moved}
+    if not status:
+        return
+    at = timezone.now()
+    rows = Assignment.objects.filter(stage=study.stage_id, external_id__in=status).order_by("pk")
+    for work in rows.select_related("worker", "stage", "hit"):
+        said = status[work.external_id]
+        if said in _GONE:
+            _leave(work, said, at)
+        elif said in ("APPROVED", "PARTIALLY APPROVED") and work.submitted_at is not None:
+            _decide_elsewhere(work, approved=True, at=at)
+        elif said == "REJECTED" and work.submitted_at is not None:
+            _decide_elsewhere(work, approved=False, at=at)
+
+
+def _leave(work: Assignment, said: str, at: datetime) -> None:
+    """A person who returned, or whose time was over: unfinished work ends, an answer is looked at."""
+    if work.state == State.WORKING:
+        decisions.ended(work)
+    elif work.state == State.STORED:
+        decisions.quarantined(
+            work, note=f"Answered here, but {said.lower()} at the panel, which pays nothing for it."
+        )
+    elif work.state == State.SUBMITTED:
+        decisions.rejected(work, at=at)
+        Assignment.objects.filter(pk=work.pk).update(
+            note=f"{said.capitalize()} at the panel after answering."
+        )
+
+
+def _decide_elsewhere(work: Assignment, *, approved: bool, at: datetime) -> None:
+    """Decided on the panel's own pages."""
+    if not approved:
+        decisions.rejected(work, at=at)
+        return
+    try:
+        with transaction.atomic():
+            decisions.approved(work, at=at)
+    except BudgetError as error:
+        note = f"Approved at the panel after its rejection, but not booked here: {error}"
+        Assignment.objects.filter(pk=work.pk).update(held=True, note=note[:300])
+
+
+# Who comes.
+
+
+class ArrivalError(CrowdError):
+    """Somebody who cannot be let in as a participant; says what to do."""
+
+
+def confirm_arrival(
+    study: PanelStudy, *, participant: str, study_ref: str, submission: str
+) -> PanelSubmission:
+    """The submission with which a person comes, as the panel confirms it: the address alone proves nothing.
+
+    Raises ArrivalError with a sentence for the person, also where the panel does not answer.
+    """
+    if not (participant and submission and study_ref == study.external_id):
+        raise ArrivalError("The address is not complete. Open the study again from the panel's page.")
+    known = PanelSubmission.objects.filter(study=study, external_id=submission).first()
+    if known is not None and known.participant == participant and known.status in _PRESENT:
+        return known
+    try:
+        row = panel_of(study.endpoint).find_row(submission, study.external_id)
+    except MarketplaceDownError as error:
+        raise ArrivalError(
+            "We cannot ask the panel about your submission at the moment. Wait a minute and reload this "
+            "page; your place is kept."
+        ) from error
+    if row is None or row.participant != participant:
+        raise ArrivalError("The panel does not know this submission. Open the study again from its page.")
+    if row.status not in _PRESENT:
+        raise ArrivalError(f"This submission is {row.status.lower()} at the panel, so its work is over.")
+    store_rows(study, [row])
+    return PanelSubmission.objects.get(study=study, external_id=submission)
+
+
+# Hooks.
+
+
+def take_hook(endpoint: Endpoint, *, event_id: str, event_type: str, resource: str) -> bool:
+    """Note a hook's event, once; the studies that it may be about are read in the next round."""
+    with transaction.atomic():
+        _, new = PanelHook.objects.get_or_create(
+            endpoint=endpoint,
+            event_id=event_id[:80],
+            defaults={
+                "event_type": event_type[:60],
+                "resource": resource[:80],
+                "received_at": timezone.now(),
+            },
+        )
+        if new:
+            studies = PanelStudy.objects.filter(endpoint=endpoint).exclude(external_id="")
+            about = studies.filter(Q(external_id=resource) | Q(submissions__external_id=resource))
+            ids = list(about.values_list("pk", flat=True)) or list(studies.values_list("pk", flat=True))
+            PanelStudy.objects.filter(pk__in=ids).update(hinted_at=timezone.now())
+    return new
+
+
+def unanswered(stage: Stage) -> "list[PanelSubmission]":
+    """Submissions that came back with a code, and of which no answer is here: no data, or a stolen code."""
+    answered = Assignment.objects.filter(stage=stage, stored_at__isnull=False)
+    return list(
+        PanelSubmission.objects.filter(study__stage=stage, status="AWAITING REVIEW")
+        .exclude(external_id__in=answered.values("external_id"))
+        .order_by("completed_at", "pk")
+    )

@@ -1,0 +1,140 @@
+"""Doors of panels: where participants come in and go out again, and where hooks arrive."""
+
+import json
+import logging
+import time
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.core import signing
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from core.sealing import unseal
+from crowd.adapters.prolific.signatures import SignatureError, verify_hook
+from crowd.models import Endpoint, PanelStudy
+from crowd.services import panels
+from crowd.services.deals import NoWork, NoWorkError, deal
+from crowd.services.panels import ArrivalError, confirm_arrival
+from crowd.taskpage.views import may_knock
+
+logger = logging.getLogger(__name__)
+_SALT = "crowd.panel"
+#: Where people go on with a completion code, and at which address of an API that is so.
+_COMPLETE = "https://app.prolific.com/submissions/complete?cc={code}"
+_OFFICIAL = "api.prolific.com"
+#: The largest body of a hook that is read.
+_LARGEST_HOOK = 64_000
+#: How a person's visit ends when there is no work for them.
+_ENDINGS = {
+    NoWork.CLOSED: panels.NOTHING_LEFT,
+    NoWork.NOTHING_LEFT: panels.NOTHING_LEFT,
+    NoWork.LIMIT: panels.NOTHING_LEFT,
+    NoWork.EXCLUDED: panels.SCREENED_OUT,
+}
+
+
+def _study(key: UUID) -> PanelStudy:
+    found = PanelStudy.objects.select_related("stage__project", "stage__endpoint", "endpoint").filter(key=key)
+    study = found.first()
+    if study is None:
+        raise Http404("There is no such study.")
+    return study
+
+
+@require_safe
+@never_cache
+def enter(request: HttpRequest, key: UUID) -> HttpResponse:
+    """A participant comes: who it is, is asked of the panel; then the task, or why there is none."""
+    study = _study(key)
+    if not may_knock(request):
+        return _sorry(
+            request, "Too many people came from your network just now. Wait a minute, then reload.", 429
+        )
+    try:
+        submission = confirm_arrival(
+            study,
+            participant=request.GET.get("PROLIFIC_PID", ""),
+            study_ref=request.GET.get("STUDY_ID", ""),
+            submission=request.GET.get("SESSION_ID", ""),
+        )
+    except ArrivalError as error:
+        return _sorry(request, str(error), 403)
+    try:
+        dealt = deal(
+            study.stage,
+            worker_id=submission.participant,
+            session=submission.external_id,
+            submit_to=request.build_absolute_uri(_ending(study, submission.external_id, panels.COMPLETED)),
+        )
+    except NoWorkError as error:
+        return HttpResponseRedirect(_ending(study, submission.external_id, _ENDINGS[error.reason]))
+    return HttpResponseRedirect(dealt.task_address)
+
+
+def _ending(study: PanelStudy, submission: str, outcome: str) -> str:
+    signed = signing.dumps([submission, outcome], salt=_SALT)
+    return reverse("crowd:panel_done", args=[study.key, signed])
+
+
+@require_safe
+@never_cache
+def leave(request: HttpRequest, key: UUID, signed: str) -> HttpResponse:
+    """The end of a visit: the completion code of its outcome, and the way back to the panel."""
+    study = _study(key)
+    try:
+        _, outcome = signing.loads(signed, salt=_SALT)
+    except (signing.BadSignature, ValueError) as error:
+        raise Http404("There is no such page.") from error
+    code = study.codes[outcome]
+    there = urlsplit(study.endpoint.url).hostname == _OFFICIAL
+    return render(
+        request,
+        "crowd/completed.html",
+        {
+            "code": code,
+            "completed": outcome == panels.COMPLETED,
+            "screened_out": outcome == panels.SCREENED_OUT,
+            "address": _COMPLETE.format(code=code) if there else "",
+            "panel": study.endpoint.label,
+        },
+    )
+
+
+def _sorry(request: HttpRequest, sentence: str, status: int) -> HttpResponse:
+    context = {"title": "You cannot go on here", "sentence": sentence, "back": ""}
+    return render(request, "crowd/refused.html", context, status=status)
+
+
+@csrf_exempt
+@require_POST
+def hook(request: HttpRequest, endpoint: str) -> HttpResponse:
+    """Take a panel's hook: its signature over the raw body first, then the event, once; then 200."""
+    row = Endpoint.objects.filter(name=endpoint, protocol__in=Endpoint.PANELS).first()
+    if row is None or not row.hook_secret_sealed:
+        raise Http404("No hooks are expected here.")
+    if int(request.META.get("CONTENT_LENGTH") or 0) > _LARGEST_HOOK:
+        return JsonResponse({"error": "The body is too large."}, status=413)
+    body = request.body
+    try:
+        verify_hook(
+            secret=unseal(row.hook_secret_sealed, purpose="crowd.hook") or "",
+            timestamp=request.headers.get("X-Prolific-Request-Timestamp", ""),
+            body=body,
+            signature=request.headers.get("X-Prolific-Request-Signature", ""),
+            now=time.time(),
+        )
+        event = json.loads(body)
+        resource, event_type = str(event["resource_id"]), str(event["event_type"])
+    except SignatureError as error:
+        logger.warning("A hook for %s was refused: %s", row.name, error)
+        return JsonResponse({"error": str(error)}, status=401)
+    except (ValueError, KeyError, TypeError):
+        return JsonResponse({"error": "The body is not a hook of the contract."}, status=400)
+    event_id = request.headers.get("X-Event-ID", "") or f"{resource} {event_type}"
+    new = panels.take_hook(row, event_id=event_id, event_type=event_type, resource=resource)
+    return JsonResponse({"taken": new})
