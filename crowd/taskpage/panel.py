@@ -3,9 +3,9 @@
 import json
 import logging
 import time
-from urllib.parse import urlsplit
 from uuid import UUID
 
+from django.conf import settings
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import render
@@ -24,9 +24,9 @@ from crowd.taskpage.views import may_knock
 
 logger = logging.getLogger(__name__)
 _SALT = "crowd.panel"
-#: Where people go on with a completion code, and at which address of an API that is so.
-_COMPLETE = "https://app.prolific.com/submissions/complete?cc={code}"
-_OFFICIAL = "api.prolific.com"
+#: Where people go on with a completion code; a rehearsal's panel has the page at its own address.
+_COMPLETE = "/submissions/complete?cc={code}"
+_HOSTS = {"https://api.prolific.com": "https://app.prolific.com"}
 #: The largest body of a hook that is read.
 _LARGEST_HOOK = 64_000
 #: How a person's visit ends when there is no work for them.
@@ -69,7 +69,7 @@ def enter(request: HttpRequest, key: UUID) -> HttpResponse:
             study.stage,
             worker_id=submission.participant,
             session=submission.external_id,
-            submit_to=request.build_absolute_uri(_ending(study, submission.external_id, panels.COMPLETED)),
+            submit_to=settings.TASK_URL + _ending(study, submission.external_id, panels.COMPLETED),
         )
     except NoWorkError as error:
         return HttpResponseRedirect(_ending(study, submission.external_id, _ENDINGS[error.reason]))
@@ -91,7 +91,7 @@ def leave(request: HttpRequest, key: UUID, signed: str) -> HttpResponse:
     except (signing.BadSignature, ValueError) as error:
         raise Http404("There is no such page.") from error
     code = study.codes[outcome]
-    there = urlsplit(study.endpoint.url).hostname == _OFFICIAL
+    site = _HOSTS.get(study.endpoint.url.rstrip("/"), study.endpoint.url.rstrip("/"))
     return render(
         request,
         "crowd/completed.html",
@@ -99,7 +99,7 @@ def leave(request: HttpRequest, key: UUID, signed: str) -> HttpResponse:
             "code": code,
             "completed": outcome == panels.COMPLETED,
             "screened_out": outcome == panels.SCREENED_OUT,
-            "address": _COMPLETE.format(code=code) if there else "",
+            "address": site + _COMPLETE.format(code=code),
             "panel": study.endpoint.label,
         },
     )
