@@ -330,6 +330,9 @@ class Panel(Marketplace, Protocol):
     def find_row(self, ref: str, study: str) -> PanelRow | None:
         """One submission of this study; None where it has none of that id."""
 
+    def read_link(self, token: str, entry_url: str) -> dict[str, str]:
+        """What a signed link vouches for; raises `SignatureError` where it proves nothing."""
+
     def prepare_bonus(self, study: str, submission: str, amount: Money) -> Outcome[str]:
         """Set a bonus up, which pays nothing; `pay_bonus` takes the result as its key."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _lock = threading.Lock()
 _adapters: dict[int, tuple["Account", "MTurkAdapter"]] = {}
-_panels: dict[int, tuple[tuple[str, str, str, str], "ProlificAdapter"]] = {}
+_panels: dict[int, tuple[tuple[str | bool, ...], "ProlificAdapter"]] = {}
 
 
 def adapter(endpoint: Endpoint) -> Marketplace:
@@ -57,7 +57,7 @@ def _mturk(endpoint: Endpoint, secret: str) -> Marketplace:
 def _prolific(endpoint: Endpoint, token: str) -> Marketplace:
     from crowd.adapters.prolific.adapter import ProlificAdapter
 
-    wanted = (endpoint.url, endpoint.access_key, token, endpoint.currency)
+    wanted = (endpoint.url, endpoint.access_key, token, endpoint.currency, endpoint.proves_arrivals)
     with _lock:
         known = _panels.get(endpoint.pk)
         if known is None or known[0] != wanted:

@@ -4,6 +4,7 @@ A panel sends people; the HITs are dealt here (`crowd.services.deals`). What a s
 from its HITs, so a study grows as the stage is topped up. Hooks are hints to look, nothing more.
 """
 
+import logging
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ from core.money.amounts import dollars
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
 from crowd.adapters.link import has_place
+from crowd.adapters.prolific.signatures import SignatureError
 from crowd.errors import BudgetError, CrowdError
 from crowd.models import (
     Assignment,
@@ -37,6 +39,7 @@ from crowd.services import decisions
 from crowd.services.groups import with_groups
 from crowd.services.stage_exclusions import rules_apart
 
+logger = logging.getLogger(__name__)
 State, Kind = Assignment.State, MarketOperation.Kind
 #: Submissions are read again after so long, sooner where a hook spoke, later where there are many.
 _LOOK_EVERY_S, _SECONDS_PER_ROW = 30.0, 0.02
@@ -346,20 +349,25 @@ class ArrivalError(CrowdError):
 
 
 def confirm_arrival(
-    study: PanelStudy, *, participant: str, study_ref: str, submission: str
+    study: PanelStudy, *, participant: str, study_ref: str, submission: str, token: str = ""
 ) -> PanelSubmission:
     """The submission with which a person comes, as the panel confirms it: the address alone proves nothing.
 
-    Raises ArrivalError with a sentence for the person, also where the panel does not answer.
+    With the `token` of a secure link the panel's signature is proof, and a wrong one is refused; otherwise
+    the panel is asked. Raises ArrivalError with a sentence for the person, also where it does not answer.
     """
     if not (participant and submission and study_ref == study.external_id):
         raise ArrivalError("The address is not complete. Open the study again from the panel's page.")
+    if token or study.endpoint.proves_arrivals:
+        _check_link(study, token, participant=participant, submission=submission)
     known = PanelSubmission.objects.filter(study=study, external_id=submission).first()
     if known is not None and known.participant == participant and known.status in _PRESENT:
         return known
     try:
         row = panel_of(study.endpoint).find_row(submission, study.external_id)
     except MarketplaceDownError as error:
+        if token:  # its signature is proof enough
+            return _keep_vouched(study, participant, submission)
         raise ArrivalError(
             "We cannot ask the panel about your submission at the moment. Wait a minute and reload this "
             "page; your place is kept."
@@ -368,6 +376,24 @@ def confirm_arrival(
         raise ArrivalError("The panel does not know this submission. Open the study again from its page.")
     if row.status not in _PRESENT:
         raise ArrivalError(f"This submission is {row.status.lower()} at the panel, so its work is over.")
+    store_rows(study, [row])
+    return PanelSubmission.objects.get(study=study, external_id=submission)
+
+
+def _check_link(study: PanelStudy, token: str, *, participant: str, submission: str) -> None:
+    try:
+        vouched = panel_of(study.endpoint).read_link(token, entry_address(study))
+    except (SignatureError, MarketplaceDownError, MarketplaceRefusedError) as error:
+        logger.warning("A secure link of %s was refused: %s", study, error)
+        raise ArrivalError("This link is too old. Open the study again from the panel's page.") from error
+    same = vouched.get("PROLIFIC_PID") == participant and vouched.get("STUDY_ID") == study.external_id
+    if not (same and vouched["sub"] == submission):
+        raise ArrivalError("The address was changed. Open the study again from the panel's page.")
+
+
+def _keep_vouched(study: PanelStudy, participant: str, submission: str) -> PanelSubmission:
+    """A submission that only a signed link tells of; the next reading of the study tells the rest."""
+    row = PanelRow(submission, participant, "ACTIVE", "", None, None, return_requested=False)
     store_rows(study, [row])
     return PanelSubmission.objects.get(study=study, external_id=submission)
 

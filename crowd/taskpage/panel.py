@@ -61,6 +61,7 @@ def enter(request: HttpRequest, key: UUID) -> HttpResponse:
             participant=request.GET.get("PROLIFIC_PID", ""),
             study_ref=request.GET.get("STUDY_ID", ""),
             submission=request.GET.get("SESSION_ID", ""),
+            token=request.GET.get("prolific_token", ""),
         )
     except ArrivalError as error:
         return _sorry(request, str(error), 403)

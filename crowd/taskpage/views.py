@@ -178,7 +178,8 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
             status=400,
         )
     if arrival.proven:
-        note_proof(hit.stage.endpoint)
+        if not hit.stage.endpoint.deals_work:
+            note_proof(hit.stage.endpoint)
     elif not may_arrive(request, hit):
         return _refused(request, _TOO_MANY, back=origin, status=429)
     try:

@@ -5,6 +5,7 @@ decisions on submissions, bonuses and groups. What it says of submissions is kep
 `crowd.services.panels`, and read from there.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,6 +31,7 @@ from crowd.adapters.base import (
 from crowd.adapters.link import LinkAdapter
 from crowd.adapters.outcomes import GARBAGE, describe_garbage
 from crowd.adapters.prolific.client import LEAST_REJECTION, Document, ProlificClient
+from crowd.adapters.prolific.signatures import UnknownKeyError, verify_arrival
 from crowd.models import Assignment, Endpoint, PanelSubmission
 
 #: Work that nobody reviewed is paid by itself after so long.
@@ -65,6 +67,8 @@ _ACTIONS: dict[str, list[Document]] = {
     "OTHER": [{"action": "REQUEST_RETURN", "return_reason": "There is no task left for you."}],
 }
 _PAUSE_S = 30.0
+#: How long the keys of secure links are kept.
+_KEYS_FOR_S = 3600.0
 
 
 class ProlificAdapter(LinkAdapter):
@@ -72,8 +76,9 @@ class ProlificAdapter(LinkAdapter):
 
     def __init__(self, endpoint: Endpoint, token: str) -> None:
         super().__init__(endpoint)
-        self._workspace = endpoint.access_key
+        self._workspace, self._asks_secure_links = endpoint.access_key, endpoint.proves_arrivals
         self._client = ProlificClient(url=endpoint.url, token=token)
+        self._keys: tuple[float, Document] | None = None
 
     @property
     def client(self) -> ProlificClient:
@@ -146,8 +151,7 @@ class ProlificAdapter(LinkAdapter):
             "name": study.title,
             "internal_name": study.key,
             "description": study.description,
-            "external_study_url": f"{study.entry_url}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
-            "&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}",
+            "external_study_url": _with_placeholders(study.entry_url),
             "prolific_id_option": "url_parameters",
             "completion_codes": [
                 {"code": code, "code_type": kind, "actor": "participant", "actions": _ACTIONS[kind]}
@@ -161,6 +165,7 @@ class ProlificAdapter(LinkAdapter):
             "peripheral_requirements": [],
             "filters": [_filter(rule) for rule in study.eligibility],
             "metadata": study.key,
+            "is_external_study_url_secure": self._asks_secure_links,
         }
 
     def raise_places(self, ref: str, places: int) -> Outcome[str]:
@@ -205,6 +210,17 @@ class ProlificAdapter(LinkAdapter):
         except MarketplaceRefusedError:
             return None
         return _row(found) if found.get("study_id") == study else None
+
+    def read_link(self, token: str, entry_url: str) -> dict[str, str]:
+        """What a secure link vouches for; keys are read again once an hour, and when one is not known."""
+        audiences = (entry_url, _with_placeholders(entry_url))
+        if self._keys is None or self._keys[0] < time.monotonic() - _KEYS_FOR_S:
+            self._keys = (time.monotonic(), self._client.signing_keys())
+        try:
+            return verify_arrival(token, self._keys[1], audiences=audiences)
+        except UnknownKeyError:
+            self._keys = (time.monotonic(), self._client.signing_keys())
+            return verify_arrival(token, self._keys[1], audiences=audiences)
 
     def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
         """Answers of a HIT that came back to Prolific with a code."""
@@ -327,6 +343,13 @@ class ProlificAdapter(LinkAdapter):
     def revoke(self, group: str, worker: str) -> Outcome[str]:
         """Take a participant out of a group."""
         return self._client.remove_from_group(group, [worker])
+
+
+def _with_placeholders(entry_url: str) -> str:
+    return (
+        f"{entry_url}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
+        "&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    )
 
 
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")

@@ -4,7 +4,7 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jwt
@@ -12,12 +12,14 @@ import jwt
 #: A hook that was signed longer ago is not believed, in seconds; the vendor prescribes no limit.
 HOOK_TOLERANCE_S = 300
 ISSUER = "https://www.prolific.com"
-#: Before the names of the address's parameters among the claims of a link.
-_CLAIM = "prolific:"
 
 
 class SignatureError(Exception):
     """A signature that does not prove what it should; says why, without any secret."""
+
+
+class UnknownKeyError(SignatureError):
+    """Signed with a key that is not in the set; the set may have changed since it was read."""
 
 
 def verify_hook(*, secret: str, timestamp: str, body: bytes, signature: str, now: float) -> None:
@@ -34,29 +36,27 @@ def verify_hook(*, secret: str, timestamp: str, body: bytes, signature: str, now
         raise SignatureError("The signature is too old.")
 
 
-def verify_arrival(token: str, keys: Mapping[str, Any], *, audience: str) -> dict[str, str]:
+def verify_arrival(token: str, keys: Mapping[str, Any], *, audiences: Sequence[str]) -> dict[str, str]:
     """The parameters that a secure link vouches for, and `sub`, the submission; raises SignatureError.
 
-    `keys` is Prolific's JSON Web Key Set, `audience` the study's address as it was published.
+    `keys` is Prolific's JSON Web Key Set, `audiences` the study's address in the forms it was published in.
     """
     try:
         header = jwt.get_unverified_header(token)
-        found = next(
-            key for key in jwt.PyJWKSet.from_dict(dict(keys)).keys if key.key_id == header.get("kid")
-        )
+        known = jwt.PyJWKSet.from_dict(dict(keys)).keys
+        found = next(key for key in known if key.key_id == header.get("kid"))
         claims = jwt.decode(
             token,
             found.key,
             algorithms=["RS256"],
-            audience=audience,
+            audience=list(audiences),
             issuer=ISSUER,
             options={"require": ["exp", "iat", "aud", "iss", "sub"]},
         )
     except StopIteration:
-        raise SignatureError("The link is signed with a key that is not known.") from None
+        raise UnknownKeyError("The link is signed with a key that is not known.") from None
     except jwt.PyJWTError as error:
         raise SignatureError(f"The link does not prove who comes: {error}") from error
-    named = {
-        name.removeprefix(_CLAIM): str(value) for name, value in claims.items() if name.startswith(_CLAIM)
-    }
-    return {**named, "sub": str(claims["sub"])}
+    vouched = claims.get("prolific")
+    named = vouched if isinstance(vouched, dict) else {}
+    return {**{str(name): str(value) for name, value in named.items()}, "sub": str(claims["sub"])}
