@@ -1,6 +1,6 @@
-"""Which passages are candidates of a query, which of them repeat each other, and which overlap.
+"""How candidate passages of a query are found, which of them repeat each other, and which overlap.
 
-Pure decisions over texts and offsets; what is stored is the business of `services.candidates`.
+Pure decisions over options, texts and offsets; what is stored is the business of `services.candidates`.
 """
 
 import random

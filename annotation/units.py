@@ -1,4 +1,4 @@
-"""Names of units in the stages of this app: `query:17`, and `check:…` for attention checks."""
+"""Units in the stages of this app, `query:17` and `check:…`: their names, exclusions, texts and truths."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,8 +8,7 @@ from annotation.models import Query
 # Names of what somebody may not do because of what they did before.
 #
 # Kinds of stages agree on them and need not know each other: whoever screened or curated a query gets
-# `distil(query)` and writes no answer to it; whoever wrote one gets `judge(query)` and judges none of
-# them.
+# `distil(query)` and writes no answer to it; whoever wrote one gets `judge(query)` and judges none of them.
 
 
 def distil(query: int) -> str:

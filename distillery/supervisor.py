@@ -30,9 +30,9 @@ from distillery import lifeline
 
 # Closes a listening socket so that clients that have connected are served, and later ones are refused.
 #
-# Closing it at once resets every connection that the kernel has taken and no process has accepted yet. So
-# new ones are kept out first: Linux drops their first packet by a filter on the socket. When the queue is
-# empty the socket is closed, and the next try of a client, a second later, is refused.
+# Closing it at once resets every connection that the kernel has taken and no process has accepted yet. So new
+# ones are kept out first: Linux drops their first packet by a filter on the socket. When the queue is empty
+# the socket is closed, and the next try of a client, a second later, is refused.
 
 #: Connections whose first packet came before the filter are complete after a round trip.
 HANDSHAKE_SECONDS = 0.3

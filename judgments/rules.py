@@ -58,14 +58,11 @@ def size(text: str) -> int:
 #
 # - Foreign: an answer that a system gave to another query. It could be right by accident, so these are left
 #   out: yes-no queries; queries that ask nearly the same; answers that share half of their words with a
-#   reference or with another answer of the query, or stand in its passages; texts of fewer than three
-# words;
+#   reference or with another answer of the query, or stand in its passages; texts of fewer than three words;
 #   texts that were given to more than one query, such as "no answer".
 # - Reference: one of the query's accepted references as the answer. Judges then see another one as the
-# correct
-#   answer. Two references may disagree, so only those are taken that are much alike; where a query has no
-# such
-#   pair, the same text stands in both places, which is always fair.
+#   correct answer. Two references may disagree, so only those are taken that are much alike; where a query
+#   has no such pair, the same text stands in both places, which is always fair.
 # - Instruction: a line that says which score to choose.
 
 _SHARED = 0.5

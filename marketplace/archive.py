@@ -1,4 +1,7 @@
-"""An export as one ZIP archive, written while it is sent: no file of it is ever whole in memory."""
+"""A worker's own data as one ZIP archive: the tables in it, and how it is written while it is sent.
+
+No file of it is ever whole in memory.
+"""
 
 import io
 import json

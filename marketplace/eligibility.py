@@ -1,4 +1,4 @@
-"""Who may discover, preview and accept which HITs."""
+"""Qualification requirements, read from the wire, and who may discover, preview and accept which HITs."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Task pages that requesters send as HTML: how they are served so that they can do no harm."""
+"""Pages of requesters' HTML: changed to work here, and confined so that they can do no harm."""
 
 import re
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from marketplace.loopback import anywhere
 
 # Task pages as they are served: scripts that they know from MTurk come from here, forms go to us.
 #
-# Pages written for MTurk load two scripts of Amazon's. This installation has its own, written again,
-# under `static/html/`. The page gets them, and a form where it relies on the marketplace to have one,
-# without any other change of its text.
+# Pages written for MTurk load two scripts of Amazon's. This installation has its own, written again, under
+# `static/html/`. The page gets them, and a form where it relies on the marketplace to have one, without any
+# other change of its text.
 
 #: Script of Amazon's, in small letters → ours.
 OURS = {
@@ -125,8 +125,8 @@ def without_comments(html: str) -> str:
 
 # What a task page of a requester may do in its frame: the headers that it is served with.
 #
-# It has an origin of its own that is nobody's (no cookie, no storage, nothing of the page around it),
-# sends its form to one address only, and loads from where it may.
+# It has an origin of its own that is nobody's (no cookie, no storage, nothing of the page around it), sends
+# its form to one address only, and loads from where it may.
 
 #: Never allow-same-origin, never any kind of top navigation: what a task page may do in any case.
 SANDBOX = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"

@@ -1,4 +1,4 @@
-"""Notifications: what happens to HITs, put into the queues that requesters read."""
+"""Notifications: which events a HIT type asks for, and putting them into the queues that requesters read."""
 
 import json
 import re
@@ -16,8 +16,8 @@ from marketplace.signals import event_queued
 
 # Putting an event into the queue that a HIT type's notification specification names.
 #
-# The row is written in the transaction of what happened: an event is in the queue exactly when its cause
-# was committed. Nothing is ever sent anywhere; requesters fetch their events (`marketplace.sqs`).
+# The row is written in the transaction of what happened: an event is in the queue exactly when its cause was
+# committed. Nothing is ever sent anywhere; requesters fetch their events (`marketplace.sqs`).
 
 #: Events for which the end of a HIT's life must be noticed even where nobody looks.
 OF_EXPIRY = frozenset({"HITExpired", "HITReviewable"})

@@ -1,4 +1,4 @@
-"""The part of the queue service's protocol that a poller of notifications needs."""
+"""The queue service's protocol, as far as a poller of notifications needs it: actions, errors, endpoint."""
 
 import hashlib
 import json
@@ -73,8 +73,8 @@ def invalid_handle() -> QueueError:
 
 # The HTTP endpoint of the queues: JSON protocol 1.0, signed for the service `sqs`.
 #
-# It shares address and keys with the requester protocol. A poller asks often and mostly for nothing, so
-# its calls are not in the call log.
+# It shares address and keys with the requester protocol. A poller asks often and mostly for nothing, so its
+# calls are not in the call log.
 
 #: However long a client wants to wait for a message, a thread of the server waits no longer.
 WAIT_AT_MOST = 5.0

@@ -31,8 +31,8 @@ from marketplace.services.review import approve_locked
 
 # Money that comes free when HITs end with places nobody took: of many HITs at once.
 #
-# A large batch ends in one moment. Releasing its HITs one by one took minutes, during which whoever asked
-# for their balance waited.
+# A large batch ends in one moment. Releasing its HITs one by one took minutes, during which whoever asked for
+# their balance waited.
 
 
 def release_expired(*, hit_pks: Sequence[int], now: datetime) -> None:

@@ -1,4 +1,7 @@
-"""Task pages that came with their HITs, at signed addresses that look at no cookie."""
+"""Task pages in the worker's frame: their signed addresses, their views, and where their answers are sent.
+
+None of them reads a cookie: what a browser may do is in the signature of the address.
+"""
 
 from collections.abc import Callable
 from urllib.parse import urlencode, urlsplit, urlunsplit

@@ -1,4 +1,4 @@
-"""Which files of a release can be downloaded: the same for the desk, the public page and links."""
+"""Which files of a release can be downloaded, from which page or link, and how they are sent."""
 
 import io
 import re

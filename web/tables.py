@@ -38,8 +38,8 @@ from core.files.cells import csv_text, plain
 # Rows of a long table, of which one page is shown: only its rows are read whole.
 #
 # A database that is asked for the rows 99,976 to 100,000 makes all the rows before them as well, with all
-# that stands in them. Here it is asked for the keys of the page alone, from whichever end is nearer, and
-# then for those rows.
+# that stands in them. Here it is asked for the keys of the page alone, from whichever end is nearer, and then
+# for those rows.
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The desk's page about how far editors of a stage agree."""
+"""How far editors of a stage agree: their page, and their rows on the project's page of agreement."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar

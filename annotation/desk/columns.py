@@ -1,4 +1,4 @@
-"""The tables of this app's pages: which columns they have, and what they can be filtered and sorted by."""
+"""The tables of this app's pages, and the links to pages about a query that other apps have."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

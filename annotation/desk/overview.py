@@ -1,4 +1,4 @@
-"""What this app says on a project's overview: queries in, screened, curated, distilled, and what waits."""
+"""This app's part of a project's overview: steps of the funnel, and decisions that wait for people."""
 
 from collections.abc import Callable, Mapping
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""Pages on which reviewers look at answers."""
+"""Reviewing answers: the pages, their forms, and what a reviewer decides."""
 
 from collections.abc import Callable
 

@@ -1,16 +1,4 @@
-"""Answers of one query that are like each other.
-
-- `identical`: another author's answer has the same folded tokens in the same order, and the answer has at
-  least `same_from` characters: that two people both write "Rome" is no offence.
-- `near-identical`: the similarity with another author's answer is at least `near_ratio`, both have at least
-  `same_from` characters, and they are not identical.
-
-In scripts without spaces a text says more in fewer characters: there half of `same_from` is enough.
-
-The similarity of two answers is symmetric and between 0 and 1: rapidfuzz's token sort ratio (one minus the
-normalized insertion-deletion distance of the sorted words, as text), and where either answer is mostly
-written without spaces, the same of the tokens in their own order.
-"""
+"""Flags about text that is like other text: copied from a passage, or like another answer of the query."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,14 +11,13 @@ from annotation.flags.tokens import Token, mostly_spaceless, tokens
 
 # Text that stands in a passage word for word.
 #
-# A *run* is a longest sequence of tokens of the answer that stands in one passage in the same order
-# without a gap. Runs are found with a suffix automaton of the passages (Blumer et al. 1985): building it
-# and reading the answer are linear in the number of tokens.
+# A *run* is a longest sequence of tokens of the answer that stands in one passage in the same order without a
+# gap. Runs are found with a suffix automaton of the passages (Blumer et al. 1985): building it and reading
+# the answer are linear in the number of tokens.
 #
 # - `copy-run`: the longest run has at least `copy_run` tokens.
-# - `copy-share`: the tokens inside runs of `SHORTEST` or more make at least `copy_share` of an answer
-# that has
-#   `LEAST` tokens or more. A short answer ("Rome") is a quotation by nature and never flagged.
+# - `copy-share`: the tokens inside runs of `SHORTEST` or more make at least `copy_share` of an answer that
+#   has `LEAST` tokens or more. A short answer ("Rome") is a quotation by nature and never flagged.
 #
 # In scripts without spaces a token is a character, and `copy_run`, `SHORTEST` and `LEAST` count double.
 
@@ -155,6 +142,19 @@ def _span(run: Run, answer: Sequence[Token], passages: Passages) -> dict[str, in
         "passage_end": passage[run.at + run.length - 1].end,
     }
 
+
+# Answers of one query that are like each other.
+#
+# - `identical`: another author's answer has the same folded tokens in the same order, and the answer has at
+#   least `same_from` characters: that two people both write "Rome" is no offence.
+# - `near-identical`: the similarity with another author's answer is at least `near_ratio`, both have at least
+#   `same_from` characters, and they are not identical.
+#
+# In scripts without spaces a text says more in fewer characters: there half of `same_from` is enough.
+#
+# The similarity of two answers is symmetric and between 0 and 1: rapidfuzz's token sort ratio (one minus the
+# normalized insertion-deletion distance of the sorted words, as text), and where either answer is mostly
+# written without spaces, the same of the tokens in their own order.
 
 #: Evidence names so many other answers at most.
 _MOST_NAMED = 10

@@ -1,4 +1,4 @@
-"""Every flag with its words for reviewers."""
+"""Every flag: what it is computed from, and its words for reviewers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

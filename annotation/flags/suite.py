@@ -17,12 +17,10 @@ from annotation.flags.registry import Flag, FlaggedAnswer, FlagQuery, Limits, Wo
 from annotation.flags.tokens import Token, folded, tokens, words_of
 from annotation.flags.word_list import listed_flags
 
-# A line in the page that people do not see and a pasted page does, asking for two odd words in the
-# answer.
+# A line in the page that people do not see and a pasted page does, asking for two odd words in the answer.
 #
-# The words are drawn by a seed, so that the same unit of the same stage always has the same ones, and
-# none of them stands in the query or its passages. `canary`: both words stand in the answer, one after
-# the other.
+# The words are drawn by a seed, so that the same unit of the same stage always has the same ones, and none of
+# them stands in the query or its passages. `canary`: both words stand in the answer, one after the other.
 
 _FIRST = (
     "amber", "brindled", "cobalt", "dappled", "ermine", "fallow", "gossamer", "hazel",
@@ -58,10 +56,10 @@ def canary_flags(text: str, words: str) -> list[Flag]:
 
 # Answers far longer or shorter than the others of their query.
 #
-# `length`: the modified z-score of the logarithm of the length in characters is beyond `length_z` on
-# either side (Iglewicz & Hoaglin 1993: 0.6745 · distance to the median ÷ median absolute deviation; where
-# that deviation is zero, distance ÷ 1.2533 · mean absolute deviation), the length differs from the median
-# by the factor `FACTOR` at least, and the query has `LEAST` answers or more.
+# `length`: the modified z-score of the logarithm of the length in characters is beyond `length_z` on either
+# side (Iglewicz & Hoaglin 1993: 0.6745 · distance to the median ÷ median absolute deviation; where that
+# deviation is zero, distance ÷ 1.2533 · mean absolute deviation), the length differs from the median by the
+# factor `FACTOR` at least, and the query has `LEAST` answers or more.
 
 LEAST = 5
 FACTOR = 3.0
@@ -96,10 +94,9 @@ def outliers(lengths: Mapping[int, int], limits: Limits) -> dict[int, list[Flag]
 
 # Words that are in no dictionary: a hint for writers, a share for reviewers.
 #
-# The dictionaries are those of pyspellchecker (frequency lists); a language without one has no hints. A
-# word is unknown when it has three letters or more, no digit, is not in the dictionary, does not stand in
-# the query or a passage, and is not written with a capital inside a sentence or in capitals throughout (a
-# name).
+# The dictionaries are those of pyspellchecker (frequency lists); a language without one has no hints. A word
+# is unknown when it has three letters or more, no digit, is not in the dictionary, does not stand in the
+# query or a passage, and is not written with a capital inside a sentence or in capitals throughout (a name).
 #
 # `spelling`: unknown words make at least `spelling_share` of a text with `LEAST` words or more.
 
@@ -161,22 +158,17 @@ def spelling_flags(text: str, asked: FlagQuery, limits: Limits) -> list[Flag]:
 
 # How an answer came into its box, as far as the task page measured it.
 #
-# The page measures an assignment, not a unit: where a HIT holds several answers, these flags are about
-# all of them together and stand at each. Who works without a script is measured by nothing and never
-# flagged.
+# The page measures an assignment, not a unit: where a HIT holds several answers, these flags are about all of
+# them together and stand at each. Who works without a script is measured by nothing and never flagged.
 #
-# - `pasted`: pasted characters make at least `pasted_share` of the characters of the assignment's
-# answers, and
-#   there are `LEAST_PASTED` of them or more. What was pasted may have been taken out again, so the share
-# can
-#   pass 1; it is cut there.
+# - `pasted`: pasted characters make at least `pasted_share` of the characters of the assignment's answers,
+#   and there are `LEAST_PASTED` of them or more. What was pasted may have been taken out again, so the share
+#   can pass 1; it is cut there.
 # - `typing-rate`: keys that the typed part needs per minute of active work pass `typing_rate`, for 40 typed
-#   characters or more. The typed part are the characters that were not pasted. Active time includes
-# reading,
+#   characters or more. The typed part are the characters that were not pasted. Active time includes reading,
 #   so the true speed is higher. A character of a script without spaces counts for `KEYS_PER_CHARACTER`,
-#   because input methods take about three keys for one.
-#   Dhakal et al. 2018 (136 million keystrokes) have a mean of 52 words a minute, about 260 characters, and
-#   the fastest at about twice that.
+#   because input methods take about three keys for one. Dhakal et al. 2018 (136 million keystrokes) have a
+#   mean of 52 words a minute, about 260 characters, and the fastest at about twice that.
 
 KEYS_PER_CHARACTER = 3
 LEAST_PASTED = 20

@@ -1,9 +1,4 @@
-"""MS MARCO v2.1 (Bajaj et al. 2016): question answering records, as published and a record a line.
-
-The published files are one JSON object with a member per column (`query`, `passages`, `answers` …), each an
-object from record number to value. Columns come one after the other, so a record is whole only at the end of
-a file of some gigabytes: its columns are put into a temporary SQLite file and joined there.
-"""
+"""Published data sets of questions, a reader for each: SQuAD, DuReader, TREC CAsT, MS MARCO."""
 
 import json
 import sqlite3
@@ -208,18 +203,13 @@ def _document(value: Any, number: int) -> Passage | None:
     )
 
 
-# TREC Conversational Assistance Track topics as they were published from 2019 to 2022 (Dalton et al.
-# 2020).
+# TREC Conversational Assistance Track topics as they were published from 2019 to 2022 (Dalton et al. 2020).
 #
-# 2019 and 2020: a list of topics with numbered `raw_utterance`s; 2020 and later also rewritten ones.
-# 2021: each
-# turn has the `passage` of its canonical result, which the next turns speak of. 2022: a tree, in which
-# every
-# turn names its `parent` (in the sample: `parent_turn`) and the system's turns have a `response`; or the
-# paths
-# of that tree one after the other ("flattened"), in which a turn has its own response and turns that two
-# paths
-# share are there twice.
+# 2019 and 2020: a list of topics with numbered `raw_utterance`s; 2020 and later also rewritten ones. 2021:
+# each turn has the `passage` of its canonical result, which the next turns speak of. 2022: a tree, in which
+# every turn names its `parent` (in the sample: `parent_turn`) and the system's turns have a `response`; or
+# the paths of that tree one after the other ("flattened"), in which a turn has its own response and turns
+# that two paths share are there twice.
 
 _TEXT = ("raw_utterance", "utterance", "text")
 _REPLY = ("response", "passage")
@@ -393,6 +383,13 @@ def _record(turn: Turn, path: list[Turn], topic: str, line: int) -> Record:
 COLUMNS = ("query", "query_id", "query_type", "answers", "passages", "wellFormedAnswers")
 NO_ANSWER = "No Answer Present."
 _WRITE = 5000
+
+
+# MS MARCO v2.1 (Bajaj et al. 2016): question answering records, as published and a record a line.
+#
+# The published files are one JSON object with a member per column (`query`, `passages`, `answers` …), each an
+# object from record number to value. Columns come one after the other, so a record is whole only at the end
+# of a file of some gigabytes: its columns are put into a temporary SQLite file and joined there.
 
 
 class MarcoReader(ObjectReader):

@@ -1,4 +1,4 @@
-"""What all formats have in common: a file that gives records in two passes."""
+"""What readers of all formats have in common: records in two passes, and what to do about refused lines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a reader gives: one query of a file with all that the file says of it."""
+"""A query of a file with all that the file says of it, and the columns and members that say it."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field

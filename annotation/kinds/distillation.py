@@ -31,12 +31,11 @@ from crowd.simulation.profiles import Habit, Profile
 
 # Reading a worker's answer: what is refused at once, in words for them, and what is only asked about.
 #
-# Refused: nothing written; too long; the query written off; another script than the project's language
-# has; no opinion on a yes-no question; an entity that does not stand in the answer. Asked about once: a
-# text that seems to be in another language of the same script. The page that asks holds the field `seen`,
-# so sending it again goes through. Spelling is neither: the page shows words that no dictionary has
-# whenever it is drawn with a text in it (a draft opened again, or something else to mend), and nothing
-# waits for them.
+# Refused: nothing written; too long; the query written off; another script than the project's language has;
+# no opinion on a yes-no question; an entity that does not stand in the answer. Asked about once: a text that
+# seems to be in another language of the same script. The page that asks holds the field `seen`, so sending it
+# again goes through. Spelling is neither: the page shows words that no dictionary has whenever it is drawn
+# with a text in it (a draft opened again, or something else to mend), and nothing waits for them.
 
 _MOST_ENTITIES = 50
 _MOST_HINTS = 12

@@ -1,4 +1,4 @@
-"""Answers to the turns of a conversation, as the search page shows them."""
+"""A conversation as its address holds it, and the answers to its turns as the search page shows them."""
 
 import hashlib
 import json
@@ -61,15 +61,15 @@ def flat(parameters: Parameters) -> Mapping[str, str]:
 
 # The conversation that a search page holds: its turns, each with the options it was asked with.
 #
-# The page keeps it in its address, or in its form where it is too long for one; the server keeps nothing.
-# So an address shows the same conversation to everybody who may see the project, Back and Reload are
-# harmless, and two windows are two conversations.
+# The page keeps it in its address, or in its form where it is too long for one; the server keeps nothing. So
+# an address shows the same conversation to everybody who may see the project, Back and Reload are harmless,
+# and two windows are two conversations.
 #
 #     ?q=what+is+a+monopoly&o=&q=and+an+oligopoly&o=alpha:0.8&in=textbooks
 #
-# `q` are the turns, oldest first; the n-th `o` has the options of the n-th turn, as far as they are not
-# the defaults; one more `o` has those of the question that is to come. `in` names the corpora, all unless
-# it is there.
+# `q` are the turns, oldest first; the n-th `o` has the options of the n-th turn, as far as they are not the
+# defaults; one more `o` has those of the question that is to come. `in` names the corpora, all unless it is
+# there.
 
 #: Turns of a conversation, and characters of each: more is refused in words.
 MOST_TURNS = 30

@@ -35,9 +35,9 @@ from core.projects.selectors import project_for
 
 # Keys with which a program searches a project as one of its members, without a log-in.
 #
-# As with addresses of release files: signed, good for a week, and only as long as the member may look. A
-# key ends with the password it was made under: when that is changed, and when the person signs out
-# everywhere. The person sees every key and can end it by itself (`core.accounts.keys`).
+# As with addresses of release files: signed, good for a week, and only as long as the member may look. A key
+# ends with the password it was made under: when that is changed, and when the person signs out everywhere.
+# The person sees every key and can end it by itself (`core.accounts.keys`).
 
 PURPOSE = Purpose(salt="annotation.search", life=timedelta(days=7))
 

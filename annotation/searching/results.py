@@ -12,11 +12,10 @@ from retrieval.crown.parameters import describe
 from retrieval.search import FoundPassage
 from retrieval.text.sentences import sentences
 
-# A drawing of a part of a word proximity network: words on an ellipse, lines between words that go
-# together.
+# A drawing of a part of a word proximity network: words on an ellipse, lines between words that go together.
 #
-# Geometry only; the template draws it, and has a table of the same figures beside it. The same words give
-# the same drawing.
+# Geometry only; the template draws it, and has a table of the same figures beside it. The same words give the
+# same drawing.
 
 #: The drawing's own units.
 WIDTH, HEIGHT = 440, 240

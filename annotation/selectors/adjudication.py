@@ -1,4 +1,4 @@
-"""Queries on which editors were of two minds, and what each of them said."""
+"""What waits for a researcher: disagreements of editors, and decisions whose ground changed later."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping

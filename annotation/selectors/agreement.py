@@ -1,4 +1,4 @@
-"""Agreement of the editors of a stage, from their good answers."""
+"""Agreement of the editors of a stage, from their good answers: the coefficients, and their values."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
@@ -13,10 +13,9 @@ from metrics.figure import Figure
 
 # How far editors agree, over plain values; nothing here knows the database.
 #
-# Krippendorff's alpha compares the disagreement within queries with the one to be expected by chance: 1
-# is perfect, 0 is chance (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability). Missing answers
-# are allowed. Where a coefficient is not defined it is None with a reason in words, never NaN and never
-# 1.
+# Krippendorff's alpha compares the disagreement within queries with the one to be expected by chance: 1 is
+# perfect, 0 is chance (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability). Missing answers are
+# allowed. Where a coefficient is not defined it is None with a reason in words, never NaN and never 1.
 
 NO_PAIRS = "not defined: no query has two answers yet"
 NO_VARIATION = "not defined: all answers are the same"

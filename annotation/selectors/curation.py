@@ -1,4 +1,4 @@
-"""Queries whose passages are to be chosen, and what editors chose."""
+"""Passage curation: queries that need it, candidates shown, what editors chose, estimated recall."""
 
 import math
 from collections import defaultdict

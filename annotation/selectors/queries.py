@@ -1,4 +1,4 @@
-"""A project's queries as a table: which rows an address asks for, and how far each of them is."""
+"""A project's queries: the table of them, how far each is, and which of them screening asks about."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -22,9 +22,9 @@ from web.cache import cached, moment
 
 # How alike and how long the answers of a query are: what agreement is for free text.
 #
-# The overlap of two answers is the Jaccard index of their words (pairs of neighbouring characters in
-# scripts without spaces): shared ÷ all, 0 to 1. A query's overlap is the mean over pairs of answers, a
-# stage's the mean over its queries with two answers or more.
+# The overlap of two answers is the Jaccard index of their words (pairs of neighbouring characters in scripts
+# without spaces): shared ÷ all, 0 to 1. A query's overlap is the mean over pairs of answers, a stage's the
+# mean over its queries with two answers or more.
 
 #: A stage's figures are taken from so many of its queries at most, drawn by its seed.
 SAMPLED = 200

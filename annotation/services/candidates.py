@@ -1,4 +1,4 @@
-"""Candidate passages of queries, from the project's indexes where the import brought none."""
+"""Candidate passages of queries: from the project's indexes, or from a question of the search page."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Keeping selections, and making curated sets of them."""
+"""Curation: keeping selections, making curated sets of them, deciding where editors disagreed."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Answers come in, and queries that have all of theirs go on."""
+"""Answers: recording them, moving on queries that have all of theirs, rewriting one that was sent back."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A query's way: from one status to the next, once, with a row that says why."""
+"""A query's way from one status to the next, and decisions on the way that have to be taken again."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

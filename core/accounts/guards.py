@@ -65,10 +65,10 @@ def _digest(name: str) -> str:
 
 # Limits on guessing: failed tries are counted by name, by device and by address, and slow the next ones.
 #
-# After some free tries each further one doubles the wait, up to fifteen minutes. A device on which
-# somebody has signed in before is not held up by what others try with their name: it has a count of its
-# own, so that nobody can lock a person out. Counts are forgotten a day after the last try. Keys are
-# digests: a table of what people typed as their name would hold passwords.
+# After some free tries each further one doubles the wait, up to fifteen minutes. A device on which somebody
+# has signed in before is not held up by what others try with their name: it has a count of its own, so that
+# nobody can lock a person out. Counts are forgotten a day after the last try. Keys are digests: a table of
+# what people typed as their name would hold passwords.
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 15, 900
 FORGOTTEN_AFTER = timedelta(days=1)

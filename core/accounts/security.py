@@ -61,8 +61,8 @@ def neighbourhood(address: str) -> str:
 
 # Who does what is being done now: a person at a page, a script with its access key, or the system itself.
 #
-# The borders say so once (the middleware for pages, the protocol's endpoint for calls), and what is
-# written down of a decision reads it here; no service has to hand it on.
+# The borders say so once (the middleware for pages, the protocol's endpoint for calls), and what is written
+# down of a decision reads it here; no service has to hand it on.
 
 
 @dataclass(frozen=True, slots=True)

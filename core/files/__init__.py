@@ -1,1 +1,1 @@
-"""Tables that people bring or take away: encodings, workbooks, numbers, cells that no spreadsheet runs."""
+"""Files read and written: tables, JSON, workbooks, encodings, compression, limits, safe cells."""

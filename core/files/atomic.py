@@ -1,4 +1,4 @@
-"""Files that belong together: written beside their places, then moved there, all of them or none."""
+"""Writing files: several at once, all or none of them; and temporary folders that outlive no process."""
 
 import fcntl
 import os
@@ -12,9 +12,8 @@ from typing import IO
 
 # Folders to work in that are gone afterwards, those of processes that were killed as well.
 #
-# Each is locked by the process that made it for as long as it lives. Whoever makes the next one looks at
-# its neighbours and removes those that nobody holds any more: a build that was killed leaves gigabytes
-# otherwise.
+# Each is locked by the process that made it for as long as it lives. Whoever makes the next one looks at its
+# neighbours and removes those that nobody holds any more: a build that was killed leaves gigabytes otherwise.
 
 #: What somebody wrote into so lately stays, held or not: other hosts may not see each other's locks.
 _QUIET_SECONDS = 3600

@@ -1,4 +1,4 @@
-"""Content by blocks and lines: unpacked, decoded, numbered; damage, bombs and endless lines stop a file."""
+"""Content of a file by blocks and numbered lines: unpacked, decoded, with limits on size and length."""
 
 import io
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Runs one claimed job, and puts on the record how that ended."""
+"""Running claimed jobs, and polling the table for jobs whose message was lost."""
 
 import logging
 import threading

@@ -11,8 +11,8 @@ from contextvars import ContextVar
 
 # The id of the request that is being worked on: from a page or call into its job and on to a marketplace.
 #
-# A border takes or makes it (the middleware, the runner of a job, a message of the timer); lines of the
-# log, queued jobs and calls of marketplaces carry it on.
+# A border takes or makes it (the middleware, the runner of a job, a message of the timer); lines of the log,
+# queued jobs and calls of marketplaces carry it on.
 
 #: The header in which it arrives from a proxy, leaves with an answer, and goes along with our own calls.
 HEADER = "X-Request-Id"

@@ -50,8 +50,8 @@ def cost_of(
 
 # Texts for workers on forms: made from what is entered, until a person writes others.
 #
-# Beside each text stands a hidden copy of what was made when the page was drawn. A text that still equals
-# its copy is made again from what is sent; the answer's page shows it, before anything is published.
+# Beside each text stands a hidden copy of what was made when the page was drawn. A text that still equals its
+# copy is made again from what is sent; the answer's page shows it, before anything is published.
 
 #: Fields of `TaskFields` that kinds make.
 MADE = ("title", "description")

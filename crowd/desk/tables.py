@@ -1,4 +1,4 @@
-"""Rows of the desk's tables: sorted, filtered and paged as the address says, in a fixed number of queries."""
+"""The tables of this app's pages: their columns and filters, and their rows in a fixed number of queries."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Operations for the pages."""
+"""Operations and outages of endpoints for the desk, and how our books compare with the marketplace's."""
 
 from dataclasses import dataclass
 from typing import Any

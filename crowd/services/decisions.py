@@ -1,4 +1,4 @@
-"""What follows from a decision on submitted work: state, money, exclusions. In the caller's transaction."""
+"""What follows from a decision on submitted work, in the caller's transaction: state, money, recounts."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -15,8 +15,8 @@ from crowd.models import Assignment, Claim, Group, Hit, Recount, Stage
 # Work begins or ceases to count after it came in: what was decided on it is decided again.
 #
 # A row is written in the transaction that changes the work. The stage's next round hands the rows to its
-# kind, and removes them in the transaction in which the kind drew its consequences: killed in between, it
-# is done again, and doing it again changes nothing.
+# kind, and removes them in the transaction in which the kind drew its consequences: killed in between, it is
+# done again, and doing it again changes nothing.
 
 #: Pieces of work whose consequences are drawn in one transaction.
 _BATCH = 100

@@ -68,9 +68,9 @@ def rule_payload(rule: Rule) -> dict[str, object]:
 
 # HITs that were split for the fee tier: nobody may answer the same units in two of them.
 #
-# The HITs of all bundles are numbered by part. Whoever works in one part of a stage is put into the
-# groups "elsewhere" of the other parts, whose members do not see that part's HITs; until the marketplace
-# knows, our task page refuses.
+# The HITs of all bundles are numbered by part. Whoever works in one part of a stage is put into the groups
+# "elsewhere" of the other parts, whose members do not see that part's HITs; until the marketplace knows, our
+# task page refuses.
 
 
 def _name(stage: Stage, part: int) -> str:
@@ -107,8 +107,8 @@ def keep_to_part(stage: Stage, worker: Worker, hit: Hit) -> int:
 
 # Stages whose work is a test: who passes it is put into a group that other stages can ask for.
 #
-# A stage asks for it by the rule {kind = "passed", op = "Exists", values = ["the test's short name"]}.
-# What the marketplace is told is the group; those who are not in it do not even see the HITs.
+# A stage asks for it by the rule {kind = "passed", op = "Exists", values = ["the test's short name"]}. What
+# the marketplace is told is the group; those who are not in it do not even see the HITs.
 
 #: The kind of the rule.
 PASSED = "passed"

@@ -33,8 +33,8 @@ from crowd.study.explain import not_known
 
 # Rows in pages by key, for those who write while they read.
 #
-# An open cursor keeps SQLite's view of the database as it was; a write on the same connection is refused
-# at once ("database is locked") when another process has written since.
+# An open cursor keeps SQLite's view of the database as it was; a write on the same connection is refused at
+# once ("database is locked") when another process has written since.
 
 Row = TypeVar("Row", bound=Model)
 

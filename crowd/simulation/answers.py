@@ -1,4 +1,4 @@
-"""What simulated people answer, and how long it takes them: the same for the same seed, person and unit."""
+"""Simulated answers: a task page is read as a person reads it, and filled in by seed, person and unit."""
 
 import random
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from crowd.simulation.profiles import Habit, Profile
 
 # Reading a task page as a person does: its units, what they say, and what can be filled in.
 #
-# Knows HTML forms and nothing of a kind of stage: a kind that asks by radio buttons, lists, boxes to tick
-# or to write in can be simulated without a word about it here.
+# Knows HTML forms and nothing of a kind of stage: a kind that asks by radio buttons, lists, boxes to tick or
+# to write in can be simulated without a word about it here.
 
 _MOST_NUMBERS = 2_000
 _TEXT_TYPES = {"text", "search", "email", "url", "tel", "number", "range", ""}

@@ -1,4 +1,4 @@
-"""What is in the database, in the file's terms: the tables that a file would have to hold to say the same."""
+"""A study in the database as the document that would make it, and as TOML."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What pydantic found wrong, in words that say what to do."""
+"""Documents of studies in words: what pydantic found wrong, and where two of them differ."""
 
 import re
 import types

@@ -1,4 +1,4 @@
-"""What is wrong with a study's file, for people and for programs."""
+"""Problems of a study's file, for people and for programs, and the line of the file that each is in."""
 
 import re
 import tomllib
@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 # Where in a TOML text a field stands. The standard library reads values without their lines.
 #
-# The text is scanned once for its structure alone: headers, keys, arrays, inline tables. Where it is no
-# TOML, what was found up to there is kept.
+# The text is scanned once for its structure alone: headers, keys, arrays, inline tables. Where it is no TOML,
+# what was found up to there is kept.
 
 Path = tuple[str | int, ...]
 

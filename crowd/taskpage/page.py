@@ -1,4 +1,4 @@
-"""A task as a page: the frame that all kinds share around what each kind shows of a unit."""
+"""A task as a page: its ticket, the names of its fields, and the frame around what a kind shows of a unit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field

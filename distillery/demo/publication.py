@@ -1,4 +1,4 @@
-"""The finished campaign's release: the privacy check decided, built, verified, shown to everybody."""
+"""The finished campaign's release, from privacy check to publication, and its evaluation."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a trained model's card and read-me say."""
+"""What a trained model's card and read-me say, and its scores out of fold as columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

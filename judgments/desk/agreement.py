@@ -1,4 +1,4 @@
-"""The desk's page of the honest report: live figures, the report of the run in force, downloads."""
+"""The page of the honest report: live figures, the report of the run in force as tables, downloads."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

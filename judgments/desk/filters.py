@@ -1,4 +1,4 @@
-"""The desk's page of filters: choose a recipe, look at what it would do, apply, undo, ask again."""
+"""The page of filters: its forms, and what they do: preview, apply, undo, ask again."""
 
 import hashlib
 import json

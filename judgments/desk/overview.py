@@ -1,8 +1,4 @@
-"""Rows of judging stages for the project's page of agreement, from their stored reports.
-
-"After" is after removing workers. What removing single responses does to alpha is inflated by its own choice;
-the stage's report says by how much, and a row here does not repeat it.
-"""
+"""What this app tells about a project: a step of the overview, its judges, rows of the page of agreement."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -82,6 +78,12 @@ def plots(project: Project, worker: Worker) -> Mapping[str, Any] | None:
 
 KINDS = ("judging",)
 _NONE = "no report was made yet"
+
+
+# Rows of judging stages for the project's page of agreement, from their stored reports.
+#
+# "After" is after removing workers. What removing single responses does to alpha is inflated by its own
+# choice; the stage's report says by how much, and a row here does not repeat it.
 
 
 def rows_of(stages: Sequence[Stage], _: bool) -> Mapping[int, Row]:

@@ -18,10 +18,10 @@ from judgments.importing.rows import FIELDS, NAMES, Row, RowRefusedError, row_of
 #     {"question_id": 181574, "question_type": "YES_NO", "answers": ["…"], "yesno_answers": ["Yes"],
 #      "entity_answers": [[]]}
 #
-# The first release names the members query_id, query_type and entities. Lists go together: the first
-# label and the first list of entities are those of the first answer. The evaluation scores the first
-# answer of a question, so that one is the system's; further ones are counted. A line without answers is a
-# question that the system left out.
+# The first release names the members query_id, query_type and entities. Lists go together: the first label
+# and the first list of entities are those of the first answer. The evaluation scores the first answer of a
+# question, so that one is the system's; further ones are counted. A line without answers is a question that
+# the system left out.
 
 ResultObject = dict[str, Any]
 

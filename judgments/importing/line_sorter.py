@@ -1,4 +1,4 @@
-"""What becomes of each line of a file: the first pass of an import, which only reads the database."""
+"""First pass of an import: which query a line means, and what becomes of it. Only reads the database."""
 
 import hashlib
 import json

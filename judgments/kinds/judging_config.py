@@ -23,8 +23,8 @@ from metrics.agreement.scale import Scale
 
 # Options that say on which scale people score: the same for judging and for the training of judges.
 #
-# Scores are stored in whole units of the scale (`metrics.agreement.scale.Scale`). An opened stage never
-# changes them.
+# Scores are stored in whole units of the scale (`metrics.agreement.scale.Scale`). An opened stage
+# never changes them.
 
 #: Figure 6 of paper 002.
 LABELS = ("completely wrong", "vital error", "ambiguous", "minor error", "completely correct")

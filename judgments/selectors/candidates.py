@@ -1,4 +1,4 @@
-"""Which answers of systems people are to judge, and how many of them there are."""
+"""Systems' answers: which of them are judged, how many there are, and the table of one system."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

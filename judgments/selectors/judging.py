@@ -1,4 +1,4 @@
-"""Which answers a judging stage asks about, and how many judgments that count each has."""
+"""What a judging stage asks about: texts of its units, judgments that count, judgments still missing."""
 
 import time
 from collections import defaultdict

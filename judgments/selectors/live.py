@@ -1,4 +1,4 @@
-"""Figures of a stage at this moment, from counts alone: what is shown while judgments come in."""
+"""Figures of a stage while judgments come in, from counts of scores, without reading a judgment."""
 
 from collections import defaultdict
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Running a recipe over a stage's judgments: nothing is stored here."""
+"""A recipe run over a stage's judgments, and what it decided as rows of the database."""
 
 from collections import Counter
 from collections.abc import Mapping

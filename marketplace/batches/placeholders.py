@@ -1,4 +1,4 @@
-"""`${variables}` of templates: which there are, and the page with a row's values in their places."""
+"""`${variables}` of templates: which there are, a row's values in their places, and hosts loaded from."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the HITs of a batch have in common: as the form gives it, as it is stored, and what it costs."""
+"""Properties that all HITs of a batch share, their cost, and the templates that hold them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

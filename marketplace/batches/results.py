@@ -1,7 +1,7 @@
-"""Results of a batch as CSV: MTurk's columns in MTurk's order, so that old scripts and eyes find their way.
+"""Results of a batch as CSV, and decisions on them that come back in the same file.
 
-The answers are read twice, once for the columns they need, once for the rows; neither holds more than some
-hundred of them in memory.
+Columns and their order are MTurk's, so that scripts written for it work. Answers are read twice, once for the
+columns they need, once for the rows; neither holds more than some hundred of them in memory.
 """
 
 import json
@@ -34,9 +34,9 @@ from marketplace.templatetags.marketplace_money import money
 
 # The results file, uploaded again with an x under Approve or a reason under Reject; or one x for all.
 #
-# A file is read whole before anything of it is done: one line that is not right refuses all. The
-# decisions are then made one by one, each in a transaction of the review's own, by a job that any worker
-# can go on with.
+# A file is read whole before anything of it is done: one line that is not right refuses all. The decisions
+# are then made one by one, each in a transaction of the review's own, by a job that any worker can go on
+# with.
 
 REVIEW = "marketplace.review-batch"
 NEEDED = ("AssignmentId", "Approve", "Reject")

@@ -1,4 +1,4 @@
-"""Requesters, workers, and what passes between them outside of the work itself."""
+"""Requesters, workers, what passes between them outside of the work, qualifications, and calls remembered."""
 
 from django.conf import settings
 from django.db import models

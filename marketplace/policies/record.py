@@ -1,4 +1,4 @@
-"""What a review policy does, done by the ordinary services, and what it leaves in the report."""
+"""Review policies: their parameters, the answers they compare, and a record of what they do."""
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence

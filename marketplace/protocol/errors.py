@@ -1,4 +1,4 @@
-"""Errors on the wire: an HTTP status, the error class in `__type`, and what MTurk's clients look for."""
+"""Requests and errors on the wire: the bounded JSON body, `__type`, and what MTurk's clients look for."""
 
 import json
 import time

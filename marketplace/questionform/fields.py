@@ -1,4 +1,4 @@
-"""A QuestionForm as the template draws it: fields with names, ids, values and what is wrong with them."""
+"""A QuestionForm filled in: read from the post, written as XML, and drawn as fields with what is wrong."""
 
 import json
 import re

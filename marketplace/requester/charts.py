@@ -1,4 +1,4 @@
-"""Rows by the day of a moment, in the database."""
+"""Charts of the requester site: how long a worker's answers took, and what was spent per day."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

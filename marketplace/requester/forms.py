@@ -1,4 +1,4 @@
-"""Forms about HITs, work and workers."""
+"""Forms about HITs, work, workers and money."""
 
 import re
 import uuid

@@ -1,4 +1,4 @@
-"""Access keys of requesters: made, replaced with an overlap, ended.
+"""Access keys of requesters: made, replaced with an overlap, ended; alerts of their use from new addresses.
 
 A secret is stored sealed, because signatures are checked with it, and is shown to a person once.
 """

@@ -1,4 +1,4 @@
-"""Assignments that end without an answer: returned by the worker, or abandoned at the deadline."""
+"""Endings: assignments returned or abandoned, HITs that expire or become Reviewable."""
 
 from datetime import datetime
 
@@ -16,9 +16,9 @@ from marketplace.services.locking import lock_hit, lock_people
 
 # The turns in a HIT's life that no row records: its expiry, and becoming Reviewable.
 #
-# A HIT's state is computed from counts and clock. So whoever holds its lock and changes the counts says
-# here what follows, once each time: events, and the HIT's review policy. The end of its life is a turn
-# without anybody's doing; `expiry_watched` marks the HITs for which it still has to be told.
+# A HIT's state is computed from counts and clock. So whoever holds its lock and changes the counts says here
+# what follows, once each time: events, and the HIT's review policy. The end of its life is a turn without
+# anybody's doing; `expiry_watched` marks the HITs for which it still has to be told.
 
 
 def notice_expiry(hit: HIT, now: datetime) -> None:

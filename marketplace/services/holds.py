@@ -1,4 +1,4 @@
-"""Money on hold for a HIT: one rule, applied after everything that changes it."""
+"""Money on hold for a HIT, and what changes it: more places, more time."""
 
 from datetime import datetime, timedelta
 

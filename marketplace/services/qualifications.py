@@ -1,4 +1,4 @@
-"""Custom qualifications: types, and who holds which value."""
+"""Custom qualifications: types, grants one by one or from a file, and tests."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Doors of the worker site and of the desk: views behind them get the person they need, or do not run."""
+"""Permission checks of the worker site and the desk, and what their pages need around the content."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

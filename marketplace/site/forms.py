@@ -1,4 +1,4 @@
-"""Forms of the worker site."""
+"""Forms of the worker site, and the places that they offer."""
 
 from typing import Any
 

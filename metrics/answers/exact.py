@@ -1,6 +1,7 @@
-"""Exact match and F1 of tokens with the normalisation of SQuAD (Rajpurkar et al. 2016, 2018).
+"""Metrics of a few lines: length, exact match and F1 of tokens.
 
-Texts are compared in lower case, without ASCII punctuation and without the articles a, an, the.
+The last two have the normalisation of SQuAD (Rajpurkar et al. 2016, 2018): texts are compared in lower case,
+without ASCII punctuation and without the articles a, an, the.
 
     exact = 1 if nothing else differs
     F1    = 2 P R / (P + R), P and R the shares of tokens of the candidate, of the reference, that both have
@@ -30,8 +31,8 @@ from metrics.tokens.tokeniser import Tokeniser
 
 # Length as a metric: what a metric that only looked at length would say. A floor for all others.
 #
-# length            = tokens of the candidate length-difference = -|tokens of the candidate - tokens of a
-# reference|, the reference closest in length
+# length            = tokens of the candidate
+# length-difference = -|tokens of the candidate - tokens of a reference|, the reference closest in length
 
 
 def _length(chunk: Chunk, _: Any, tokeniser: Tokeniser) -> ChunkValues:

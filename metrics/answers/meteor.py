@@ -28,11 +28,10 @@ from metrics.tokens.tokeniser import Tokeniser
 
 # Fewest chunks of a mapping between two token sequences, exactly (Banerjee and Lavie 2005, 2).
 #
-# A chunk is a run of matched tokens that stand next to each other, in the same order, in both sequences.
-# m matches with A adjacencies (i, j), (i + 1, j + 1) make m - A chunks, so the fewest chunks have the
-# most adjacencies. Where every mapping of single tokens can be completed to a maximum one, as with
-# equality of words, only adjacencies count: the rest of the matches is filled in afterwards and cannot
-# take any away.
+# A chunk is a run of matched tokens that stand next to each other, in the same order, in both sequences. m
+# matches with A adjacencies (i, j), (i + 1, j + 1) make m - A chunks, so the fewest chunks have the most
+# adjacencies. Where every mapping of single tokens can be completed to a maximum one, as with equality of
+# words, only adjacencies count: the rest of the matches is filled in afterwards and cannot take any away.
 
 #: More possible adjacencies than these are not worth a programme: texts of hundreds of tokens in two or three
 #: different words have more, and the best mapping found before counts.

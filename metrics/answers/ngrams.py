@@ -19,13 +19,12 @@ from metrics.errors import MetricError
 from metrics.texts import Chunk, Ids, Places, Tokens
 from metrics.tokens.tokeniser import Tokeniser
 
-# Clipped n-gram matches of pairs of short texts: every token of one compared with every token of the
-# other.
+# Clipped n-gram matches of pairs of short texts: every token of one compared with every token of the other.
 #
-# Twenty tokens against twenty are four hundred comparisons, which a processor does 64 at a time where
-# pairs of about the same lengths lie next to each other: sorting the forty tokens takes longer. A gram of
-# n tokens matches where n matches follow each other on a diagonal. What a candidate repeats counts only
-# as often as the reference has it; repeats are few, so they are kept as places and not as a matrix.
+# Twenty tokens against twenty are four hundred comparisons, which a processor does 64 at a time where pairs
+# of about the same lengths lie next to each other: sorting the forty tokens takes longer. A gram of n tokens
+# matches where n matches follow each other on a diagonal. What a candidate repeats counts only as often as
+# the reference has it; repeats are few, so they are kept as places and not as a matrix.
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[Any]

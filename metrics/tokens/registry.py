@@ -1,4 +1,4 @@
-"""Tokenisers by name."""
+"""Tokenisers by name, and those of a few lines each."""
 
 import re
 from functools import cache, lru_cache
@@ -11,8 +11,8 @@ from metrics.tokens.treebank import SPACE, STARTS, lexed
 
 # Three readings of "all terms were lower-cased" (Mitra et al. 2016, Table 2), which names no tokeniser.
 #
-# Of these, `fit` is the one under which all five printed values of pa-BLEU come out; it stands in the
-# profile `distillery-2016`.
+# Of these, `fit` is the one under which all five printed values of
+# pa-BLEU come out; it stands in the profile `distillery-2016`.
 
 _NO_MARKS = str.maketrans({"\u2019": "'", ",": None, ".": None})
 _SINGLE = str.maketrans({"\u2019": " ' ", "'": " ' ", ",": " , ", ".": " . "})
@@ -42,8 +42,8 @@ FIT = Tokeniser("distillery-fit", _fit)
 
 # Tokenisers of a line each: words and marks, characters, white space.
 #
-# All compare texts in Unicode's composed form (NFC): an é is one letter, whether it was typed as one or
-# as two.
+# All compare texts in Unicode's composed form (NFC): an é is one letter, whether it was typed as one or as
+# two.
 
 #: Unicode's combining marks, but for the selectors of variants far behind, stand in these blocks.
 _LAST_WITH_MARKS = 0x1FFFF
@@ -93,8 +93,8 @@ LOWER_CHAR = Tokeniser(
 # The tokeniser `ptb`, fast, and what Lee et al. (2021) made of its tokens.
 #
 # Most tokens depend on nothing beyond the white space around them, so pieces between white space are kept
-# with their tokens. A text in which a token could reach across white space (a phone number, "1 1/2", a
-# tag, ". . .") is read as a whole.
+# with their tokens. A text in which a token could reach across white space (a phone number, "1 1/2", a tag,
+# ". . .") is read as a whole.
 
 _BREAKS = re.compile(r"[\r\n\u2028\u2029\x0b\x0c]+")
 _ACROSS = re.compile(rf"<|[{SPACE}]{{2}}|\d[ \xa0]\d|\)[ \xa0]\d|\.[ \xa0]\.")

@@ -1,4 +1,4 @@
-"""The YAML head of a data card, by which the Hub and `datasets` find the tables."""
+"""How a release is found and cited: the YAML head of its data card, `CITATION.cff`, BibTeX."""
 
 import re
 from collections.abc import Iterator

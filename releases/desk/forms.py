@@ -1,4 +1,4 @@
-"""Forms of the wizard and of what may happen to a release."""
+"""Forms and steps of the wizard, and forms of what may happen to a release."""
 
 import uuid
 from collections.abc import Mapping

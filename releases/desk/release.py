@@ -1,4 +1,4 @@
-"""The page of a release: files, counts, what is new; and what its owner may do with it."""
+"""Releases on the desk: lists, the page of one, what its owner may do with it, downloads."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""One row of a table of human scores: what it says, read and checked field by field."""
+"""A table of human scores: how it is read, and one row of it, checked field by field."""
 
 import json
 import math

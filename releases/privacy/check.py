@@ -1,4 +1,4 @@
-"""The privacy check: what the rules find in a project's texts is kept until a person decided about it."""
+"""The privacy check: what the rules find in a project's texts, and what a person decides about it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -56,9 +56,8 @@ def parts(excerpt: str, start: int, end: int) -> Parts:
 
 # What a person decides about findings of the privacy check: they may stay, or they are blacked out.
 #
-# A decision changes rows only from the states that it is for, in one statement, so that two people who
-# decide at once do not undo each other unseen. It can be changed until a release is built; texts never
-# change.
+# A decision changes rows only from the states that it is for, in one statement, so that two people who decide
+# at once do not undo each other unseen. It can be changed until a release is built; texts never change.
 
 State = PrivacyFinding.State
 _LONGEST = 300

@@ -1,4 +1,4 @@
-"""What all tables of a release share: which queries are in it, their splits, people and redactions."""
+"""What all tables of a release share: queries, splits, people under pseudonyms, redactions."""
 
 import hashlib
 import json
@@ -48,9 +48,8 @@ class People:
 # Queries into train, validation and test, so that no two splits share a conversation or a passage.
 #
 # Pure: from keys and what they share to the name of a split. Queries that share something, directly or
-# through others, form a group and stay together (paper 004, section 2, splits by context). Where a group
-# goes depends on the seed and the group alone, so that data which are added later move nothing that is
-# there.
+# through others, form a group and stay together (paper 004, section 2, splits by context). Where a group goes
+# depends on the seed and the group alone, so that data which are added later move nothing that is there.
 
 _WHOLE = float(2**64)
 

@@ -1,4 +1,4 @@
-"""The row of a release before anything is built: its version, its options, and what stands in its way."""
+"""A release beside its building: planned, shown, hidden, withdrawn, given up."""
 
 import re
 from datetime import timedelta
@@ -18,8 +18,8 @@ from releases.options import Options
 
 # What happens to a release beside its being built: shown to everybody, withdrawn, given up, tried again.
 #
-# Each is one conditional update with an event; where the release is not in the state that it takes,
-# nothing changes and a ReleaseError says why.
+# Each is one conditional update with an event; where the release is not in the state that it takes, nothing
+# changes and a ReleaseError says why.
 
 State = Release.State
 _LONGEST, _LONGEST_ERROR = 300, 2000

@@ -1,4 +1,4 @@
-"""Options of a search, checked once for form, endpoint and commands."""
+"""Options of a search: their words for form, endpoint and commands, and the check that all of these share."""
 
 import math
 import re

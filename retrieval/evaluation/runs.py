@@ -1,7 +1,7 @@
-"""TREC run files: QUERY Q0 PASSAGE RANK SCORE TAG. What is written reads back in the same order.
+"""Runs of rankers, and TREC run files: QUERY Q0 PASSAGE RANK SCORE TAG.
 
-The order of a run is that of trec_eval: by score in single precision, highest first, equal scores by id of
-the passage, last of the alphabet first; the column RANK is not looked at.
+What is written reads back in the same order, that of trec_eval: by score in single precision, highest first,
+equal scores by id of the passage, last of the alphabet first; the column RANK is not looked at.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A network from passages: shards counted by several processes, merged, word vectors made, swapped in."""
+"""Building a network from passages: shards counted by several processes, merged; segments added later."""
 
 import multiprocessing
 import os
@@ -217,8 +217,7 @@ def _ended_process_told() -> Iterator[None]:
         ) from error
 
 
-# A network that follows its corpus: new passages as a small segment, those that went as one that takes
-# off.
+# A network that follows its corpus: new passages as a small segment, those that went as one that takes off.
 #
 # Segments are merged when one is smaller than half of the one after it, so that there are few of them and
 # every passage is rewritten a few times only. Word vectors stay those of the last build.

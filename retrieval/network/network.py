@@ -1,4 +1,4 @@
-"""The word proximity network of a corpus, as scoring asks it: similar words, associated words, rare words."""
+"""The word proximity network of a corpus, as scoring asks it: similar, associated and rare words."""
 
 import threading
 from collections.abc import Iterator, Sequence

@@ -53,10 +53,10 @@ def check_rules(language: str, rules: str) -> None:
 
 # Words as 64-bit numbers, so that whole columns of them are compared at once.
 #
-# The number of a word is the first 64 bits of its BLAKE2b digest. It depends on the word alone:
-# vocabularies of different parts of a corpus, word vectors and stored passages meet on it, and no table
-# of all words has to be in memory. Of ten million words, two share a number with a probability of 3 in a
-# million; they would be counted as one word.
+# The number of a word is the first 64 bits of its BLAKE2b digest. It depends on the word alone: vocabularies
+# of different parts of a corpus, word vectors and stored passages meet on it, and no table of all words has
+# to be in memory. Of ten million words, two share a number with a probability of 3 in a million; they would
+# be counted as one word.
 
 Codes = NDArray[np.uint64]
 _BYTES = 8

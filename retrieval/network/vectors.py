@@ -69,10 +69,9 @@ def alpha_for(target: float, found: Sequence[float]) -> float:
 
 # Word vectors from the network's own counts: positive PMI and a singular value decomposition.
 #
-# PPMI with the context distribution smoothed by 0.75 (Levy, Goldberg and Dagan 2015, section 3.1), then
-# the first singular vectors by randomised range finding (Halko, Martinsson and Tropp 2011, algorithm 4.4)
-# with a fixed seed, each multiplied by the root of its singular value (Levy et al., section 3.3), then
-# centred.
+# PPMI with the context distribution smoothed by 0.75 (Levy, Goldberg and Dagan 2015, section 3.1), then the
+# first singular vectors by randomised range finding (Halko, Martinsson and Tropp 2011, algorithm 4.4) with a
+# fixed seed, each multiplied by the root of its singular value (Levy et al., section 3.3), then centred.
 
 DIMENSIONS = 100
 #: Words in fewer passages than this have too few neighbours for a vector.

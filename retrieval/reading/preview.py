@@ -1,4 +1,4 @@
-"""A look at a file of passages before it goes in: how it is read, its columns, its first rows."""
+"""A file of passages as documents, and a look at it before it goes in: columns and first rows."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

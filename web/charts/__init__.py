@@ -1,1 +1,1 @@
-"""Plots: Vega-Lite specifications made with Altair, drawn as SVG without a browser; imports no Django."""
+"""Charts: Vega-Lite specifications by Altair, drawn as SVG without a browser; bars that templates draw."""

@@ -1,4 +1,4 @@
-"""The charts of an evaluation of metrics, made with Altair: what is drawn of which rows."""
+"""The charts of an evaluation, and of metrics that learn, made with Altair: what is drawn of which rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

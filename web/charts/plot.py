@@ -1,4 +1,4 @@
-"""What a plot is: rows of data, a Vega-Lite specification without them, and what it says in words."""
+"""A plot: rows of data, a Vega-Lite specification without them, words about it, and room for its names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

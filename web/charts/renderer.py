@@ -1,4 +1,4 @@
-"""Plots as SVG, and as Vega-Lite specifications that anybody can open and change."""
+"""Plots as SVG for pages and files, and as Vega-Lite specifications, in the colours of the pages."""
 
 import json
 import re

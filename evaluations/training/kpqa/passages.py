@@ -1,4 +1,7 @@
-"""From a place in a passage to an example: its sentences, with the place in them."""
+"""From a place in a passage to an example for the keyphrase predictor.
+
+The sentences of the passage are found, and the ones around the answer are kept with the answer's place.
+"""
 
 import hashlib
 import re
@@ -9,10 +12,10 @@ from metrics.learned.words import Span
 
 # Sentences of English prose as places in it.
 #
-# A sentence ends at . ! ? or … with the quotes, brackets and note numbers that close after it, where
-# white space follows and then no small letter, except that of an item: b). A dot after an abbreviation,
-# an initial or the number of a list ends none. An empty line always ends one, and so does the line before
-# an item of a list; no other end of a line does.
+# A sentence ends at . ! ? or … with the quotes, brackets and note numbers that close after it, where white
+# space follows and then no small letter, except that of an item: b). A dot after an abbreviation, an initial
+# or the number of a list ends none. An empty line always ends one, and so does the line before an item of a
+# list; no other end of a line does.
 
 _CLOSING = r"""(?:["'”’»)\]}]|\[[\d,\s–-]{1,12}\]|(?<=[^\W\d_][.!?])\d{1,2}(?:[,'’–-]\d{1,2})*(?=\s))*"""
 _END = re.compile(rf"[.!?…]+{_CLOSING}\s+|\n\s*")

@@ -1,4 +1,4 @@
-"""Custom qualifications: types and grants. Requests for them are in `qualification_requests`."""
+"""Custom qualifications: types, grants, and workers' requests for them."""
 
 from django.db.models import Q
 

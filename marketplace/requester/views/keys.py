@@ -1,4 +1,4 @@
-"""Access keys of a requester: a table, new ones, and ends of old ones."""
+"""Access keys of a requester: a table, new ones, ends of old ones; and making a requester in the browser."""
 
 from datetime import timedelta
 from operator import attrgetter

@@ -1,4 +1,4 @@
-"""Where a requester stands: its money, what needs somebody, what came in, and how far its HITs are."""
+"""The overview of a requester: its money, what needs attention, what came in, progress of its HITs."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Qualifications: the types, who holds one, giving and taking it, and the file of all of that."""
+"""Qualifications: the types, who holds one, giving and taking it, its file, and workers' requests."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO

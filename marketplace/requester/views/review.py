@@ -1,4 +1,4 @@
-"""Reviewing: what waits by HIT, by worker and in one table, sheets of answers, and one answer."""
+"""Reviewing by HIT, by worker, in one table, by sheets or one answer, and the decisions taken there."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime

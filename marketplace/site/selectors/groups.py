@@ -1,4 +1,4 @@
-"""Groups of HITs, as one worker (or a visitor) may see them."""
+"""Groups of HITs as one worker (or a visitor) may see them, with their ratings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One worker's records: queue, history, earnings, messages."""
+"""One worker's records: assignment at work, queue, history, earnings, decisions, messages."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How a worker wants to be paid, their own data as a file, and closing the account."""
+"""The end of an account: how a worker is paid, their own data as a file, closing it."""
 
 from typing import Any
 

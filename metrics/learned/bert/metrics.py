@@ -73,11 +73,10 @@ class References:
 
 # Keyphrase weights laid on the word pieces of an encoder, by their places in the text.
 #
-# Either every piece has the weight of the word that it belongs to. Or, as in the authors' code, each
-# piece of the KPQA model's own tokeniser has its own weight, also those that begin no word, whose weights
-# were never trained; an encoder with the same tokeniser then has the authors' weights. A piece that
-# stands on several of them has the greatest weight; one that stands on none, such as those that frame a
-# text, has 0.
+# Either every piece has the weight of the word that it belongs to. Or, as in the authors' code, each piece of
+# the KPQA model's own tokeniser has its own weight, also those that begin no word, whose weights were never
+# trained; an encoder with the same tokeniser then has the authors' weights. A piece that stands on several of
+# them has the greatest weight; one that stands on none, such as those that frame a text, has 0.
 
 Pair = tuple[str, str]
 _TOGETHER = 1024
