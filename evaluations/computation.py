@@ -26,6 +26,7 @@ from evaluations.table_evaluation import Options, files_of, run_evaluation
 from evaluations.tables.release_table import open_release
 from evaluations.tables.rows import AnswerTable, Row
 from metrics.base import Metric
+from metrics.metaeval.sweep import sweep_of
 from metrics.parallel import Crew, ProcessMetrics
 from metrics.parallel import Part as ScoredPart
 from metrics.texts import Answers
@@ -108,6 +109,10 @@ def compute(
             draws=plan.draws,
             protocols=plan.protocols,
             gap=plan.gap,
+            paired_bootstrap=plan.paired_bootstrap,
+            sweeps=tuple(map(sweep_of, plan.sweeps)),
+            reference_samples=plan.reference_samples,
+            differences=plan.differences,
             version=settings.DISTILLERY_VERSION,
         )
         done = run_evaluation(

@@ -6,10 +6,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from evaluations.errors import EvaluationError
+from metrics.errors import MetricError
 
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
 MOST_METRICS = 60
 MOST_DRAWS, MOST_REPLICATES = 99_999, 20_000
+#: Samples of references at each number of them.
+MOST_SAMPLES = 1_000
+#: Options that came later: a plan without them is stored without them, so that hosts of an earlier version
+#: can read it during an upgrade.
+_LATER = ("reference_samples", "differences", "sweeps", "paired_bootstrap")
 
 
 class External(BaseModel):
@@ -42,7 +48,8 @@ class EvaluationPlan(BaseModel):
     `models` are those that learned metrics score with, at most one of a kind, and `encoder` is BERTScore's,
     with the digest that it had when it was chosen.
     An empty `stage` is the only one of the release. No `metrics` are those of the profile. No
-    `gap` is half of the scale.
+    `gap` is half of the scale. `sweeps` are written as on the command line: alpha=0:10:1. `differences` names
+    metrics whose largest differences in rank from people are listed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -59,11 +66,30 @@ class EvaluationPlan(BaseModel):
     draws: int = Field(default=9_999, ge=1, le=MOST_DRAWS)
     gap: float | None = Field(default=None, gt=0, le=1_000)
     protocols: tuple[_Name, ...] = Field(default=(), max_length=20)
+    reference_samples: int = Field(default=0, ge=0, le=MOST_SAMPLES)
+    differences: tuple[_Name, ...] = Field(default=(), max_length=20)
+    sweeps: tuple[_Name, ...] = Field(default=(), max_length=2)
+    paired_bootstrap: bool = False
 
     @field_validator("metrics", "protocols")
     @classmethod
     def _once(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(given))
+
+    @field_validator("sweeps")
+    @classmethod
+    def _swept(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        if not given:
+            return given
+        from metrics.metaeval.sweep import sweep_of  # noqa: PLC0415 - numpy, only where there is a sweep
+
+        try:
+            weights = [sweep_of(each).weight for each in given]
+        except MetricError as error:
+            raise ValueError(str(error)) from error
+        if len(set(weights)) < len(weights):
+            raise ValueError("two sweeps of one weight are chosen")
+        return given
 
     @field_validator("models")
     @classmethod
@@ -80,7 +106,8 @@ class EvaluationPlan(BaseModel):
 
     def as_json(self) -> dict[str, Any]:
         """For the database."""
-        return self.model_dump(mode="json")
+        said = self.model_dump(mode="json")
+        return {name: value for name, value in said.items() if value or name not in _LATER}
 
 
 def plan_of(given: Mapping[str, Any]) -> EvaluationPlan:

@@ -17,8 +17,16 @@ from core.storage.shelves import inside
 from evaluations.models import Evaluation
 from releases.storage import shelf
 
-#: What an evaluation offers, in the order of its page.
-FILES = ("report.html", "report.json", "scores.csv", "table.tex")
+#: What an evaluation offers, in the order of its page; the last three only where they were asked for.
+FILES = (
+    "report.html",
+    "report.json",
+    "scores.csv",
+    "table.tex",
+    "reference-curve.csv",
+    "differences.csv",
+    "sweep.csv",
+)
 
 
 def keep(evaluation: Evaluation, folder: Path) -> list[dict[str, Any]]:

@@ -20,14 +20,17 @@ from evaluations.errors import EvaluationError
 from evaluations.learned_models import WORDS, kinds_of, kinds_of_all, publish_models
 from evaluations.model_shelf import ModelEntry
 from evaluations.models import Evaluation, ExternalScores
-from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, EvaluationPlan, plan_of
+from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, MOST_SAMPLES, EvaluationPlan, plan_of
 from evaluations.services import begin
+from metrics.answers import adapted_scores
 from metrics.catalogue import MAKERS, metric, missing
 from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.bert.encoder_folder import known
 from metrics.learned.profile_models import BERTSCORE, KINDS
+from metrics.metaeval.disagreement import MOST
 from metrics.metaeval.papers import PROTOCOLS
+from metrics.metaeval.sweep import WEIGHTS, sweep_of
 from metrics.profiles import PROFILES, profile
 from releases.models import Release
 from web.access import ProjectAccess, Role, on_project
@@ -47,6 +50,7 @@ LEARNED, _OTHERS = "Learned", "Others"
 #: The papers' own protocols with what each shows.
 _PROTOCOLS = {
     "resample_overall": "Corpus scores of samples of questions (Yang et al. 2018)",
+    "yang-bootstrap": "Adapted against plain metrics by the paired bootstrap (Yang et al. 2018, 4.2)",
     "adem-table3": "Single answers (ADEM, Table 3)",
     "adem-table4": "Systems (ADEM, Table 4)",
     "adem-table5": "One system left out (ADEM, Table 5)",
@@ -196,20 +200,46 @@ class Estimate:
         return f"about {round(self.seconds / 3_600)} hours"
 
 
-def estimate(*, answers: int, metrics: int, replicates: int, draws: int, models: int = 0) -> Estimate:
+#: Numbers of references at which a curve samples them, as many as most questions have.
+_CURVE_POINTS = 5
+
+
+def estimate(
+    *,
+    answers: int,
+    metrics: int,
+    replicates: int,
+    draws: int,
+    models: int = 0,
+    samples: int = 0,
+    swept: int = 0,
+) -> Estimate:
     """Of metrics over answers with human scores, their intervals, and tests of every pair of metrics.
 
-    `models` read every answer with its references.
+    `models` read every answer with its references. All is scored again for each of the `samples` of a curve
+    of references; `swept` weights of adapted metrics are as many more metrics without tests.
     """
     pairs = metrics * (metrics - 1) / 2
-    scoring = answers * metrics / _SCORED_PER_SECOND
-    intervals = answers * metrics * replicates * _SECONDS_PER_REPLICATE
+    scored = metrics * (1 + samples * _CURVE_POINTS) + swept
+    scoring = answers * scored / _SCORED_PER_SECOND
+    intervals = answers * (metrics + swept) * replicates * _SECONDS_PER_REPLICATE
     tests = answers * pairs * draws * _SECONDS_PER_DRAW
     reading = models * (_LOADED + answers / _READ_PER_SECOND)
     return Estimate(_START + scoring + reading + intervals + tests)
 
 
-_ADVANCED = ("seed", "replicates", "draws", "gap", "protocols")
+_ADVANCED = (
+    "seed",
+    "replicates",
+    "draws",
+    "gap",
+    "paired_bootstrap",
+    "reference_samples",
+    "differences",
+    "sweep_alpha",
+    "sweep_beta",
+    "protocols",
+)
 
 
 class NewForm(OnceForm):
@@ -257,6 +287,38 @@ class NewForm(OnceForm):
         help_text="In human scores: pairs of answers that differ by at least this much (KPQA, Table 7). "
         "Empty: half of the scale.",
     )
+    paired_bootstrap = forms.BooleanField(
+        required=False,
+        label="Compare metrics by Koehn's paired bootstrap as well",
+        help_text="Koehn 2004, as Yang et al. (2018) do; permutation tests are there in any case.",
+    )
+    reference_samples = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MOST_SAMPLES,
+        initial=0,
+        label="Samples for the curve of references",
+        help_text="Correlation by the number of references per question, some of them left out at random "
+        "this often, and what it means for the next data set. 0: no curve; 20 are usual.",
+    )
+    differences = forms.ChoiceField(
+        required=False,
+        label="Metric whose largest differences are listed",
+        help_text=f"The {MOST} answers that it ranks most differently from people, with their texts.",
+    )
+    sweep_alpha = forms.CharField(
+        required=False,
+        max_length=90,
+        label="Sweep of alpha",
+        help_text="Weights of opinions in adapted metrics, as 0:10:1 (from, to, step) or 0,0.5,2: the curve "
+        "of correlation is drawn over them. Empty: none.",
+    )
+    sweep_beta = forms.CharField(
+        required=False,
+        max_length=90,
+        label="Sweep of beta",
+        help_text="The same for the weight of entities.",
+    )
     protocols = forms.MultipleChoiceField(
         required=False,
         label="Protocols of papers",
@@ -285,6 +347,8 @@ class NewForm(OnceForm):
         self._choose("metrics", [(name, name) for name in metrics])
         self._choose("protocols", list(protocols.items()))
         self._choose("external", [(each.name, each.name) for each in external])
+        there = [*metrics, *(each.name for each in external)]
+        self._choose("differences", [("", "None"), *((name, name) for name in there)])
         for kind, found in self._models.items():
             self.fields[f"model_{kind}"] = _model_field(kind, list(found.values()))
         if profiles:
@@ -330,6 +394,12 @@ class NewForm(OnceForm):
                 "draws": given["draws"],
                 "gap": None if given["gap"] is None else float(given["gap"]),
                 "protocols": given["protocols"],
+                "reference_samples": given["reference_samples"] or 0,
+                "differences": [given["differences"]] if given["differences"] else [],
+                "sweeps": [
+                    f"{weight}={values}" for weight in WEIGHTS if (values := given[f"sweep_{weight}"].strip())
+                ],
+                "paired_bootstrap": given["paired_bootstrap"],
             }
         )
 
@@ -340,12 +410,34 @@ class NewForm(OnceForm):
             named = [name for name in cleaned.get("metrics", ()) if kind in kinds_of(name)]
             if named and not cleaned.get(f"model_{kind}") and f"model_{kind}" not in self.errors:
                 self.add_error(f"model_{kind}", f"Choose the model that {named[0]} scores with.")
+        self._check_requests(cleaned)
         if not self.errors:
             try:
                 self.plan()
             except (EvaluationError, MetricError) as error:
                 raise forms.ValidationError(str(error)) from error
         return cleaned
+
+    def _check_requests(self, cleaned: Mapping[str, Any]) -> None:
+        """What is asked of single metrics needs those metrics."""
+        named = cleaned.get("metrics") or profile(cleaned.get("profile") or "default").metrics
+        wanted = cleaned.get("differences", "")
+        if wanted and wanted not in {*named, *cleaned.get("external", ())}:
+            self.add_error("differences", f"{wanted} is not among the metrics that are chosen.")
+        for weight in WEIGHTS:
+            name = f"sweep_{weight}"
+            given = cleaned.get(name, "").strip()
+            if not given:
+                continue
+            try:
+                sweep_of(f"{weight}={given}")
+            except MetricError:
+                self.add_error(name, "Write from:to:step, such as 0:10:1, or values such as 0,0.5,2.")
+            else:
+                if not set(named) & set(adapted_scores.NAMES):
+                    self.add_error(
+                        name, f"Choose a metric that it changes: {', '.join(adapted_scores.NAMES)}."
+                    )
 
     def _needed(self) -> frozenset[str]:
         given = self.cleaned_data
@@ -451,10 +543,13 @@ def _estimate(release: Release, form: "NewForm | None") -> Estimate:
 
     given: dict[str, Any] = form.cleaned_data if form is not None else {}
     own = given.get("metrics") or metrics_of_profile(given.get("profile", "default"))
+    swept = form.plan().sweeps if form is not None else ()
     return estimate(
         answers=selectors.rows_of(release, "scores"),
         models=models_needed(own),
         metrics=len(own) + len(given.get("external", ())),
         replicates=given.get("replicates", 1_000),
         draws=given.get("draws", 9_999),
+        samples=given.get("reference_samples") or 0,
+        swept=sum(len(sweep_of(each).values) for each in swept) * len(set(own) & set(adapted_scores.NAMES)),
     )

@@ -26,6 +26,9 @@ _WORDS = {
     "report.json": "all figures, signatures, seeds and versions",
     "scores.csv": "every answer with its human score and all metrics",
     "table.tex": "the main table for a paper",
+    "reference-curve.csv": "correlation by the number of references",
+    "differences.csv": "answers that metrics and people rank most differently",
+    "sweep.csv": "correlation by the weight of a bonus",
 }
 
 

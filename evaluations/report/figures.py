@@ -1,6 +1,6 @@
 """What the parts of an evaluation's report are made of: figures with their intervals and reasons."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import (
     BaseModel,
@@ -9,10 +9,6 @@ from pydantic import (
     WithJsonSchema,
 )
 
-#: The version of the report's form, under `report` in its JSON.
-VERSION: Final = 1
-#: What is less likely under chance than this counts as a difference, after Holm.
-LEVEL = 0.05
 NOT_CALCULATED = "it was not calculated"
 #: A whole number is written as one, as `6` and not as `6.0`.
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]

@@ -8,8 +8,9 @@ again byte for byte.
 To add a part:
 
 1. `metrics/metaeval/report.py` puts its plain result under a key of its own.
-2. A class here says what is in it: a `ReportPart` whose fields stand in the order of the keys. A figure that
-   may be missing is a `Figure` (null with a reason); a key that is not always written has a default.
+2. A class here says what is in it, or in `protocols` where it is a paper's own: a `ReportPart` whose fields
+   stand in the order of the keys. A figure that may be missing is a `Figure` (null with a reason); a key that
+   is not always written has a default.
 3. `Report` gets a field of the part's name, in the place where its key is written, with None or an empty
    value as default: reports that are stored already do not have it.
 4. `python -m tests.contracts.write` brings `docs/report.schema.json` and the snapshots up to date.
@@ -19,7 +20,7 @@ and a step in `UPGRADES`. A new part is neither.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import (
     Field,
@@ -33,9 +34,7 @@ from pydantic import (
 
 from evaluations.errors import EvaluationError
 from evaluations.report.figures import (
-    LEVEL,
     NO_FIGURE,
-    VERSION,
     Figure,
     LengthBias,
     Number,
@@ -43,6 +42,11 @@ from evaluations.report.figures import (
     SampledFigure,
 )
 from evaluations.report.protocols import Protocols
+
+#: The version of the report's form, under `report` in its JSON.
+VERSION: Final = 1
+#: What is less likely under chance than this counts as a difference, after Holm.
+LEVEL = 0.05
 
 # What is known of the data and of the way the report was made.
 

@@ -13,6 +13,7 @@ from core.jobs.runner import run
 from core.projects.models import Event
 from evaluations import services
 from evaluations.models import Evaluation, ExternalScores
+from evaluations.plans import EvaluationPlan, plan_of
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import as_, make_project
 
@@ -101,6 +102,55 @@ def test_begun_it_waits_and_then_shows_what_was_found(release):
     page = text(manager.get(ONE))
     assert "agrees with people" in page
     assert "First" in page
+
+
+ASKED = {
+    "paired_bootstrap": "on", "reference_samples": "2", "differences": "bleu-1", "sweep_alpha": "0:2:1",
+    "protocols": ["yang-bootstrap", "adem-table5"],
+}  # fmt: skip
+
+
+def test_what_the_command_offers_on_request_the_form_offers_too(release):
+    manager = as_("manager")
+    given = {**NEW, **ASKED, "metrics": ["bleu-1", "adapted-rouge-l"], "do": "begin"}
+    assert manager.post(f"{LIST}new/", given).status_code == 302
+    evaluation = Evaluation.objects.get()
+    run(job_id=evaluation.job)
+    evaluation.refresh_from_db()
+    assert evaluation.state == Evaluation.State.READY, evaluation.why
+    assert {"sweep-alpha", "yang-bootstrap", "adem-table5"} <= set(evaluation.report["protocols"])
+    assert evaluation.report["differences"]["metrics"]["bleu-1"]["answers"]
+    assert evaluation.report["reference_curve"]
+    assert {"differences.csv", "sweep.csv"} <= {each["name"] for each in evaluation.files}
+    page = text(manager.get(ONE))
+    assert "Sweeps alpha=0:2:1" in page
+    assert "Curve of references 2 samples" in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ({"differences": "chrf"}, "chrf is not among the metrics that are chosen."),
+        ({"sweep_alpha": "0:10:1"}, "Choose a metric that it changes: adapted"),
+        ({"sweep_beta": "much"}, "Write from:to:step, such as 0:10:1"),
+        ({"reference_samples": "99999999"}, "Ensure this value is less than or equal to 1000."),
+    ],
+)
+def test_what_is_asked_of_metrics_that_are_not_there_is_refused(release, asked, answer):
+    page = as_("manager").post(f"{LIST}new/", {**NEW, **asked})
+    assert page.status_code == 422
+    assert answer in text(page)
+    assert Evaluation.objects.count() == 0
+
+
+def test_a_plan_without_later_options_is_stored_as_before_them():
+    """Hosts of the version before can still read it during an upgrade."""
+    assert set(EvaluationPlan().as_json()) == {
+        "stage", "profile", "metrics", "external", "models", "encoder", "encoder_digest", "seed",
+        "replicates", "draws", "gap", "protocols",
+    }  # fmt: skip
+    asked = EvaluationPlan(sweeps=("alpha=0:2:1",), reference_samples=3)
+    assert plan_of(asked.as_json()) == asked
 
 
 def test_what_failed_says_why_and_is_begun_again(release):

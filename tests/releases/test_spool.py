@@ -49,6 +49,38 @@ def test_what_fails_while_writing_is_raised_and_no_thread_is_left(tmp_path, monk
     assert threading.active_count() == before
 
 
+def test_the_last_batch_that_fails_is_raised_too(tmp_path, monkeypatch):
+    def no_space(file, batch):
+        if batch[0][0] == "row-900":
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spools, "_store", no_space)
+    with pytest.raises(OSError, match="No space left"):
+        spooled({"answers": FilledTable(ANSWERS, batches)}, tmp_path, silent)
+
+
+def test_reading_waits_for_a_slow_disk_so_that_memory_holds_a_few_batches(tmp_path, monkeypatch):
+    read, most, enough = [], [], threading.Event()
+
+    def counted():
+        for batch in batches():
+            read.append(len(batch))
+            if len(read) > spools._AHEAD:
+                enough.set()
+            yield batch
+
+    def slow(_file, _batch):
+        # As far as reading goes on while the first batch is written; then no disk is slow any more.
+        assert enough.wait(60)
+        most.append(len(read))
+
+    monkeypatch.setattr(spools, "_store", slow)
+    spooled({"answers": FilledTable(ANSWERS, counted)}, tmp_path, silent)
+    assert most[0] == spools._AHEAD + 1
+    assert all(there - written <= spools._AHEAD + 1 for written, there in enumerate(most))
+    assert len(most) == 10
+
+
 def test_who_stops_the_reading_is_heard_and_the_files_are_closed(tmp_path):
     class StopError(Exception):
         pass
