@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from core.money import currencies
-from distillery import env, mail
+from distillery import env, mail, payouts
 from distillery.sealed_data import holds_sealed_values
 from distillery.version import VERSION
 
@@ -396,6 +396,17 @@ if MARKETPLACE_CURRENCY not in currencies.CODES:
     raise ImproperlyConfigured(
         f"MARKETPLACE_CURRENCY={MARKETPLACE_CURRENCY!r} is no code of a currency (ISO 4217), such as EUR."
     )
+# Paying people: ways they may choose, smallest sums of a file, whose account pays by SEPA, sums of a year.
+PAYOUT_METHODS = payouts.methods(env.words("PAYOUT_METHODS", list(payouts.METHODS)))
+PAYOUT_MINIMUMS = payouts.minimums(env.words("PAYOUT_MINIMUMS", []))
+PAYOUT_SENDER = payouts.sender(
+    name=env.text("PAYOUT_SENDER_NAME"),
+    iban=env.text("PAYOUT_SENDER_IBAN"),
+    bic=env.text("PAYOUT_SENDER_BIC"),
+)
+PAYOUT_WARN_CENTS, PAYOUT_HOLD_CENTS = payouts.thresholds(
+    warn=env.text("PAYOUT_YEARLY_WARN"), hold=env.text("PAYOUT_YEARLY_HOLD")
+)
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 200)
 #: With less free space in the data folder this installation is not ready.

@@ -22,12 +22,16 @@ from marketplace.models import (
     LedgerEntry,
     Letter,
     Message,
+    PayeeDetails,
+    PayoutLine,
     QualificationGrant,
     QualificationRequest,
     Rating,
     Worker,
+    YearlyLimit,
 )
 from marketplace.services.payables import payment_note
+from marketplace.services.payees import opened, payee_of
 
 #: Rows in memory at a time; an answer can have 64 kB.
 _AT_ONCE = 200
@@ -97,6 +101,46 @@ TABLES = (
             "memo": "memo",
             "payable_report": "payable__number",
             "paid_out_at": "payable__paid_at",
+        },
+    ),
+    Table(
+        "payouts",
+        "Payments to you by files: what was sent to which service when, and what became of it.",
+        lambda worker: PayoutLine.objects.filter(worker=worker).order_by("pk"),
+        {
+            "made_at": "payout__made_at",
+            "requester": "payout__requester__name",
+            "method": "payout__method",
+            "cents": "cents",
+            "currency": "payout__currency",
+            "reference": "reference",
+            "state": "state",
+            "reason": "reason",
+            "state_since": "at",
+        },
+    ),
+    Table(
+        "how_you_are_paid",
+        "How you are paid, and a change that waits; the details are in profile.json.",
+        lambda worker: PayeeDetails.objects.filter(worker=worker),
+        {
+            "method": "method",
+            "set_at": "set_at",
+            "confirmed_at": "confirmed_at",
+            "waiting_method": "waiting_method",
+            "waiting_since": "waiting_since",
+        },
+    ),
+    Table(
+        "yearly_limits",
+        "Years in which your payments passed a threshold of those who run this marketplace.",
+        lambda worker: YearlyLimit.objects.filter(worker=worker).order_by("year"),
+        {
+            "year": "year",
+            "warned_at": "warned_at",
+            "held_at": "held_at",
+            "released_at": "released_at",
+            "decision": "decision",
         },
     ),
     Table(
@@ -239,7 +283,14 @@ def profile(worker: Worker) -> dict[str, Any]:
         if user
         else None
     )
-    return {"worker": facts, "how_to_be_paid": payment_note(worker), "account": account}
+    payee = payee_of(worker)
+    return {
+        "worker": facts,
+        "how_to_be_paid": payment_note(worker),
+        "payment_details": opened(payee.details_sealed) if payee else None,
+        "payment_details_waiting": opened(payee.waiting_sealed) if payee else None,
+        "account": account,
+    }
 
 
 def readme(worker: Worker, tables: tuple[Table, ...], *, currency: str, now: datetime) -> str:

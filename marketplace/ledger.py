@@ -11,13 +11,24 @@ from datetime import datetime
 from functools import cache
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.expressions import CombinedExpression
 
 from core.database.composedqueries import ComposedInsert, ComposedUpdate, Place
 from core.jobs.models import Job, JobState
 from marketplace.errors import Refusal
-from marketplace.models import HIT, Deposit, Holding, LedgerEntry, Payable, Requester, Worker
+from marketplace.models import (
+    HIT,
+    Deposit,
+    Holding,
+    LedgerEntry,
+    Payable,
+    Payout,
+    PayoutLine,
+    PayoutPart,
+    Requester,
+    Worker,
+)
 
 # What the nightly audits of the ledger found, as their jobs keep it.
 
@@ -193,8 +204,46 @@ def _wrong_papers() -> list[str]:
     reports = Payable.objects.select_related("requester").annotate(
         bound=Sum("entries__cents", default=0), strange=Count("entries", filter=~its_own)
     )
-    return faults + [
+    faults += [
         f"{each.requester.name}: report {each.number} says {each.cents} cents, "
         f"its payments sum to {each.bound}."
         for each in reports.exclude(bound=F("cents"), strange=0)
     ]
+    return faults + _wrong_payouts()
+
+
+def _wrong_payouts() -> list[str]:
+    """Files that pay another sum than their lines, or lines another one than the reports they are made of."""
+    files = Payout.objects.select_related("requester").annotate(sum=Sum("lines__cents", default=0))
+    faults = [
+        f"{each.requester.name}: payout {each.number} says {each.cents} cents, its lines sum to {each.sum}."
+        for each in files.exclude(sum=F("cents"))
+    ]
+    lines = PayoutLine.objects.select_related("payout__requester").annotate(
+        sum=Sum("parts__cents", default=0)
+    )
+    faults += [
+        f"{each.payout.requester.name}: line {each.reference} says {each.cents} cents, "
+        f"its parts sum to {each.sum}."
+        for each in lines.exclude(sum=F("cents"))
+    ]
+    owed = (
+        LedgerEntry.objects.filter(
+            payable=OuterRef("report"), worker=OuterRef("worker"), credit=Account.WORKERS
+        )
+        .order_by()
+        .values("worker")
+        .annotate(sum=Sum("cents"))
+        .values("sum")
+    )
+    parts = PayoutPart.objects.select_related("line").annotate(owed=Subquery(owed)).exclude(owed=F("cents"))
+    loose = Q(in_force=False) ^ Q(line__state=PayoutLine.State.FAILED)
+    return (
+        faults
+        + [f"Line {each.line.reference} pays another sum than its report owes." for each in parts]
+        + [
+            f"Line {each.line.reference} is {each.line.state}, but what it is for is "
+            f"{'in force' if each.in_force else 'owed again'}."
+            for each in PayoutPart.objects.select_related("line").filter(loose)
+        ]
+    )

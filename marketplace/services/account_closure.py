@@ -21,6 +21,8 @@ from marketplace.models import (
     LedgerEntry,
     Letter,
     Message,
+    PayeeDetails,
+    PayoutLine,
     QualificationRequest,
     Rating,
     Requester,
@@ -28,6 +30,7 @@ from marketplace.models import (
 )
 from marketplace.services.endings import abandon, give_back
 from marketplace.services.locking import lock_worker
+from marketplace.services.payees import drop_change
 
 # Receipts of closed accounts: by one, whoever was the worker can prove it when money is still to be paid.
 
@@ -92,6 +95,10 @@ def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
     _erase_words(worker)
     stays = login_stays(worker)
     user = worker.user
+    if keep_payment_note:
+        drop_change(worker=worker)
+    else:
+        PayeeDetails.objects.filter(worker=worker).delete()
     Worker.objects.filter(pk=pk).update(
         closed_at=clock.now(),
         name=f"closed {worker.worker_id}",
@@ -109,7 +116,10 @@ def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
 
 
 def forget_payment_notes() -> int:
-    """Delete how closed workers wanted to be paid, as soon as no real money is due to them any more."""
+    """Delete how closed workers wanted to be paid, as soon as no real money is due to them any more.
+
+    The copies in payout files go with it; those files cannot be made again from then on.
+    """
     undecided = Holding.objects.filter(
         worker=OuterRef("pk"), state=Holding.State.SUBMITTED, hit__requester__real_money=True
     )
@@ -119,8 +129,12 @@ def forget_payment_notes() -> int:
         credit=LedgerEntry.Account.WORKERS,
         requester__real_money=True,
     )
-    closed = Worker.objects.filter(closed_at__isnull=False).exclude(payment_note_sealed="")
-    return closed.filter(~Exists(undecided), ~Exists(unpaid)).update(payment_note_sealed="")
+    closed = Worker.objects.filter(~Exists(undecided), ~Exists(unpaid), closed_at__isnull=False)
+    of_closed = closed.values("pk")
+    PayeeDetails.objects.filter(worker__in=of_closed).delete()
+    settled = PayoutLine.objects.filter(state__in=[PayoutLine.State.PAID, PayoutLine.State.FAILED])
+    settled.filter(worker__in=of_closed).exclude(details_sealed="").update(details_sealed="")
+    return closed.exclude(payment_note_sealed="").update(payment_note_sealed="")
 
 
 def _held(pk: int) -> QuerySet[Holding]:

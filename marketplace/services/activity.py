@@ -18,12 +18,19 @@ ACTIONS = {
     "worker.unblocked": "lifted a block",
     "money.deposited": "booked a deposit",
     "payable.paid": "noted a report as paid out",
+    "payout.made": "made a payout file",
+    "payout.downloaded": "downloaded a payout file",
+    "payout.withdrawn": "withdrew a payout file",
+    "payout.paid": "noted a payout file as paid",
+    "payout.results": "booked results of payouts",
+    "payout.released": "released held payments of a year",
     "key.made": "made an access key",
     "key.ended": "ended an access key",
     "key.new_address": "used an access key from a new address",
 }
 #: Of these the log of security events has a line as well.
 _SECURITY = {"key.made", "key.ended", "key.new_address", "payable.paid", "money.deposited"}
+_SECURITY |= {"payout.made", "payout.downloaded", "payout.withdrawn", "payout.paid", "payout.results"}
 
 
 def note(requester_pk: int, action: str, subject: str = "", details: str = "") -> None:

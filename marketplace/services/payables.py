@@ -11,7 +11,7 @@ from core.accounts import security
 from core.sealing import seal, unseal
 from marketplace import clock
 from marketplace.errors import Refusal, invalid_value
-from marketplace.models import LedgerEntry, Payable, Requester, Worker
+from marketplace.models import LedgerEntry, Payable, PayoutLine, PayoutPart, Requester, Worker
 from marketplace.services.activity import note
 from marketplace.services.people import may_book
 
@@ -71,6 +71,14 @@ def mark_paid(*, report: Payable, by: User | None = None) -> bool:
     if by is not None and not may_book(report.requester, by):
         raise Refusal("AccessDenied", "Staff note what was paid of real money.")
     with transaction.atomic():
+        Requester.objects.select_for_update(no_key=True).get(pk=report.requester_id)
+        waiting = PayoutPart.objects.filter(report=report, in_force=True)
+        if waiting.filter(line__state__in=[PayoutLine.State.OWED, PayoutLine.State.SENT]).exists():
+            raise Refusal(
+                "OnItsWay",
+                f"Files that pay report {report.number} are on their way: book what became of them first. "
+                "Then this notes that the rest was paid by hand.",
+            )
         noted = Payable.objects.filter(pk=report.pk, paid_at=None).update(paid_at=clock.now())
         if noted:
             note(report.requester_id, "payable.paid", f"Report {report.number}")

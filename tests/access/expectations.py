@@ -110,7 +110,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("site", LOOK, "worker"): "queue history earnings continue qualifications qualification feedback sent",
     ("site", LOOK, "holder"): "work",
     ("site", FORM, "worker"): "profile inbox accept qualification_test rate contact reply close payment",
-    ("site", ACT, "worker"): "return request_qualification ask accept_next export",
+    ("site", ACT, "worker"): "return request_qualification ask accept_next export forget_payment",
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """
         overview keys activity money payables payable invoices invoice letters ratings batches batch
@@ -180,6 +180,7 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "requester:advance": (404, 404),
     "site:signup": (403, 403),
     "site:invitation": (404, 404),
+    "site:confirm_payment": (404, 404),
     "crowd:task": (200, 403),
     "crowd:draft": (405, 403),
     "rewriting:rewrite": (200, 422),

@@ -1,12 +1,10 @@
-"""The end of an account: how a worker is paid, their own data as a file, closing it."""
+"""The end of an account: a worker's own data as a file, closing it."""
 
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.contrib.auth import authenticate, logout
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -17,25 +15,10 @@ from marketplace.errors import Refusal
 from marketplace.models import Worker
 from marketplace.services import account_closure
 from marketplace.services.account_closure import receipt
-from marketplace.services.payables import LONGEST_NOTE, payment_note, set_payment_note
+from marketplace.services.payees import payee_of
 from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
 from marketplace.site.selectors.records import standing
-
-# Forms about money after the work, and about leaving.
-
-
-class PaymentForm(forms.Form):
-    """How a worker wants to be paid real money."""
-
-    note = forms.CharField(
-        label="How do you want to be paid?",
-        required=False,
-        max_length=LONGEST_NOTE,
-        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
-        help_text="As the people who run this marketplace asked you to say it: a name and an account number, "
-        "for example. Leave it empty to delete it.",
-    )
 
 
 class CloseForm(forms.Form):
@@ -84,20 +67,6 @@ class CloseForm(forms.Form):
         return password
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@sensitive_post_parameters("note")
-@for_workers
-def payment(request: HttpRequest, worker: Worker) -> HttpResponse:
-    """How the worker wants to be paid real money, in their own words."""
-    form = PaymentForm(request.POST or None, initial={"note": payment_note(worker)})
-    if form.is_valid():
-        set_payment_note(worker=worker, note=form.cleaned_data["note"])
-        messages.success(request, "It is kept." if worker.payment_note_sealed else "It is deleted.")
-        return redirect("site:profile")
-    return page(request, "payment.html", worker=worker, now=clock.now(), form=form)
-
-
 @require_POST
 @never_cache
 @for_workers
@@ -119,7 +88,7 @@ def close(request: HttpRequest, worker: Worker) -> HttpResponse:
     now = clock.now()
     settle_worker(worker, now)
     due = standing(worker)
-    ask = due.real and bool(worker.payment_note_sealed)
+    ask = due.real and bool(worker.payment_note_sealed or payee_of(worker))
     form = CloseForm(request.POST or None, request=request, worker=worker, ask_about_payment=ask)
     if form.is_valid():
         try:

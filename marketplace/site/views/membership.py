@@ -16,6 +16,7 @@ from core.accounts.middleware import too_many
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Worker
+from marketplace.services.payees import payee_of
 from marketplace.services.people import invitation_for
 from marketplace.site.access import current_worker, for_workers, join, page
 from marketplace.site.forms import JoinForm, ProfileForm, SignUpForm
@@ -82,7 +83,7 @@ def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
         form.save(worker)
         messages.success(request, "Your profile is saved.")
         return redirect("site:profile")
-    return page(request, "profile.html", worker=worker, now=clock.now(), form=form)
+    return page(request, "profile.html", worker=worker, now=clock.now(), form=form, payee=payee_of(worker))
 
 
 @require_POST

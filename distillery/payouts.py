@@ -1,0 +1,69 @@
+"""Settings about paying people, read and checked before anything starts."""
+
+from typing import NamedTuple
+
+from django.core.exceptions import ImproperlyConfigured
+
+from core.money import amounts, bankaccounts
+
+#: Ways to pay, as `marketplace.models.PayMethod` has them.
+METHODS = ("paypal", "wise", "wise_iban", "wise_us", "sepa", "tremendous", "bank", "none")
+
+
+class PayoutSender(NamedTuple):
+    """Whose account pays by SEPA."""
+
+    name: str
+    iban: str
+    bic: str
+
+
+def methods(words: list[str]) -> tuple[str, ...]:
+    """The ways that people may choose."""
+    for word in words:
+        if word not in METHODS:
+            raise ImproperlyConfigured(f"PAYOUT_METHODS: {word!r} is not one of {', '.join(METHODS)}.")
+    return tuple(each for each in METHODS if each in words)
+
+
+def minimums(words: list[str]) -> dict[str, int]:
+    """Cents below which a sum waits for the next file, by way."""
+    found = {}
+    for word in words:
+        method, _, amount = word.partition("=")
+        if method not in METHODS:
+            raise ImproperlyConfigured(f"PAYOUT_MINIMUMS: {method!r} is not one of {', '.join(METHODS)}.")
+        found[method] = _cents("PAYOUT_MINIMUMS", amount)
+    return found
+
+
+def sender(*, name: str, iban: str, bic: str) -> PayoutSender:
+    """The account that pays; all of it empty where there is none."""
+    if not name and not iban and not bic:
+        return PayoutSender("", "", "")
+    if not name or not iban:
+        raise ImproperlyConfigured("PAYOUT_SENDER_NAME and PAYOUT_SENDER_IBAN are set together, or neither.")
+    try:
+        bankaccounts.banks_letters(name)
+        return PayoutSender(
+            name.strip()[:70], bankaccounts.iban(iban, sepa=True), bankaccounts.bic(bic) if bic else ""
+        )
+    except ValueError as error:
+        raise ImproperlyConfigured(f"PAYOUT_SENDER_NAME, _IBAN, _BIC: {error}") from error
+
+
+def thresholds(*, warn: str, hold: str) -> tuple[int, int]:
+    """Cents a year from which is warned, and over which is held; 0 is never."""
+    found = _cents("PAYOUT_YEARLY_WARN", warn or "0"), _cents("PAYOUT_YEARLY_HOLD", hold or "0")
+    if found[1] and found[0] > found[1]:
+        raise ImproperlyConfigured(
+            "PAYOUT_YEARLY_WARN is above PAYOUT_YEARLY_HOLD; warn earlier, or not at all."
+        )
+    return found
+
+
+def _cents(name: str, amount: str) -> int:
+    try:
+        return amounts.cents(amount.strip())
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error} Write one such as 600.00.") from error

@@ -1,0 +1,466 @@
+"""Payout files: each sum in one of them, the same file again, results booked once, and sums that add up."""
+
+import csv
+import hashlib
+import io
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from lxml import etree
+
+from distillery import payouts as payout_settings
+from marketplace import clock, ledger
+from marketplace.batches.sheets import SheetError
+from marketplace.errors import Refusal
+from marketplace.models import Activity, Payable, Payout, PayoutLine, PayoutPart, Worker, YearlyLimit
+from marketplace.services import payables, payees, payoutresults, payouts, people, yearlylimits
+from tests.requester.test_money import earn
+from tests.site import world
+
+SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("payments.xsd")))
+IBANS = "DE89370400440532013000", "AT611904300234573201", "FR1420041010050500013M02606"
+
+
+@pytest.fixture
+def real(owner):
+    requester, _ = people.create_requester(name="Real Lab", owner=owner, real_money=True)
+    return people.deposit(requester=requester, cents=1_000_000)
+
+
+@pytest.fixture
+def euro(settings):
+    settings.MARKETPLACE_CURRENCY = "EUR"
+    settings.PAYOUT_SENDER = payout_settings.sender(
+        name="Universität Köln", iban="DE89 3704 0044 0532 0130 00", bic="COBADEFFXXX"
+    )
+
+
+def say(worker, method, **details):
+    payees.set_payee(worker=worker, method=method, given=details)
+
+
+def report_of(requester):
+    return payables.make_payable(requester=requester, until=clock.now())
+
+
+def standings(report):
+    return {claim.worker.worker_id: str(claim.standing) for claim in payouts.claims_up_to(report)}
+
+
+def book(requester, text, name="results.csv"):
+    return payoutresults.book_file(requester=requester, name=name, file=io.BytesIO(text.encode()))
+
+
+def adds_up(requester):
+    """Every report's cents are somewhere, once; the audit agrees."""
+    for report in requester.payables.all():
+        assert payouts.sums_of(report).total == report.cents
+    assert ledger.audit() == []
+
+
+@pytest.fixture
+def two(real, rosa, ben):
+    """Rosa is owed 0.20, Ben 0.15, both by PayPal; the report of it."""
+    earn(real, rosa, bonus=5, title="one")
+    earn(real, ben, title="two")
+    say(rosa, "paypal", email="rosa@example.org")
+    say(ben, "paypal", email="ben@example.org")
+    return report_of(real)
+
+
+# Files
+
+
+def test_paypal_takes_recipient_amount_currency_reference_note_and_wallet(two):
+    payout, made = payouts.make_payout(report=two, method="paypal")
+    assert made and (payout.cents, payout.people, payout.number) == (35, 2, 1)
+    rows = list(csv.reader(io.StringIO(payouts.hand_out(payout=payout).decode())))
+    name = f"D{payout.requester_id}P1"
+    assert rows == [
+        ["ben@example.org", "0.15", "USD", f"{name}L1", name, "PAYPAL"],
+        ["rosa@example.org", "0.20", "USD", f"{name}L2", name, "PAYPAL"],
+    ]
+    adds_up(payout.requester)
+
+
+def test_sepa_is_valid_by_the_schema_and_sums_agree(real, rosa, ben, euro):
+    zoe = world.make_worker("zoe")
+    for number, worker in enumerate((rosa, ben, zoe)):
+        earn(real, worker, reward=1000 + number, title=f"task {number}")
+    say(rosa, "sepa", name="Rósa Ørsted Söhne", iban=IBANS[0], bic="COBADEFFXXX")
+    say(ben, "sepa", name="Ben Weiß", iban=IBANS[1])
+    say(zoe, "sepa", name="Zoë O'Neil", iban=IBANS[2])
+    payout, _ = payouts.make_payout(report=report_of(real), method="sepa")
+    content = payouts.hand_out(payout=payout)
+    document = etree.fromstring(content)
+    SCHEMA.assertValid(document)
+    spaces = {"p": "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"}
+    assert document.xpath("//p:CtrlSum/text()", namespaces=spaces) == ["30.03", "30.03"]
+    assert document.xpath("//p:NbOfTxs/text()", namespaces=spaces) == ["3", "3"]
+    assert document.xpath("//p:Cdtr/p:Nm/text()", namespaces=spaces) == [
+        "Ben Weiss", "Rosa Orsted Sohne", "Zoe O'Neil",
+    ]  # fmt: skip
+    assert document.xpath("//p:Dbtr/p:Nm/text()", namespaces=spaces) == ["Universitat Koln"]
+    assert len(document.xpath("//p:CdtrAgt", namespaces=spaces)) == 1
+    assert len(set(document.xpath("//p:EndToEndId/text()", namespaces=spaces))) == 3
+
+
+def test_sepa_needs_euro_and_an_account_that_pays(two, settings):
+    with pytest.raises(Refusal, match="SEPA moves euro"):
+        payouts.make_payout(report=two, method="sepa")
+    settings.MARKETPLACE_CURRENCY = "EUR"
+    with pytest.raises(Refusal, match="PAYOUT_SENDER_IBAN"):
+        payouts.make_payout(report=two, method="sepa")
+
+
+US = {
+    "name": "Rosa R", "routing": "021000021", "account": "1234 5678", "kind": "checking",
+    "street": "1 Main St", "city": "Springfield", "state": "il", "postcode": "62701", "country": "us",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "details", "row"),
+    [
+        (
+            "wise",
+            {"name": "Rosa R", "email": "rosa@example.org"},
+            {
+                "name": "Rosa R",
+                "recipientEmail": "rosa@example.org",
+                "amount": "0.15",
+                "amountCurrency": "target",
+            },
+        ),
+        (
+            "wise_iban",
+            {"name": "Rosa R", "iban": "at61 1904 3002 3457 3201"},
+            {"IBAN": IBANS[1], "targetCurrency": "EUR", "sourceCurrency": "USD", "amountCurrency": "source"},
+        ),
+        ("wise_us", US, {"abartn": "021000021", "accountNumber": "12345678", "addressState": "IL"}),
+        (
+            "tremendous",
+            {"name": "Rosa R", "email": "rosa@example.org"},
+            {"Name": "Rosa R", "Email": "rosa@example.org", "Amount": "0.15"},
+        ),
+        (
+            "bank",
+            {"name": "Rosa R", "account": "77", "bank": "Bank of A"},
+            {"worker_id": "AROSA", "account": "77"},
+        ),
+        ("none", {"where": "Psychology 101"}, {"where": "Psychology 101", "amount": "0.15"}),
+    ],
+)
+def test_other_services_get_the_columns_that_they_name(real, rosa, method, details, row):
+    earn(real, rosa)
+    say(rosa, method, **details)
+    payout, _ = payouts.make_payout(report=report_of(real), method=method)
+    [line] = csv.DictReader(io.StringIO(payouts.hand_out(payout=payout).decode()))
+    assert {name: line[name] for name in row} == row
+
+
+def test_tables_for_people_run_nothing_and_files_for_services_take_no_formula(real, rosa, ben):
+    for worker in (rosa, ben):
+        earn(real, worker, title=worker.name)
+    say(rosa, "bank", name="Rosa", account="x;=1+1", bank="B")
+    with pytest.raises(payees.DetailsError, match="formula"):
+        say(ben, "bank", name="=HYPERLINK(1)", account="1", bank="B")
+    with pytest.raises(payees.DetailsError, match="formula"):
+        say(ben, "paypal", email="=cmd@example.org")
+    payout, _ = payouts.make_payout(report=report_of(real), method="bank")
+    assert "x;'=1+1" in payouts.hand_out(payout=payout).decode()
+
+
+def test_details_that_a_service_would_refuse_are_named_and_can_be_left_out(two, rosa):
+    sealed = payees.sealed({"email": "=rosa@example.org"})
+    type(rosa.payee).objects.filter(worker=rosa).update(details_sealed=sealed)
+    with pytest.raises(Refusal, match=r"AROSA: the email begins with =.*Nothing was made"):
+        payouts.make_payout(report=two, method="paypal")
+    assert not Payout.objects.exists()
+    payout, _ = payouts.make_payout(report=two, method="paypal", leave_out=True)
+    assert [line.worker.worker_id for line in payout.lines.all()] == ["ABEN"]
+
+
+# Once, and the same
+
+
+def test_a_file_made_twice_is_the_same_file_whatever_changed_since(two, rosa, settings):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    first = payouts.hand_out(payout=payout)
+    say(rosa, "paypal", email="new@example.org")
+    again, made = payouts.make_payout(report=two, method="paypal")
+    assert (again.pk, made) == (payout.pk, False)
+    assert payouts.hand_out(payout=again) == first
+    assert hashlib.sha256(first).hexdigest() == payout.digest
+    assert Payout.objects.count() == 1
+
+
+def test_a_file_that_would_be_another_one_is_not_handed_out(two):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payout.lines.filter(number=1).update(cents=1500)
+    with pytest.raises(Refusal, match="would not be the file that it was"):
+        payouts.hand_out(payout=payout)
+    assert any("its parts sum to" in fault for fault in ledger.audit())
+
+
+def test_the_database_lets_no_sum_into_two_files(two):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    part = PayoutPart.objects.filter(line__payout=payout).first()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PayoutPart.objects.create(line=part.line, report=part.report, worker=part.worker, cents=part.cents)
+
+
+def test_a_file_that_never_left_can_be_withdrawn_and_one_that_left_cannot(two):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payouts.withdraw(payout=payout)
+    with pytest.raises(Refusal, match="was withdrawn"):
+        payouts.hand_out(payout=payout)
+    second, made = payouts.make_payout(report=two, method="paypal")
+    assert made and second.number == 2
+    payouts.hand_out(payout=second)
+    with pytest.raises(Refusal, match="never downloaded"):
+        payouts.withdraw(payout=second)
+    adds_up(second.requester)
+
+
+def test_play_money_and_owners_make_no_files(lab, rosa, owner, two):
+    earn(lab, rosa)
+    say(rosa, "paypal", email="rosa@example.org")
+    with pytest.raises(Refusal, match="play money"):
+        payouts.make_payout(report=report_of(lab), method="paypal")
+    with pytest.raises(Refusal, match="for staff"):
+        payouts.make_payout(report=two, method="paypal", by=owner)
+
+
+# What is carried
+
+
+def test_what_is_below_the_minimum_waits_for_the_next_report(real, rosa, settings):
+    settings.PAYOUT_MINIMUMS = {"paypal": 25}
+    say(rosa, "paypal", email="rosa@example.org")
+    earn(real, rosa, title="one")
+    first = report_of(real)
+    with pytest.raises(Refusal, match="1 below the minimum"):
+        payouts.make_payout(report=first, method="paypal")
+    assert standings(first) == {"AROSA": "below"}
+    earn(real, rosa, title="two")
+    payout, _ = payouts.make_payout(report=report_of(real), method="paypal")
+    assert (payout.cents, payout.people) == (30, 1)
+    assert payouts.sums_of(first).in_files == 15
+    adds_up(real)
+
+
+def test_who_said_nothing_is_owed_until_they_do(real, rosa):
+    earn(real, rosa)
+    report = report_of(real)
+    assert standings(report) == {"AROSA": "unsaid"}
+    say(rosa, "tremendous", name="Rosa", email="rosa@example.org")
+    assert standings(report) == {"AROSA": "ready"}
+
+
+# Results
+
+
+def test_results_are_booked_once_and_what_failed_is_owed_again(two, real):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payouts.hand_out(payout=payout)
+    name = f"D{real.pk}P1"
+    text = f"reference,status,reason\n{name}L1,Completed,\n{name}L2,FAILED,no such account\n"
+    booked = book(real, text)
+    assert (booked.paid, booked.failed, booked.same) == (1, 1, 0)
+    again = book(real, text)
+    assert (again.paid, again.failed, again.same) == (0, 0, 2)
+    sums = payouts.sums_of(two)
+    assert (sums.paid, sums.failed) == (15, 20)
+    adds_up(real)
+    [claim] = payouts.claims_up_to(two)
+    assert (claim.worker.worker_id, claim.failed) == ("AROSA", "no such account")
+    second, made = payouts.make_payout(report=two, method="paypal")
+    assert made and second.cents == 20
+    payouts.hand_out(payout=second)
+    assert book(real, text).same == 2
+    with pytest.raises(Refusal, match=r"line 2.*newer file"):
+        book(real, f"reference,status\n{name}L2,paid\n")
+    payouts.book_all_paid(payout=second)
+    two.refresh_from_db()
+    assert two.paid_at is not None and payouts.sums_of(two).paid == 35
+    adds_up(real)
+
+
+def test_a_payment_that_comes_back_after_it_was_paid_is_owed_again(two, real):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payouts.hand_out(payout=payout)
+    assert payouts.book_all_paid(payout=payout) == 2
+    assert payouts.book_all_paid(payout=payout) == 0
+    two.refresh_from_db()
+    assert two.paid_at is not None
+    assert book(real, f"Customer ID,Status\nD{real.pk}P1L1,Returned\n").failed == 1
+    two.refresh_from_db()
+    assert two.paid_at is None
+    assert payouts.make_payout(report=two, method="paypal")[0].cents == 15
+    adds_up(real)
+
+
+def test_a_failure_that_was_none_counts_as_paid_while_nothing_newer_pays_it(two, real):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payouts.hand_out(payout=payout)
+    book(real, f"reference,status\nD{real.pk}P1L1,failed\n")
+    assert book(real, f"reference,status\nD{real.pk}P1L1,paid\n").paid == 1
+    adds_up(real)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("status\npaid\n", "no column is called “reference”"),
+        ("reference,reason\nD1P1L1,x\n", "no column is called “status”"),
+        ("reference,status\nD0P1L1,paid\n", "line 2, reference D0P1L1: no line of a payout has it"),
+        ("reference,status\n{0}L1,perhaps\n", "status 'perhaps' is not known"),
+        ("reference,status\n{0}L1,paid\n{0}L1,failed\n", "has another status in line 2"),
+        ("reference,status\n{0}L1,paid\nD0P1L1,paid\n", "line 3"),
+    ],
+)
+def test_results_that_are_wrong_change_nothing_and_say_where(two, real, text, why):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payouts.hand_out(payout=payout)
+    with pytest.raises((Refusal, SheetError), match=why):
+        book(real, text.format(f"D{real.pk}P1"))
+    assert set(PayoutLine.objects.values_list("state", flat=True)) == {"sent"}
+
+
+def test_results_of_a_file_that_never_left_are_refused(two, real):
+    payouts.make_payout(report=two, method="paypal")
+    with pytest.raises(Refusal, match="was never downloaded"):
+        book(real, f"reference,status\nD{real.pk}P1L1,paid\n")
+
+
+def test_results_of_another_requester_are_refused(two, real):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payouts.hand_out(payout=payout)
+    other = world.make_requester("Other")
+    with pytest.raises(Refusal, match="another requester's file"):
+        book(other, f"reference,status\nD{real.pk}P1L1,paid\n")
+
+
+def test_a_report_is_not_noted_as_paid_by_hand_while_a_file_is_on_its_way(two):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    with pytest.raises(Refusal, match="are on their way"):
+        payables.mark_paid(report=two)
+    payouts.withdraw(payout=payout)
+    assert payables.mark_paid(report=two)
+    with pytest.raises(Refusal, match="Nothing is to be paid"):
+        payouts.make_payout(report=Payable.objects.get(), method="paypal")
+    adds_up(two.requester)
+
+
+# Killed between the steps
+
+
+class Killed(BaseException):
+    """Ends the work where it stands, as SIGKILL does: nothing catches it."""
+
+
+def die(*_arguments, **_options):
+    raise Killed
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        "marketplace.services.payouts._written",
+        "marketplace.services.payouts.note",
+        "marketplace.models.PayoutPart.objects.bulk_create",
+        "marketplace.models.PayoutLine.objects.bulk_create",
+    ],
+)
+def test_killed_between_making_and_storing_there_is_no_file(two, real, monkeypatch, at):
+    monkeypatch.setattr(at, die)
+    with pytest.raises(Killed):
+        payouts.make_payout(report=two, method="paypal")
+    monkeypatch.undo()
+    assert not Payout.objects.exists() and not PayoutPart.objects.exists()
+    assert payouts.make_payout(report=two, method="paypal")[0].number == 1
+    adds_up(real)
+
+
+def test_killed_between_storing_and_marking_the_same_file_comes_again(two, real, monkeypatch):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    monkeypatch.setattr(payouts, "note", die)
+    with pytest.raises(Killed):
+        payouts.hand_out(payout=payout)
+    monkeypatch.undo()
+    assert set(payout.lines.values_list("state", flat=True)) == {"owed"}
+    again, made = payouts.make_payout(report=two, method="paypal")
+    assert (again, made) == (payout, False)
+    assert hashlib.sha256(payouts.hand_out(payout=again)).hexdigest() == payout.digest
+    assert set(payout.lines.values_list("state", flat=True)) == {"sent"}
+    adds_up(real)
+
+
+def test_killed_while_results_are_booked_none_are(two, real, monkeypatch):
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payouts.hand_out(payout=payout)
+    text = f"reference,status\nD{real.pk}P1L1,paid\nD{real.pk}P1L2,failed\n"
+    for at in ("_complete", "note"):
+        monkeypatch.setattr(payouts, at, die)
+        with pytest.raises(Killed):
+            book(real, text)
+        monkeypatch.undo()
+        assert set(payout.lines.values_list("state", flat=True)) == {"sent"}
+    assert book(real, text).failed == 1
+    adds_up(real)
+
+
+# The year
+
+
+def test_over_the_threshold_of_a_year_a_person_waits_for_a_decision(two, real, rosa, staff, settings):
+    settings.PAYOUT_WARN_CENTS, settings.PAYOUT_HOLD_CENTS = 10, 18
+    year = clock.now().year
+    assert standings(two) == {"AROSA": "held", "ABEN": "ready"}
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    assert (payout.people, payout.cents) == (1, 15)
+    noted = {row.worker.worker_id: row for row in YearlyLimit.objects.select_related("worker")}
+    assert noted["AROSA"].held_at and noted["ABEN"].warned_at and not noted["ABEN"].held_at
+    with pytest.raises(Refusal, match="Write why"):
+        yearlylimits.release(requester=real, worker=rosa, year=year, decision=" ", by=staff)
+    yearlylimits.release(requester=real, worker=rosa, year=year, decision="Form W-9 is there.", by=staff)
+    assert payouts.make_payout(report=two, method="paypal")[0].cents == 20
+    assert yearlylimits.paid_in(year) == {rosa.pk: 20, Worker.objects.get(worker_id="ABEN").pk: 15}
+    assert Activity.objects.filter(action="payout.released", details__contains="W-9").exists()
+    adds_up(real)
+
+
+def test_sums_of_a_year_count_what_was_paid_by_hand_and_not_what_failed(two, real, rosa, ben):
+    year = clock.now().year
+    payout, _ = payouts.make_payout(report=two, method="paypal")
+    payouts.hand_out(payout=payout)
+    book(real, f"reference,status\nD{real.pk}P1L1,failed\nD{real.pk}P1L2,paid\n")
+    assert yearlylimits.paid_in(year) == {rosa.pk: 20}
+    payables.mark_paid(report=two)
+    assert yearlylimits.paid_in(year) == {rosa.pk: 20, ben.pk: 15}
+    assert yearlylimits.paid_in(year - 1) == {}
+
+
+def test_owners_release_nothing(real, rosa, owner):
+    with pytest.raises(Refusal, match="Staff decide"):
+        yearlylimits.release(requester=real, worker=rosa, year=2026, decision="Because.", by=owner)
+
+
+def test_who_made_downloaded_and_booked_is_written_down(two, real, settings):
+    payout, _ = payouts.make_payout(
+        report=two, method="paypal", by=User.objects.create_user("fin", is_staff=True)
+    )
+    payouts.hand_out(payout=payout)
+    book(real, f"reference,status\nD{real.pk}P1L1,paid\n")
+    payouts.book_all_paid(payout=payout)
+    actions = list(Activity.objects.filter(requester=real).order_by("pk").values_list("action", flat=True))
+    assert actions[-5:] == [
+        "payout.made",
+        "payout.downloaded",
+        "payout.results",
+        "payout.paid",
+        "payable.paid",
+    ]
