@@ -18,6 +18,8 @@ from core.accounts import services
 from core.files.cells import csv_line_writer, plain
 from marketplace.models import (
     Bonus,
+    Contact,
+    CountryChange,
     Holding,
     LedgerEntry,
     Letter,
@@ -28,6 +30,8 @@ from marketplace.models import (
     QualificationRequest,
     Rating,
     Worker,
+    WorkerTrace,
+    WorkTrace,
     YearlyLimit,
 )
 from marketplace.services.payables import payment_note
@@ -36,7 +40,7 @@ from marketplace.services.payees import opened, payee_of
 #: Rows in memory at a time; an answer can have 64 kB.
 _AT_ONCE = 200
 #: Fields of a worker that are keys of our own, or are told in another way.
-NOT_IN_PROFILE = ("id", "user", "token_digest", "payment_note_sealed")
+NOT_IN_PROFILE = ("id", "user", "invitation", "token_digest", "payment_note_sealed")
 #: Tables about a worker that are kept back, and why.
 KEPT_BACK = {
     "blocks": "Requesters can block workers. As on MTurk, a worker is not told the reason on the site; "
@@ -230,6 +234,51 @@ TABLES = (
             "reason": "reason",
             "test": "test",
             "answer": "answer",
+        },
+    ),
+    Table(
+        "contact",
+        "The e-mail address you confirmed, one that waits for its link, and the digest you asked for.",
+        lambda worker: Contact.objects.filter(worker=worker),
+        {
+            "email": "email",
+            "confirmed_at": "confirmed_at",
+            "waiting_email": "waiting_email",
+            "waiting_since": "waiting_since",
+            "digest": "digest",
+            "digest_due_at": "digest_due_at",
+            "new_password_mailed_at": "reset_mailed_at",
+        },
+    ),
+    Table(
+        "country_changes",
+        "Countries that you stated after you had signed up, with your reasons.",
+        lambda worker: CountryChange.objects.filter(worker=worker).order_by("at", "pk"),
+        {"at": "at", "before": "before", "after": "after", "reason": "reason"},
+    ),
+    Table(
+        "traces",
+        "Network addresses and browsers that you came with; kept as digests, from which nobody reads them.",
+        lambda worker: WorkerTrace.objects.filter(worker=worker).order_by("first_at", "pk"),
+        {
+            "kind": "kind",
+            "first_at": "first_at",
+            "last_at": "last_at",
+            "country": "country",
+            "signed_up": "signed_up",
+        },
+    ),
+    Table(
+        "work_traces",
+        "How your answers came about: how often their page was left, and what was pasted into it.",
+        lambda worker: WorkTrace.objects.filter(holding__worker=worker).order_by("at", "pk"),
+        {
+            "at": "at",
+            "assignment_id": "holding__assignment_id",
+            "left": "left",
+            "left_seconds": "left_seconds",
+            "pastes": "pastes",
+            "pasted_characters": "pasted_characters",
         },
     ),
     Table(

@@ -8,6 +8,8 @@ from marketplace.models.people import (
     Block,
     CallLog,
     Chaos,
+    Contact,
+    CountryChange,
     Invitation,
     KeyAlert,
     Message,
@@ -21,6 +23,7 @@ from marketplace.models.people import (
     TokenUse,
     Worker,
 )
+from marketplace.models.traces import Likeness, WorkerTrace, WorkTrace
 from marketplace.models.work import (
     HIT,
     Batch,
@@ -47,6 +50,8 @@ __all__ = [
     "Bonus",
     "CallLog",
     "Chaos",
+    "Contact",
+    "CountryChange",
     "Deposit",
     "HITType",
     "Holding",
@@ -55,6 +60,7 @@ __all__ = [
     "KeyAlert",
     "LedgerEntry",
     "Letter",
+    "Likeness",
     "Message",
     "PayMethod",
     "Payable",
@@ -77,6 +83,8 @@ __all__ = [
     "Template",
     "TestClock",
     "TokenUse",
+    "WorkTrace",
     "Worker",
+    "WorkerTrace",
     "YearlyLimit",
 ]

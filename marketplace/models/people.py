@@ -104,6 +104,17 @@ class Worker(models.Model):
     subdivision = models.CharField(max_length=2, blank=True)
     adult = models.BooleanField(default=False, help_text="Agreed to see adult content.")
     accept_next = models.BooleanField(default=False, help_text="Accept the next HIT of the group on submit.")
+    time_zone = models.CharField(
+        max_length=64, blank=True, db_default="", default="", help_text="IANA name; empty: UTC."
+    )
+    invitation = models.ForeignKey(
+        "Invitation",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="workers",
+        help_text="By which the worker signed up.",
+    )
     created_at = models.DateTimeField()
     closed_at = models.DateTimeField(
         null=True,
@@ -123,6 +134,55 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.worker_id
+
+
+class Contact(models.Model):
+    """Where a worker can be written to, and how often they want a digest of what is new.
+
+    An address is in effect once its link was opened; until then it waits, and the one before stays.
+    """
+
+    class Digest(models.TextChoices):
+        """How often; the first is none."""
+
+        NEVER = "", "Never"
+        DAILY = "daily", "Every day"
+        WEEKLY = "weekly", "Every Monday"
+
+    worker = models.OneToOneField(Worker, on_delete=models.CASCADE, related_name="contact")
+    email = models.EmailField(blank=True, db_index=True, help_text="Confirmed.")
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    waiting_email = models.EmailField(blank=True)
+    waiting_since = models.DateTimeField(null=True, blank=True)
+    reset_mailed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a link for a new password was last sent."
+    )
+    digest = models.CharField(max_length=6, choices=Digest, blank=True, default=Digest.NEVER)
+    digest_due_at = models.DateTimeField(
+        null=True, blank=True, help_text="Set to the next period before one is sent: none is sent twice."
+    )
+    digest_since = models.DateTimeField(null=True, blank=True, help_text="What the last digest told of.")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["digest_due_at"], name="digest_due", condition=~Q(digest="") & ~Q(email=""))
+        ]
+
+    def __str__(self) -> str:
+        return f"contact of {self.worker_id}"
+
+
+class CountryChange(models.Model):
+    """A worker states another country than at sign-up; staff see when and why."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="country_changes")
+    before = models.CharField(max_length=5, blank=True, help_text="As in US-PA.")
+    after = models.CharField(max_length=5, blank=True)
+    reason = models.CharField(max_length=300)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.worker_id}: {self.before} to {self.after}"
 
 
 class Block(models.Model):
