@@ -30,7 +30,7 @@ from crowd.adapters.base import (
 )
 from crowd.adapters.link import LinkAdapter
 from crowd.adapters.outcomes import GARBAGE, describe_garbage
-from crowd.adapters.prolific.client import LEAST_REJECTION, Document, ProlificClient
+from crowd.adapters.prolific.client import LEAST_REJECTION, Document, NotFoundError, ProlificClient
 from crowd.adapters.prolific.signatures import UnknownKeyError, verify_arrival
 from crowd.models import Assignment, Endpoint, PanelSubmission
 
@@ -207,8 +207,10 @@ class ProlificAdapter(LinkAdapter):
         """One submission, where it is this study's."""
         try:
             found = self._client.submission(ref)
-        except MarketplaceRefusedError:
+        except NotFoundError:
             return None
+        except MarketplaceRefusedError as error:
+            raise MarketplaceDownError(str(error)) from error
         return _row(found) if found.get("study_id") == study else None
 
     def read_link(self, token: str, entry_url: str) -> dict[str, str]:

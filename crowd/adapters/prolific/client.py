@@ -8,8 +8,9 @@ marketplaces do; reads raise `MarketplaceDownError` or `MarketplaceRefusedError`
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import urllib3
 from urllib3.exceptions import HTTPError
@@ -32,12 +33,21 @@ _REFERER = "https://github.com/distillery/distillery/0.2"
 #: Seconds until a connection stands, and until the whole answer is there.
 _CONNECT_S, _ANSWER_S = 5.0, 30.0
 _PAGE = 100
+_LONGEST_PAUSE_S = 600.0
+#: Days in the parameters of lists.
+_DAY = "%d/%m/%Y"
 #: A bonus file has at most so many lines, as the vendor advises.
 MOST_BONUS_LINES = 200
+#: One call approves at most so many submissions, as the vendor advises.
+MOST_APPROVALS = 1_000
 #: A rejection's words, shown to the participant, have at least so many characters.
 LEAST_REJECTION = 100
 
 Document = dict[str, Any]
+
+
+class NotFoundError(MarketplaceRefusedError):
+    """What does not exist, or belongs to another account."""
 
 
 class Refusal(str):
@@ -82,6 +92,20 @@ class Answer:
         except ValueError as error:
             raise MarketplaceDownError(SOMETHING_ELSE) from error
 
+    def is_refusal(self) -> bool:
+        """Whether this is the panel's own no: a page of something between here and there is none."""
+        if not 400 <= self.status < 500 or self.status in (408, 429):
+            return False
+        try:
+            return isinstance(json.loads(self.body), dict | list)
+        except ValueError:
+            return False
+
+    def pause(self) -> float:
+        """Seconds to wait after "too many calls"; Retry-After may also be a date, which is not read."""
+        told = self.headers.get("Retry-After", "")
+        return min(float(told), _LONGEST_PAUSE_S) if told.isdecimal() else GATEWAY_PAUSE_S
+
 
 class ProlificClient:
     """Calls to one account. `url` is the host's address, without `/api/v1`."""
@@ -116,42 +140,53 @@ class ProlificClient:
 
     def read(self, path: str, **query: Any) -> Any:
         """What a GET answers. Raises MarketplaceRefusedError for a clear no, else MarketplaceDownError."""
+        return self.ask("GET", path, query=query).document()
+
+    def ask(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> Answer:
+        """The answer of a call that changes nothing of worth; raises as `read` does."""
         try:
-            answer = self.call("GET", path, query=query)
+            answer = self.call(method, path, query=query, body=body)
         except HTTPError as error:
             raise MarketplaceDownError(f"{type(error).__name__}: {error}") from error
-        if answer.status == 200:
-            return answer.document()
+        if 200 <= answer.status < 300:
+            return answer
         words = Refusal.read(answer.status, answer.body)
-        if 400 <= answer.status < 500 and answer.status != 429:
-            raise MarketplaceRefusedError(f"{answer.status}: {words}")
+        if answer.is_refusal():
+            kind = NotFoundError if answer.status == 404 else MarketplaceRefusedError
+            raise kind(f"{answer.status}: {words}")
         raise MarketplaceDownError(f"{answer.status}: {words}")
 
-    def change(self, method: str, path: str, body: Any = None, *, ref: str = "id") -> Outcome[str]:
-        """What a call that changes something came to; the reference is the answer's field `ref`."""
+    def change(
+        self, method: str, path: str, body: Any = None, *, ref: str = "id", is_made: bool = False
+    ) -> Outcome[str]:
+        """What a call that changes something came to; the reference is the answer's field `ref`.
+
+        Where something `is_made`, an answer without its reference says nothing.
+        """
         try:
             answer = self.call(method, path, body=body)
         except HTTPError as error:
             return Unknown(f"{type(error).__name__}: {error}")
         if 200 <= answer.status < 300:
-            return self._success(answer, ref)
+            return self._success(answer, ref, is_made=is_made)
         words = Refusal.read(answer.status, answer.body)
         if answer.status == 429:
-            return CallThrottling(float(answer.headers.get("Retry-After") or GATEWAY_PAUSE_S))
-        if answer.status in (401, 403):
-            return CallRefusal("AWS.NotAuthorized", words)
-        if 400 <= answer.status < 500 and answer.status != 408:
-            return CallRefusal(str(answer.status), words)
-        return Unknown(f"{answer.status}: {words}")
+            return CallThrottling(answer.pause())
+        if not answer.is_refusal():
+            return Unknown(f"{answer.status}: {words}")
+        return CallRefusal("AWS.NotAuthorized" if answer.status in (401, 403) else str(answer.status), words)
 
-    def _success(self, answer: Answer, ref: str) -> Outcome[str]:
+    def _success(self, answer: Answer, ref: str, *, is_made: bool) -> Outcome[str]:
         try:
             document = json.loads(answer.body) if answer.body.strip() else {}
-            found = document.get(ref, "") if isinstance(document, dict) else ""
         except GARBAGE as error:
             return Unknown(describe_garbage(error))
         raw = document if isinstance(document, dict) else {"answer": document}
-        return CallSuccess(str(found), raw)
+        if is_made and not raw.get(ref):
+            return Unknown(SOMETHING_ELSE)
+        return CallSuccess(str(raw.get(ref, "")), raw)
 
     def pages(self, path: str, **query: Any) -> Iterator[Document]:
         """All results of a list with `page`; behind the last page stands a 404, so it is not asked for."""
@@ -165,6 +200,34 @@ class ProlificClient:
             except GARBAGE as error:
                 raise MarketplaceDownError(describe_garbage(error)) from error
             number += 1
+
+    def slices(self, path: str, **query: Any) -> Iterator[Document]:
+        """All results of a list with `limit` and `offset`."""
+        offset = 0
+        while True:
+            try:
+                found = self.read(path, **query, limit=_PAGE, offset=offset)["results"]
+                yield from found
+            except GARBAGE as error:
+                raise MarketplaceDownError(describe_garbage(error)) from error
+            offset += len(found)
+            if len(found) < _PAGE:
+                return
+
+    def chain(self, path: str, **query: Any) -> Iterator[Document]:
+        """All results of a list whose pages have no parameters of their own: each names the next one."""
+        while True:
+            page = self.read(path, **query)
+            try:
+                yield from page["results"]
+                following = ((page.get("_links") or {}).get("next") or {}).get("href")
+            except GARBAGE as error:
+                raise MarketplaceDownError(describe_garbage(error)) from error
+            if not following:
+                return
+            # Only its path: the token goes nowhere but to our address.
+            parts = urlsplit(str(following))
+            path, query = parts.path, dict(parse_qsl(parts.query))
 
     # Account
 
@@ -183,25 +246,40 @@ class ProlificClient:
 
     def total_cost(self, *, reward: int, places: int) -> int:
         """What so many places cost this account with fees and tax, by its own calculator."""
-        answer = self.call(
+        answer = self.ask(
             "POST",
             "/api/v1/study-cost-calculator/",
             body={"reward": reward, "total_available_places": places},
         )
-        if answer.status != 200:
-            raise MarketplaceRefusedError(str(Refusal.read(answer.status, answer.body)))
-        return round(float(answer.document()["total_cost"]))
+        try:
+            return round(float(answer.document()["total_cost"]))
+        except GARBAGE as error:
+            raise MarketplaceDownError(describe_garbage(error)) from error
+
+    def filters(self, workspace: str) -> list[Document]:
+        """What people can be chosen by: `filter_id`, `type`, and `choices` or `min` and `max`."""
+        return list(self.read("/api/v1/filters/", workspace_id=workspace)["results"])
+
+    def count_eligible(self, workspace: str, filters: Sequence[Document]) -> int:
+        """How many people pass filters; 0 stands for fewer than 25."""
+        answer = self.ask(
+            "POST", "/api/v1/eligibility-count/", body={"workspace_id": workspace, "filters": list(filters)}
+        )
+        try:
+            return int(answer.document()["count"])
+        except GARBAGE as error:
+            raise MarketplaceDownError(describe_garbage(error)) from error
 
     # Studies
 
     def create_study(self, document: Document) -> Outcome[str]:
         """A draft. There is no idempotency key: look for its `internal_name` with `find_study` first."""
-        return self.change("POST", "/api/v1/studies/", document)
+        return self.change("POST", "/api/v1/studies/", document, is_made=True)
 
     def find_study(self, internal_name: str) -> Document | None:
         """The study of this internal name, by listing all."""
-        listed = self.read("/api/v1/studies/")
-        return next((each for each in listed["results"] if each.get("internal_name") == internal_name), None)
+        listed = self.chain("/api/v1/studies/")
+        return next((each for each in listed if each.get("internal_name") == internal_name), None)
 
     def study(self, study: str) -> Document:
         """One study."""
@@ -215,11 +293,38 @@ class ProlificClient:
         """PUBLISH, PAUSE, START or STOP."""
         return self.change("POST", f"/api/v1/studies/{study}/transition/", {"action": action})
 
+    def delete_study(self, study: str) -> Outcome[str]:
+        """Delete a draft."""
+        return self.change("DELETE", f"/api/v1/studies/{study}/")
+
+    def cost(self, study: str, *, is_projected: bool = False) -> Document:
+        """What a study cost so far, or will cost with all its places: rewards and bonuses, fees and tax."""
+        query = {"is_projected": "true"} if is_projected else {}
+        return dict(self.read(f"/api/v1/studies/{study}/cost/", **query))
+
     # Submissions
 
-    def submissions(self, study: str) -> Iterator[Document]:
-        """All submissions of a study, in the short form (`participant_id`, `study_code`)."""
-        return self.pages("/api/v1/submissions/", study=study)
+    def submissions(
+        self, study: str, *, status: str = "", since: date | None = None, until: date | None = None
+    ) -> Iterator[Document]:
+        """Submissions of a study, oldest first, in the short form (`participant_id`, `study_code`).
+
+        `status` is a word such as AWAITING_REVIEW; the days are those of completion.
+        """
+        query = {
+            "status": status,
+            "submitted_from": since.strftime(_DAY) if since else "",
+            "submitted_before": until.strftime(_DAY) if until else "",
+        }
+        given = {name: value for name, value in query.items() if value}
+        return self.pages("/api/v1/submissions/", study=study, ordering="started_at", **given)
+
+    def count_submissions(self, study: str) -> dict[str, int]:
+        """How many submissions of a study have which status, and TOTAL."""
+        return {
+            status: int(count)
+            for status, count in self.read(f"/api/v1/studies/{study}/submissions/counts/").items()
+        }
 
     def submission(self, submission: str) -> Document:
         """One submission, in the long form (`participant`, `entered_code`, `bonus_payments`)."""
@@ -230,6 +335,12 @@ class ProlificClient:
         return self.change(
             "POST", f"/api/v1/submissions/{submission}/transition/", {"action": action, **more}
         )
+
+    def approve_in_bulk(self, submissions: Sequence[str]) -> Outcome[str]:
+        """Have submissions approved in the background; those that do not await review are left alone."""
+        if not 0 < len(submissions) <= MOST_APPROVALS:
+            raise ValueError(f"One call approves 1 to {MOST_APPROVALS} submissions.")
+        return self.change("POST", "/api/v1/submissions/bulk-approve/", {"submission_ids": list(submissions)})
 
     def request_return(self, submission: str, reasons: Sequence[str]) -> Outcome[str]:
         """Ask a participant to return a submission; the person decides."""
@@ -247,7 +358,10 @@ class ProlificClient:
             raise ValueError(f"A file of bonuses has 1 to {MOST_BONUS_LINES} lines.")
         text = "\n".join(f"{who},{dollars(minor)}" for who, minor in lines)
         return self.change(
-            "POST", "/api/v1/submissions/bonus-payments/", {"study_id": study, "csv_bonuses": text}
+            "POST",
+            "/api/v1/submissions/bonus-payments/",
+            {"study_id": study, "csv_bonuses": text},
+            is_made=True,
         )
 
     def pay_bonuses(self, prepared: str) -> Outcome[str]:
@@ -262,15 +376,22 @@ class ProlificClient:
             "POST",
             "/api/v1/participant-groups/",
             {"workspace_id": workspace, "name": name, "description": description},
+            is_made=True,
         )
 
     def find_group(self, workspace: str, name: str) -> str | None:
         """The id of the group of this name that is not deleted."""
-        listed = self.read("/api/v1/participant-groups/", workspace_id=workspace)
-        for group in listed["results"]:
+        for group in self.slices("/api/v1/participant-groups/", workspace_id=workspace):
             if group["name"] == name and not group.get("is_deleted"):
                 return str(group["id"])
         return None
+
+    def group_members(self, group: str) -> set[str]:
+        """Who is in a group."""
+        return {
+            str(each["participant_id"])
+            for each in self.chain(f"/api/v1/participant-groups/{group}/participants/")
+        }
 
     def add_to_group(self, group: str, participants: Sequence[str]) -> Outcome[str]:
         """Put participants into a group; those who are in it stay."""
@@ -294,6 +415,16 @@ class ProlificClient:
             "POST", "/api/v1/messages/", {"recipient_id": participant, "body": body, "study_id": study}
         )
 
+    def send_messages(self, participants: Sequence[str], body: str, study: str) -> Outcome[str]:
+        """Write the same to several participants."""
+        return self.change(
+            "POST", "/api/v1/messages/bulk/", {"ids": list(participants), "body": body, "study_id": study}
+        )
+
+    def unread_messages(self) -> list[Document]:
+        """What participants wrote that nobody read yet."""
+        return list(self.read("/api/v1/messages/unread/")["results"])
+
     # Hooks
 
     def hook_secret(self, workspace: str) -> str:
@@ -309,14 +440,15 @@ class ProlificClient:
 
     def subscribe(self, workspace: str, event_type: str, target_url: str) -> str:
         """Subscribe to events and confirm it; the subscription's id."""
-        answer = self.call(
+        answer = self.ask(
             "POST",
             "/api/v1/hooks/subscriptions/",
             body={"workspace_id": workspace, "event_type": event_type, "target_url": target_url},
         )
-        if answer.status != 201:
-            raise MarketplaceRefusedError(str(Refusal.read(answer.status, answer.body)))
-        subscription = str(answer.document()["id"])
+        try:
+            subscription = str(answer.document()["id"])
+        except GARBAGE as error:
+            raise MarketplaceDownError(describe_garbage(error)) from error
         confirmed = self.change(
             "POST",
             f"/api/v1/hooks/subscriptions/{subscription}/",
@@ -325,6 +457,18 @@ class ProlificClient:
         if not isinstance(confirmed, CallSuccess):
             raise MarketplaceDownError(f"The subscription was not confirmed: {confirmed}")
         return subscription
+
+    def subscriptions(self, workspace: str) -> list[Document]:
+        """Subscriptions of a workspace: `id`, `event_type`, `target_url`, `is_enabled`."""
+        return list(self.slices("/api/v1/hooks/subscriptions/", workspace_id=workspace))
+
+    def unsubscribe(self, subscription: str) -> Outcome[str]:
+        """End a subscription."""
+        return self.change("DELETE", f"/api/v1/hooks/subscriptions/{subscription}/")
+
+    def events(self, subscription: str, **query: str) -> Iterator[Document]:
+        """What was or will be sent to a subscription, newest first, also what got lost on the way."""
+        return self.slices(f"/api/v1/hooks/subscriptions/{subscription}/events/", **query)
 
     def signing_keys(self) -> Document:
         """The public keys that sign secure links, as a JSON Web Key Set."""
