@@ -1,4 +1,4 @@
-"""A stage at the simulated Prolific: people who come, answer, are paid, leave, and what is lost on the way."""
+"""A stage at the simulated Prolific: people come, answer, are paid and leave, and replies are lost."""
 
 import base64
 import hashlib
@@ -160,7 +160,7 @@ def test_who_comes_is_asked_of_the_panel(panel, stage, client):
 
 
 def test_a_secure_link_is_proof_until_it_is_changed(panel, endpoint, client):
-    """Signed links of a study that asks for them; after the panel changed its keys, too; never a forged one."""
+    """Signed links where they are asked for, also after the panel changed its keys; never a forged one."""
     endpoint.proves_arrivals = True
     endpoint.save()
     stage = make_stage(endpoint, redundancy=3, expected_seconds=30, reward_cents=20)
