@@ -106,6 +106,24 @@ _WANTS = {
 }
 
 
+def hints_of(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
+    """What a person may want to read otherwise: columns that refuse lines, and turns that are not read."""
+    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given)]
+
+
+def _unread_turns(reader: Reader, given: Mapping[str, str]) -> list[str]:
+    """A column `context`, which holds earlier turns in some files and passages in others."""
+    mapping: Mapping[str, str] = getattr(reader, "mapping", {})
+    names = [name for name in getattr(reader, "columns", []) if name.strip().casefold() == "context"]
+    if not names or "context" in given or "context" in mapping or names[0] in mapping.values():
+        return []
+    return [
+        f"The column {quoted(names[0])} is not read, because some files have passages under that name: its "
+        "values stay with the queries. If it holds the earlier turns of conversations, choose it for them "
+        f"(on the command line: --column context={names[0].strip()})."
+    ]
+
+
 def refused_fields(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
     """Columns that refuse at least half of what is refused, at least two lines, each with its remedy."""
     mapping: Mapping[str, str] = getattr(reader, "mapping", {})

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.candidates import Region, choose
 from annotation.importing.design import Design, SampledQuery
 from annotation.importing.detect import open_reader
-from annotation.importing.reader import refused_fields
+from annotation.importing.reader import hints_of
 from annotation.importing.records import Part, Record, stored_record
 from annotation.importing.rewrites import MEMBER
 from annotation.importing.run import Survey, fetch, survey
@@ -275,7 +275,7 @@ def import_queries(
                 "sha256": sha256,
                 "start_at": options.start_at,
                 **encoding_of(source),
-                "hints": refused_fields(reader, options.columns, found.refusals),
+                "hints": hints_of(reader, options.columns, found.refusals),
             }
             if options.rewrites:
                 report["rewrites"] = _taken(rewritten, found, options.rewrites, name)
@@ -548,7 +548,7 @@ def preview(path: Path, *, name: str = "", options: Options | None = None, size:
         faults=refusals.total,
         read=read + refusals.total,
         whole=whole,
-        hints=refused_fields(reader, options.columns, refusals),
+        hints=hints_of(reader, options.columns, refusals),
         encoding=source.encoding_said,
         sheets=source.workbook.sheets if source.workbook else [],
     )

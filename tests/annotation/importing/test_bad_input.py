@@ -5,6 +5,7 @@ import tracemalloc
 
 import pytest
 
+from annotation.importing.reader import hints_of
 from core.files.refusals import FileRefusedError
 from core.files.text_source import Limits
 from tests.annotation.importing.conftest import plain, read, sample
@@ -185,3 +186,23 @@ def test_an_empty_file_is_refused(write, content):
 def test_limits_can_be_smaller(write):
     texts, why = refused(write("log.csv", "query\nshort\nmuch too long\n"), limits=Limits(line_bytes=8))
     assert (texts, [line for line, _ in why]) == (["short"], [3])
+
+
+@pytest.mark.parametrize(
+    ("members", "given", "hinted"),
+    [
+        ({"query": "and Rome?", "context": ["where is Paris?"]}, {}, True),
+        ({"query": "and Rome?", "context": ["where is Paris?"]}, {"context": "context"}, False),
+        ({"query": "and Rome?", "context": "Rome is a town."}, {"context": ""}, False),
+        ({"query": "and Rome?", "history": ["where is Paris?"], "context": "Rome is a town."}, {}, False),
+        ({"query": "and Rome?"}, {}, False),
+    ],
+)
+def test_a_context_that_is_not_read_is_said(write, members, given, hinted):
+    """Some files have passages under that name, so that it is no field by itself."""
+    records, refusals, reader = read(write("log.jsonl", [members]), given=given)
+    hints = hints_of(reader, given, refusals)
+    assert [" is not read, because" in hint for hint in hints] == [True] * hinted
+    if hinted:
+        assert "--column context=context" in hints[0]
+        assert records[0].extra == {"columns": {"context": ["where is Paris?"]}}
