@@ -4,7 +4,8 @@
 
 FOLDER holds one folder per set with `passages.jsonl` and `conversations.jsonl`; `benchmarks/passages.py`
 makes many passages of them. Every turn of a sample of conversations is a question with its earlier turns.
-`--data` keeps the database, index and network in a folder, and uses what is there already.
+`--data` keeps the database, index and network in a folder, and uses what is there already. `--scoring SET`
+measures scoring alone, by profile, over the passages of one set and without a database.
 """
 
 # ruff: noqa: PLC0415  # the apps can be imported once the environment names the database
@@ -138,6 +139,75 @@ def timed(given: list[Any], ask: Callable[[Any], object]) -> tuple[float, float,
     return times[len(times) // 2], times[int(len(times) * 0.95)], processor
 
 
+#: Profiles whose scoring is measured alone, and what each may take.
+PROFILES = ("balanced", "balanced-1", "crown-2020")
+ROUNDS = 3
+
+
+def scoring(folder: Path) -> Any:  # a Run
+    """What scoring 100 passages costs by profile, of a set's rewritten questions and its conversations.
+
+    Processor time of the thread; of each question the best of `ROUNDS`.
+    """
+    from benchmarks.measures import Figure
+    from benchmarks.report import Run
+    from retrieval.crown.parameters import defaults
+    from retrieval.crown.scoring import score
+    from retrieval.ranking.candidates import find
+    from retrieval.ranking.crown import content_terms
+    from retrieval.ranking.folder import temporary_collection
+
+    made = Run(f"Scoring 100 passages of {folder.name}", "")
+    with temporary_collection(folder / "passages.jsonl") as collection:
+        evidence = collection.evidence
+        assert evidence is not None
+        for kind, asked in _questions(folder).items():
+            for profile in PROFILES:
+                chosen = defaults(profile)
+                given = []
+                for turns in asked:
+                    found = find([collection], turns, chosen.query_model, 100).candidates
+                    if found:
+                        tokens = collection.columns([each.pk for each in found], numbers=True)
+                        terms = content_terms("en", turns, chosen)
+                        given.append((tokens, terms, evidence, chosen, [each.score for each in found]))
+                for each in given[:WARM]:
+                    score(*each)
+                times = sorted(min(_seconds(score, each) for _ in range(ROUNDS)) * 1000 for each in given)
+                median, p95 = times[len(times) // 2], times[int(len(times) * 0.95)]
+                made.figures.append(
+                    Figure(
+                        f"{profile}, {kind}",
+                        f"{median:.1f} / {p95:.1f} ms",
+                        "p95 ≤ 3 ms",
+                        p95 <= 3,
+                        f"median / p95 of {len(given)} questions",
+                    )
+                )
+    return made
+
+
+def _questions(folder: Path) -> dict[str, list[list[str]]]:
+    """Up to `TURNS` questions each way: turns with those before them, and rewritten ones alone."""
+    from benchmarks.environment import lines
+
+    every = list(conversations([folder]))
+    rewritten = [
+        [turn["rewrite"]]
+        for conversation in lines(folder / "conversations.jsonl")
+        for turn in conversation["turns"]
+        if turn.get("rewrite")
+    ]
+    found = {"rewrites": rewritten, "conversations": every}
+    return {kind: asked[:: max(1, len(asked) // TURNS)][:TURNS] for kind, asked in found.items() if asked}
+
+
+def _seconds(ask: Callable[..., object], given: tuple[Any, ...]) -> float:
+    before = time.thread_time()
+    ask(*given)
+    return time.thread_time() - before
+
+
 #: What each part may take at the 95th percentile (or the median where it says so), in ms.
 GOALS = {
     "scores of 100 passages": ("median < 3 ms", lambda median, p95: median < 3),
@@ -209,4 +279,14 @@ def alone(
 
 
 if __name__ == "__main__":
-    alone(arguments(__doc__.partition("\n")[0]).parse_args(), "Measurements of ranking", run)
+    parser = arguments(__doc__.partition("\n")[0])
+    parser.add_argument("--scoring", metavar="SET", help="measure scoring alone, over one set of FOLDER")
+    asked_for = parser.parse_args()
+    if asked_for.scoring:
+        alone(
+            asked_for,
+            "Measurements of scoring",
+            lambda folder, _count, _data: scoring(folder / asked_for.scoring),
+        )
+    else:
+        alone(asked_for, "Measurements of ranking", run)
