@@ -120,8 +120,9 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
         data, data.sources[0], settings, profile=PROFILE, metrics=list(names.values()), models=models
     )
     called = {name: words for words, name in names.items()}
-    adem = "ADEM stands on other training data" if data.models.models else "no ADEM model was given (--model)"
-    because = f"{data.why_other} (4,104 responses of Twitter with unpublished ratings), and {adem}"
+    because = f"{data.why_other} (4,104 responses of Twitter with unpublished ratings)"
+    if data.models.models:
+        because = f"{because}, and ADEM stands on other training data"
     aspects = _aspects(data)
     made = {
         **({} if aspects is None else {"Figure 5": _spread(aspects)}),
@@ -179,8 +180,13 @@ def _facts(scores: SourceScores, because: str) -> PaperItem:
         {"of": "# Contexts", "value": len(np.unique(scores.judged.questions))},
         {"of": "kappa, median", "value": median_kappa(scores)},
     ]
-    why = f"{because}; nothing is trained here, so the data are not divided"
-    return compared("Table 1", rows, TABLE1, keys=("of",), because=why)
+    lacking = "nothing is trained here, so the data are not divided"
+    return compared("Table 1", rows, TABLE1, keys=("of",), because=because, lacking=lacking)
+
+
+def _lacking(called: Mapping[str, str]) -> str:
+    """Why ADEM's own rows are not here; empty where they are."""
+    return "" if "adem" in called else "no ADEM model is given (--model)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -363,7 +369,9 @@ def _left_out(
         f"{because}; a metric that is given is not trained without a system, so all means the other systems' "
         "answers (manage.py train-adem trains anew)"
     )
-    return compared("Table 5", rows, TABLE5, keys=("metric", "removed"), because=why)
+    return compared(
+        "Table 5", rows, TABLE5, keys=("metric", "removed"), because=why, lacking=_lacking(called)
+    )
 
 
 def _halves(of: Mapping[str, Any]) -> PaperRow:
@@ -381,7 +389,7 @@ def _cascade(scores: SourceScores, called: Mapping[str, str], because: str) -> P
     printed: list[PaperRow] = [{"metric": "ADEM", **study.TABLE6}]
     found = adem_table6(scores.judged, scores.gathered.scale)["metrics"] or {}
     rows: list[PaperRow] = [{"metric": called[name], **counts} for name, counts in found.items()]
-    return compared("Table 6", rows, printed, keys=("metric",), because=because)
+    return compared("Table 6", rows, printed, keys=("metric",), because=because, lacking=_lacking(called))
 
 
 def _lengths(
@@ -403,7 +411,12 @@ def _lengths(
         }
         for words, of in entries.items()
     ]  # fmt: skip
-    return compared("Table 8", rows, printed, keys=("of",), because=because)
+    far = (
+        "no response differs so much in length from its reference"
+        if not any(row["far"] for row in rows)
+        else ""
+    )
+    return compared("Table 8", rows, printed, keys=("of",), because=because, lacking=far)
 
 
 def _curve(
@@ -420,8 +433,10 @@ def _curve(
         {"metric": "ADEM", "share": share, "Spearman": two[0], "Pearson": two[1]}
         for share, two in study.TABLE14.items()
     ]
-    why = f"{because}; here fewer questions are looked at, and the paper trains on fewer ({_TRAINED})"
-    return compared("Table 14", rows, printed, keys=("metric", "share"), because=why)
+    why = f"{because}; here fewer questions are looked at, and the paper trains on fewer (as train-adem does)"
+    return compared(
+        "Table 14", rows, printed, keys=("metric", "share"), because=why, lacking=_lacking(called)
+    )
 
 
 PAPER = Paper(

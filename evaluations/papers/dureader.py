@@ -327,7 +327,10 @@ def _figure(
                 }
             )  # fmt: skip
     word = "rise" if all(rising) else "do not all rise"
-    why = f"{because}; curves here {word} throughout (the paper's do), its points are those of Table 2"
+    why = (
+        f"{because}; curves here {word} throughout (the paper's do), and the printed points are those of its "
+        "Table 2"
+    )
     return compared(name, rows, printed, keys=("metric", sweep.weight), because=why)
 
 

@@ -269,7 +269,8 @@ class Paper:
     """A paper: `items` are all its tables and figures with their captions, in its order.
 
     `needs` says in a sentence what data it takes; `sample` are files of `examples/` (NAME=PATH or PATH), and
-    `several` says whether more than one source makes sense.
+    `several` says whether more than one source makes sense. `made_up`: programs gave the ratings of the
+    sample, which its table does not say.
     """
 
     number: str
@@ -279,3 +280,4 @@ class Paper:
     sample: tuple[str, ...]
     build: Build
     several: bool = False
+    made_up: bool = False

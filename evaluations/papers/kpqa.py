@@ -621,6 +621,7 @@ PAPER = Paper(
     ),
     items=ITEMS,
     sample=("answers.csv",),
+    made_up=True,
     build=build_items,
     several=True,
 )

@@ -97,6 +97,7 @@ def build_report(paper: Paper, data: PaperData, settings: PaperSettings) -> Pape
     items = paper.build(data, settings)
     if [item.name for item in items] != list(paper.items):
         raise ValueError(f"paper {paper.number}: the items built are not the paper's")
+    made_up = [each.name for each in data.sources] if data.sample and paper.made_up else []
     return PaperReport(
         paper=paper.number,
         title=paper.title,
@@ -107,7 +108,7 @@ def build_report(paper: Paper, data: PaperData, settings: PaperSettings) -> Pape
             for each in data.sources
         ],
         sample=data.sample,
-        simulated=list(data.simulated),
+        simulated=list(dict.fromkeys([*data.simulated, *made_up])),
         settings={"seed": settings.seed, "replicates": settings.replicates, "draws": settings.draws},
         distillery=settings.version,
         versions={"python": python_version(), **{name: version_of(name) for name in ("numpy", "scipy")}},
@@ -142,11 +143,12 @@ def render_page(report: PaperReport) -> str:
 
 def render_markdown(report: PaperReport) -> str:
     """The report as text: a section for each table and figure."""
+    gone = report.count("not made")
     lines = [
         f"# Paper {report.paper}: {report.title}",
         "",
         f"{report.count('made')} of {len(report.items)} tables and figures are made from "
-        f"{_listed(report)}, {report.count('not made')} are not.",
+        f"{_listed(report)}, {gone} {'is' if gone == 1 else 'are'} not.",
         "",
         *(["Simulated data: these figures say nothing about people.", ""] if report.simulated else []),
         "| item | what it is | status | beside the printed one |",

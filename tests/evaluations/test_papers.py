@@ -82,6 +82,10 @@ def test_the_reports_of_the_documentation_are_what_the_samples_give(page, sample
     assert page.read_text(encoding="utf-8") == render_markdown(sample_reports[page.stem])
 
 
+def test_every_sample_with_ratings_says_that_programs_gave_them(sample_reports):
+    assert [number for number, report in sample_reports.items() if not report.simulated] == ["001"]
+
+
 def test_the_printed_example_gives_the_papers_own_pa_bleu(sample_reports):
     table = next(item for item in sample_reports["000"].items if item.name == "Table 2")
     assert [row["pa-BLEU"] for row in table.rows] == [0.17, 0.02, 0.04, 0.01, 0.03]
