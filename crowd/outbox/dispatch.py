@@ -20,7 +20,7 @@ from django.db.models import Exists, F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from crowd import budget, bulk
+from crowd import bulk
 from crowd.adapters import registry
 from crowd.adapters.base import (
     CallRefusal,
@@ -31,10 +31,8 @@ from crowd.adapters.base import (
     Outcome,
     Unknown,
 )
-from crowd.budget import Cost
-from crowd.counted_work import counting
 from crowd.errors import CrowdError, NotArmedError, StageStateError
-from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, LedgerEntry, MarketOperation, Stage
+from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox import epoch, results
 from crowd.outbox.calls import (
     CALLS,
@@ -46,7 +44,7 @@ from crowd.outbox.calls import (
     fill_in_groups,
     prepare_bonus,
 )
-from crowd.services.decisions import recount_all
+from crowd.services.decisions import book_approvals
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
@@ -139,35 +137,11 @@ def _on_offer(pairs: Sequence[Pair]) -> None:
 
 
 def _pay(stage: Stage, operations: Sequence[MarketOperation]) -> None:
-    """What `decisions.approved` does to each, with one movement of the budgets for all."""
-    now = timezone.now()
-    unpaid = Assignment.objects.filter(pk__in=[operation.assignment_id for operation in operations]).exclude(
-        state=Assignment.State.APPROVED
+    book_approvals(
+        stage,
+        [operation.assignment_id for operation in operations if operation.assignment_id],
+        at=timezone.now(),
     )
-    costs = {
-        pk: Cost(reward, fee)
-        for pk, reward, fee in unpaid.values_list("pk", "hit__reward_cents", "hit__fee_cents")
-    }
-    if not costs:
-        return
-    recount_all(unpaid.exclude(counting()).select_related("worker"), "was approved")
-    Assignment.objects.filter(pk__in=costs).update(
-        state=Assignment.State.APPROVED, decided_at=now, held=False
-    )
-    LedgerEntry.objects.bulk_create(
-        LedgerEntry(
-            stage=stage,
-            assignment_id=pk,
-            kind=LedgerEntry.Kind.SPEND,
-            cents=cost.cents,
-            fee_cents=cost.fee_cents,
-            reason="reward",
-            at=now,
-        )
-        for pk, cost in costs.items()
-        if cost.total
-    )
-    budget.spend_together(stage, sum(costs.values(), Cost(0)))
 
 
 #: How long a dispatcher may be silent before its operations are another's.

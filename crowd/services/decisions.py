@@ -1,6 +1,6 @@
 """What follows from a decision on submitted work, in the caller's transaction: state, money, recounts."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from django.db import transaction
@@ -8,9 +8,9 @@ from django.db.models import F
 
 from crowd import budget
 from crowd.budget import Cost, MovementPurpose
-from crowd.counted_work import counts
+from crowd.counted_work import counting, counts
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Claim, Group, Hit, Recount, Stage
+from crowd.models import Assignment, Claim, Group, Hit, LedgerEntry, Recount, Stage
 
 # Work begins or ceases to count after it came in: what was decided on it is decided again.
 #
@@ -75,6 +75,36 @@ def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) ->
     if not counts(before):
         recount(before, "was approved after all" if before.state == State.REJECTED else "was approved")
     return True
+
+
+def book_approvals(stage: Stage, assignments: Collection[int], *, at: datetime) -> None:
+    """What `approved` does to each, with one movement of the budgets for all; none of them was rejected."""
+    unpaid = Assignment.objects.filter(stage=stage, pk__in=assignments).exclude(
+        state__in=[State.APPROVED, State.REJECTED]
+    )
+    rows = unpaid.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    costs = {
+        pk: Cost(reward, fee)
+        for pk, reward, fee in rows.values_list("pk", "hit__reward_cents", "hit__fee_cents")
+    }
+    if not costs:
+        return
+    recount_all(unpaid.exclude(counting()).select_related("worker"), "was approved")
+    Assignment.objects.filter(pk__in=costs).update(state=State.APPROVED, decided_at=at, held=False)
+    LedgerEntry.objects.bulk_create(
+        LedgerEntry(
+            stage=stage,
+            assignment_id=pk,
+            kind=LedgerEntry.Kind.SPEND,
+            cents=cost.cents,
+            fee_cents=cost.fee_cents,
+            reason="reward",
+            at=at,
+        )
+        for pk, cost in costs.items()
+        if cost.total
+    )
+    budget.spend_together(stage, sum(costs.values(), Cost(0)))
 
 
 def rejected(assignment: Assignment, *, at: datetime) -> bool:

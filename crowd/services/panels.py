@@ -53,6 +53,7 @@ FAILED_CHECK, NOTHING_LEFT = "FAILED_ATTENTION_CHECK", "OTHER"
 OUTCOMES = (COMPLETED, NO_CONSENT, SCREENED_OUT, FAILED_CHECK, NOTHING_LEFT)
 #: Statuses in which a person may work, and in which they are gone for good.
 _PRESENT = ("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED")
+_PAID = ("APPROVED", "PARTIALLY APPROVED")
 _GONE = ("RETURNED", "TIMED-OUT", "SCREENED OUT")
 
 
@@ -303,14 +304,21 @@ def _follow(study: PanelStudy, moved: Iterable[PanelSubmission]) -> None:
         return
     at = timezone.now()
     rows = Assignment.objects.filter(stage=study.stage_id, external_id__in=status).order_by("pk")
-    for work in rows.select_related("worker", "stage", "hit"):
+    # Assignments before the stage's money: the order in which everybody takes them.
+    locked = rows.select_for_update(no_key=True, of=("self",))
+    paid = []
+    for work in list(locked.select_related("worker", "stage", "hit")):
         said = status[work.external_id]
         if said in _GONE:
             _leave(work, said, at)
-        elif said in ("APPROVED", "PARTIALLY APPROVED") and work.submitted_at is not None:
+        elif said in _PAID and work.submitted_at is not None and work.state != State.REJECTED:
+            paid.append(work.pk)
+        elif said in _PAID and work.submitted_at is not None:
             _decide_elsewhere(work, approved=True, at=at)
         elif said == "REJECTED" and work.submitted_at is not None:
             _decide_elsewhere(work, approved=False, at=at)
+    if paid:
+        decisions.book_approvals(study.stage, paid, at=at)
 
 
 def _leave(work: Assignment, said: str, at: datetime) -> None:
