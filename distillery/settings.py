@@ -284,6 +284,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 SESSION_ENGINE = "core.accounts.sessions"
 LOGIN_URL = "/accounts/login/"
+#: Seconds that a link to choose a new password works.
+PASSWORD_RESET_TIMEOUT = 3600
 CSRF_FAILURE_VIEW = "core.accounts.views.csrf_failure"
 #: Forms below these addresses wait for their owner to sign in again where their session ended.
 KEPT_FORMS_BELOW = ["/desk/", "/requester/"]

@@ -12,7 +12,7 @@ from marketplace import clock, ledger
 from marketplace.batches import publication as batches
 from marketplace.batches import results
 from marketplace.retention import prune
-from marketplace.services import accesskeys
+from marketplace.services import accesskeys, contact
 from marketplace.services.account_closure import forget_payment_notes
 from marketplace.sweep import sweep
 
@@ -65,3 +65,21 @@ def review_batch(context: JobContext) -> None:
 def send_key_alert(context: JobContext) -> None:
     """An e-mail about addresses of access keys that their requester has not seen."""
     accesskeys.send_letter(requester_pk=context.payload["requester"])
+
+
+@handler(contact.CONFIRM, longest=timedelta(hours=1))
+def send_confirmation(context: JobContext) -> None:
+    """The letter that confirms a worker's address."""
+    contact.send_confirmation(contact_pk=context.payload["contact"], base=context.payload["base"])
+
+
+@handler(contact.FAREWELL, longest=timedelta(hours=1))
+def send_farewell(context: JobContext) -> None:
+    """The letter to an address that was replaced or removed."""
+    contact.send_farewell(context.payload["former"])
+
+
+@handler(contact.RESET, longest=timedelta(hours=1))
+def send_password_links(context: JobContext) -> None:
+    """Letters with links to choose a new password."""
+    contact.send_password_links(sealed=context.payload["email"], base=context.payload["base"])

@@ -91,7 +91,12 @@ BY_DEVICE = Limit("device", 10)
 BY_ADDRESS = Limit("address", 50)
 INVITATIONS = Limit("invitation", 20)
 SIGN_UPS = Limit("sign-up", 60)
-_FREE = {limit.kind: limit.free for limit in (BY_NAME, BY_DEVICE, BY_ADDRESS, INVITATIONS, SIGN_UPS)}
+#: Letters that a visitor can have sent: by the network address they come from, and by where a letter goes.
+LETTERS_FROM, LETTERS_TO = Limit("letters-from", 10), Limit("letters-to", 5)
+_FREE = {
+    limit.kind: limit.free
+    for limit in (BY_NAME, BY_DEVICE, BY_ADDRESS, INVITATIONS, SIGN_UPS, LETTERS_FROM, LETTERS_TO)
+}
 
 
 def of_address(limit: Limit, request: HttpRequest) -> str:
@@ -169,6 +174,11 @@ def count_success(*, request: HttpRequest | None, user: User, **_: object) -> No
     known = known_as(request, name)
     forget(BY_DEVICE.key(known) if known else BY_NAME.key(name))
     setattr(request, SIGNED_IN, name)
+
+
+def device_number(request: HttpRequest) -> str:
+    """The random number of the device's cookie, which outlasts sessions; empty where it has none."""
+    return _read(request)[0]
 
 
 def _keys(request: HttpRequest, name: str) -> list[str]:

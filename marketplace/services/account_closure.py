@@ -17,6 +17,8 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import (
     HIT,
+    Contact,
+    CountryChange,
     Holding,
     LedgerEntry,
     Letter,
@@ -27,6 +29,8 @@ from marketplace.models import (
     Rating,
     Requester,
     Worker,
+    WorkerTrace,
+    WorkTrace,
 )
 from marketplace.services.endings import abandon, give_back
 from marketplace.services.locking import lock_worker
@@ -106,6 +110,7 @@ def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
         token_digest=None,
         country="",
         subdivision="",
+        time_zone="",
         adult=False,
         accept_next=False,
         payment_note_sealed=worker.payment_note_sealed if keep_payment_note else "",
@@ -163,6 +168,9 @@ def _end(holding: Holding) -> None:
 def _erase_words(worker: Worker) -> None:
     """What was said to the worker, and what they said beside their work."""
     Message.objects.filter(worker=worker).delete()
+    for table in (Contact, CountryChange, WorkerTrace):
+        table._default_manager.filter(worker=worker).delete()
+    WorkTrace.objects.filter(holding__worker=worker).delete()
     Letter.objects.filter(worker=worker).update(subject="", body="")
     Rating.objects.filter(worker=worker).update(words="")
     asked = QualificationRequest.objects.filter(worker=worker)

@@ -3,12 +3,14 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import UserCreationForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 
 from core.accounts.forms import new_password_fields
 from marketplace.models import Worker
+from marketplace.services.contact import checked_address
 from marketplace.site.access import Newcomer
 
 # Countries by their ISO 3166-1 code, as Locale requirements name them.
@@ -75,6 +77,20 @@ COUNTRIES = {
 # fmt: on
 
 
+class AddressField(forms.CharField):
+    """An e-mail address that fits into one header as it is."""
+
+    widget = forms.EmailInput(attrs={"autocomplete": "email", "dir": "ltr"})
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=254, **options)
+
+    def clean(self, value: Any) -> str:
+        """As `checked_address`; an empty one where none is needed."""
+        text = super().clean(value)
+        return checked_address(text) if text else ""
+
+
 SUBDIVISION_NEEDS_COUNTRY = "Choose the country this state or province belongs to."
 
 
@@ -132,8 +148,18 @@ class SignUpForm(PlaceFields, UserCreationForm[User]):
     )
 
     password1, password2 = new_password_fields("Password")
+    email = AddressField(
+        label="E-mail address, if you like",
+        required=False,
+        help_text="For a new password if you forget yours. Requesters never see it.",
+    )
 
-    field_order = ["username", "password1", "password2", "country", "subdivision", "adult"]
+    field_order = ["username", "password1", "password2", "email", "country", "subdivision", "adult"]
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        if not settings.NOTICES_BY_EMAIL:
+            del self.fields["email"]
 
     class Meta(UserCreationForm.Meta):
         """The only field that is stored as it is typed; the password is hashed by `join`."""

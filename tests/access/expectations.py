@@ -106,11 +106,20 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("evaluations", ACT, "owner"): "show_board hide_board",
     ("public_releases", LOOK, "everybody"): "page file archive linked",
     ("leaderboards", LOOK, "everybody"): "page json csv",
-    ("site", LOOK, "everybody"): "groups preview preview_by_query",
+    ("site", LOOK, "everybody"): "groups preview preview_by_query password_letter_sent",
+    ("site", FORM, "everybody"): "ask_for_password",
     ("site", LOOK, "worker"): "queue history earnings continue qualifications qualification feedback sent",
     ("site", LOOK, "holder"): "work",
-    ("site", FORM, "worker"): "profile inbox accept qualification_test rate contact reply close payment",
-    ("site", ACT, "worker"): "return request_qualification ask accept_next export forget_payment",
+    (
+        "site",
+        FORM,
+        "worker",
+    ): "email profile inbox accept qualification_test rate contact reply close payment",
+    (
+        "site",
+        ACT,
+        "worker",
+    ): "remove_email return request_qualification ask accept_next export forget_payment",
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """
         overview keys activity money payables payable invoices invoice letters ratings batches batch
@@ -180,6 +189,8 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "requester:advance": (404, 404),
     "site:signup": (403, 403),
     "site:invitation": (404, 404),
+    "site:confirm_email": (404, 404),
+    "site:new_password": (200, 200),
     "site:confirm_payment": (404, 404),
     "crowd:task": (200, 403),
     "crowd:draft": (405, 403),

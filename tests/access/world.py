@@ -320,6 +320,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
     LedgerEntry.objects.filter(requester=lab).update(at=then)
     invoice = invoice_records.issue(requester=lab, begins=then, ends=then + timedelta(hours=1))
     shared = {"group_id": group.group_id, "hit_id": hit.hit_id, "holding_id": holding.pk, "token": "none"}
+    shared["uidb64"] = "none"
     asking = site.make_group(lab, "Read a page", requirements=[site.needs(kind)])
     site.post(asking)
     me = holding.worker

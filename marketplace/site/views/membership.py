@@ -1,5 +1,7 @@
 """Becoming a worker, and what a worker says about themselves."""
 
+from contextlib import suppress
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
@@ -16,10 +18,13 @@ from core.accounts.middleware import too_many
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Worker
+from marketplace.services.contact import ask_to_confirm, contact_of
 from marketplace.services.payees import payee_of
 from marketplace.services.people import invitation_for
 from marketplace.site.access import current_worker, for_workers, join, page
 from marketplace.site.forms import JoinForm, ProfileForm, SignUpForm
+from marketplace.site.views.addresses import wait_for_letter
+from marketplace.taskpages import site_url
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,9 +73,20 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
         else:
             if user is None:
                 login(request, joined, backend="core.accounts.backends.ModelBackend")
+                _ask_to_confirm(request, form.cleaned_data.get("email", ""))
             messages.success(request, "Welcome. Choose a group of HITs and have a look at one.")
             return redirect("site:groups")
     return page(request, "signup.html", worker=None, now=clock.now(), form=form, account=user)
+
+
+def _ask_to_confirm(request: HttpRequest, email: str) -> None:
+    """Send the link to an address given at sign-up; where too many went there, the profile can ask later."""
+    worker = current_worker(request)
+    if not email or worker is None or wait_for_letter(request, email):
+        return
+    with suppress(Refusal):
+        ask_to_confirm(worker=worker, email=email, base=site_url(request))
+        messages.info(request, f"Open the link in the e-mail to {email} to confirm the address.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -83,7 +99,16 @@ def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
         form.save(worker)
         messages.success(request, "Your profile is saved.")
         return redirect("site:profile")
-    return page(request, "profile.html", worker=worker, now=clock.now(), form=form, payee=payee_of(worker))
+    return page(
+        request,
+        "profile.html",
+        worker=worker,
+        now=clock.now(),
+        form=form,
+        payee=payee_of(worker),
+        contact=contact_of(worker),
+        by_mail=settings.NOTICES_BY_EMAIL,
+    )
 
 
 @require_POST
