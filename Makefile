@@ -122,6 +122,7 @@ benchmark: env-dev ## measure statistics, metrics, import, marketplace, our side
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/market_load.py
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/desk.py
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m benchmarks.panel
 	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.import_memory
 	$(BIN)/python .ci/services.py --durable -- sh -ec '$(BULK_BENCHMARK)'

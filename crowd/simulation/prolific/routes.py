@@ -10,6 +10,8 @@ from crowd.simulation.prolific.state import State
 
 Handler = Callable[[Call], Answer]
 _PAGING = ("page", "page_size", "limit", "offset")
+#: Older clients ask for studies in this way.
+_STUDY_FLAGS = ("published", "active", "completed")
 _FLAGS = (
     "completed",
     "returned",
@@ -79,7 +81,11 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", _PROJECT, account.get_project),
     Route("PATCH", _PROJECT, account.change_project, bodies.ProjectChange),
     Route(
-        "GET", f"{_PROJECT}studies/", studies.list_project_studies, query=(*_PAGING, "ordering"), bare=True
+        "GET",
+        f"{_PROJECT}studies/",
+        studies.list_project_studies,
+        query=(*_PAGING, "ordering", *_STUDY_FLAGS),
+        bare=True,
     ),
     Route("DELETE", f"{_PROJECT}studies/{{study_id}}/", studies.delete_project_study, bare=True),
     # Studies
@@ -87,7 +93,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{_V1}/studies/",
         studies.list_studies,
-        query=(*_PAGING, "state", "published", "active", "completed"),
+        query=(*_PAGING, "state", *_STUDY_FLAGS),
         bare=True,
     ),
     Route("POST", f"{_V1}/studies/", studies.create_study, bodies.StudyDraft, bare=True),

@@ -86,7 +86,7 @@ def list_studies(call: Call) -> Answer:
 def list_project_studies(call: Call) -> Answer:
     """Studies of a project."""
     project = project_of(call.state, call.ids[0])
-    return Answer(200, _list(call, owner=project["id"], default="page"))
+    return Answer(200, _list(call, owner=project["id"], statuses=_flagged(call.query), default="page"))
 
 
 def create_study(call: Call) -> Answer:

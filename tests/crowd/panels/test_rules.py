@@ -511,3 +511,11 @@ def test_the_page_of_return_completes_who_is_at_work(panel):
     second, third = panel.arrive(study), panel.arrive(study)
     page = panel.get("/submissions/complete?cc=%3Cb%3E")
     assert second in page and third in page and "<b>" not in page
+
+
+def test_studies_are_listed_by_the_flags_of_older_clients(panel):
+    project = panel.get("/_control/state")["project_id"]
+    drafted, active = panel.draft()["id"], panel.publish()["id"]
+    for place in ("/studies/", f"/projects/{project}/studies/"):
+        for flag, listed in (("published=0", [drafted]), ("active=1", [active]), ("completed=1", [])):
+            assert [each["id"] for each in panel.get(f"{place}?{flag}")["results"]] == listed
