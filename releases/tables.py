@@ -134,6 +134,12 @@ ANSWERS = Table(
         Column("approved", Kind.FLAG, "A reviewer looked at it and approved it."),
         Column("flags", Kind.NAMES, "What the checks noticed about it, by name; empty: nothing."),
         Column("held_out", Kind.FLAG, "It is no reference but a candidate of the system human."),
+        Column(
+            "kind",
+            Kind.TEXT,
+            "Kind of the stage it was written in: distillation, or continuation for the next message of a "
+            "dialogue, which never was a reference.",
+        ),
         Column("simulated", Kind.FLAG, "A program wrote it in place of a person."),
         _SPLIT,
     ),

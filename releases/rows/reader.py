@@ -87,7 +87,17 @@ def answer_rows(scope: Scope) -> Batches:
     columns = (
         scope.of_queries(taken(scope))
         .order_by("pk")
-        .values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities"), "state", "aside")
+        .values_list(
+            "pk",
+            "query_id",
+            "worker_id",
+            "text",
+            "opinion",
+            as_text("entities"),
+            "state",
+            "aside",
+            "stage__kind",
+        )
     )
     scope.held_out = 0
     for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
@@ -95,14 +105,15 @@ def answer_rows(scope: Scope) -> Batches:
         names = scope.people.names(row[2] for row in some)
         flags = _flags(scope, [row[0] for row in some])
         batch = []
-        for pk, query, worker, raw, opinion, marked, state, aside in some:
+        for pk, query, worker, raw, opinion, marked, state, aside, kind in some:
             key, split = scope.queries[query]
             text = scope.redactions.of(f"answer:{pk}", "text", raw) if scope.redactions else raw
             scope.held_out += aside
             batch.append(
                 (
                     f"a{pk}", key, names[worker], text, opinion, entities_of(decoded(marked), text),
-                    state == APPROVED, flags.get(pk, []), aside, worker in scope.people.simulated, split,
+                    state == APPROVED, flags.get(pk, []), aside, kind,
+                    worker in scope.people.simulated, split,
                 )
             )  # fmt: skip
         if batch:

@@ -128,7 +128,7 @@ class TestRows:
 
     def test_a_held_out_answer_is_marked_and_is_a_candidate_of_people(self, standard):
         held = [row for row in rows(standard.folder, ANSWERS) if row["held_out"]]
-        assert [row["answer_id"] for row in held] == ["a700004"]
+        assert [(row["answer_id"], row["kind"]) for row in held] == [("a700004", "distillation")]
         people = [row for row in rows(standard.folder, CANDIDATES) if row["people"]]
         assert [(row["system"], row["answer"]) for row in people] == [("human", "Paris in France")]
 
@@ -481,4 +481,4 @@ def test_a_project_in_which_nothing_was_done_gives_an_empty_release(tmp_path):
 
 
 #: Of the world with hostile texts: the same on both databases.
-CONTENT = "b4f1ea7c1865f08cbdd3b2dd2de9414558e5481b69edd1b83bf8f78238a96cac"
+CONTENT = "ae31b461a323e46809a236bd570270599adc1631d8089a55ff4ebf4e33c3a214"
