@@ -4,9 +4,9 @@ from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
 from crowd import watch
-from crowd.desk import overview, queues, steps
+from crowd.desk import endpoints, overview, queues, steps
 from crowd.desk.overview import OverviewSource
-from crowd.desk.panels import Section
+from crowd.desk.panels import Section, SettingsSection
 from web.access import has_projects, may_have_projects
 from web.nav import Page, Place
 
@@ -18,6 +18,7 @@ EXTENSION = Extension(
     Page("To decide", "desk:queues", "queues"),
     OverviewSource("crowd", overview.say, position=0),
     Section("desk/next_steps.html", steps.section),
+    SettingsSection("desk/parts/endpoints.html", endpoints.section),
     *steps.STEPS,
     *queues.QUEUES,
     Rule("halted", watch.halted, kinds=("halted",)),

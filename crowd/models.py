@@ -447,6 +447,7 @@ class MarketOperation(models.Model):
         STUDY = "study"
         PLACES = "places"
         MOVE = "move"
+        RETURN = "return"
 
     class State(models.TextChoices):
         """Where it stands."""

@@ -38,6 +38,7 @@ _ACTIONS = {
     "assignment.overridden": "approved rejected work",
     "assignment.released": "let held work go on",
     "bonus.planned": "planned a bonus",
+    "submission.return_asked": "asked a participant to return a submission",
     "worker.excluded": "excluded a worker",
     "worker.messaged": "wrote to workers",
     "operation.refused": "was refused by the marketplace",

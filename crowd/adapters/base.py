@@ -330,6 +330,12 @@ class Panel(Marketplace, Protocol):
     def find_row(self, ref: str, study: str) -> PanelRow | None:
         """One submission of this study; None where it has none of that id."""
 
+    def ask_return(self, ref: str, why: str) -> Outcome[str]:
+        """Ask a person to give a submission back, which they decide; each call writes to them."""
+
+    def subscribe(self, event_types: Sequence[str], target_url: str) -> str:
+        """Have the panel send these events to an address; the secret that signs them."""
+
     def read_link(self, token: str, entry_url: str) -> dict[str, str]:
         """What a signed link vouches for; raises `SignatureError` where it proves nothing."""
 

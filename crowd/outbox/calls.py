@@ -37,7 +37,7 @@ Call = Callable[[Marketplace, MarketOperation], Outcome[Any]]
 #: Kinds whose token the marketplace remembers for 24 hours; the others are changes of state, safe to repeat.
 WITH_TOKEN = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS})
 #: Kinds that the marketplace would do again: never repeated once they may have been done.
-AT_MOST_ONCE = frozenset({Kind.MESSAGE})
+AT_MOST_ONCE = frozenset({Kind.MESSAGE, Kind.RETURN})
 #: Kinds that spend money, or promise to.
 PAID = frozenset(
     {Kind.PUBLISH, Kind.EXTEND, Kind.BONUS, Kind.APPROVE, Kind.UNREJECT, Kind.STUDY, Kind.PLACES}
@@ -183,6 +183,9 @@ CALLS: dict[str, Call] = {
     Kind.STUDY: _study,
     Kind.PLACES: lambda market, operation: cast(Panel, market).raise_places(
         operation.payload["ref"], operation.payload["places"]
+    ),
+    Kind.RETURN: lambda market, operation: cast(Panel, market).ask_return(
+        operation.payload["ref"], operation.payload["why"]
     ),
     Kind.MOVE: lambda market, operation: cast(Panel, market).move_study(
         operation.payload["ref"], operation.payload["action"]

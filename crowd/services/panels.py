@@ -18,6 +18,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.money.amounts import dollars
+from core.projects.services import record
+from core.sealing import seal
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
 from crowd.adapters.link import has_place
@@ -45,6 +47,8 @@ State, Kind = Assignment.State, MarketOperation.Kind
 _LOOK_EVERY_S, _SECONDS_PER_ROW = 30.0, 0.02
 #: Rows of the mirror that one statement writes.
 _BATCH = 500
+#: Purpose under which the secret of hooks is sealed.
+HOOK_SEALED_FOR = "crowd.hook"
 #: Letters and figures of a completion code, without those that look alike.
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 #: Outcomes that end a person's visit, by the type of their completion code.
@@ -429,7 +433,64 @@ def take_hook(endpoint: Endpoint, *, event_id: str, event_type: str, resource: s
     return new
 
 
-def unanswered(stage: Stage) -> "list[PanelSubmission]":
+#: What a panel is asked to tell of. Truth is what it answers when it is asked; these only say when to ask.
+EVENTS = ("submission.status.change", "study.status.change")
+
+
+def subscribe_hooks(endpoint: Endpoint) -> str:
+    """Have a panel send its hooks here; the address. CrowdError where it cannot reach us, or refuses."""
+    address = f"{settings.TASK_URL}{reverse('crowd:panel_hook', args=[endpoint.name])}"
+    if not address.startswith("https://"):
+        raise CrowdError(
+            "Hooks are sent to public https addresses only, and PUBLIC_URL is none. Without them the "
+            "submissions are read every half minute."
+        )
+    try:
+        secret = panel_of(endpoint).subscribe(EVENTS, address)
+    except (MarketplaceDownError, MarketplaceRefusedError) as error:
+        raise CrowdError(f"{endpoint.label}: {error}") from error
+    endpoint.hook_secret_sealed = seal(secret, purpose=HOOK_SEALED_FOR)
+    endpoint.save(update_fields=["hook_secret_sealed"])
+    return address
+
+
+# What a person asks for.
+
+
+def read_now(stage: Stage) -> str:
+    """Read the study's submissions; how it went, in words. Raises CrowdError."""
+    try:
+        changed = sync(stage, force=True)
+    except (MarketplaceDownError, MarketplaceRefusedError) as error:
+        raise CrowdError(f"{stage.endpoint.label}: {error}") from error
+    return f"Read: {changed} submission{'' if changed == 1 else 's'} changed."
+
+
+def ask_to_return(submission: PanelSubmission, *, why: str, actor: Any) -> MarketOperation:
+    """Plan to ask a person to give their submission back; once for each submission."""
+    if not why.strip():
+        raise CrowdError("Say why: the participant reads it.")
+    stage = submission.study.stage
+    with transaction.atomic():
+        operation = plan(
+            kind=Kind.RETURN,
+            endpoint=stage.endpoint,
+            stage=stage,
+            target=f"submission:{submission.pk}",
+            purpose="ask to return",
+            payload={"ref": submission.external_id, "why": why.strip()},
+        )
+        record(
+            project=stage.project,
+            action="submission.return_asked",
+            subject=submission.external_id,
+            actor=actor,
+            details={"why": why.strip()[:300]},
+        )
+    return operation
+
+
+def unanswered(stage: Stage) -> list[PanelSubmission]:
     """Submissions that came back with a code, and of which no answer is here: no data, or a stolen code."""
     answered = Assignment.objects.filter(stage=stage, stored_at__isnull=False)
     return list(

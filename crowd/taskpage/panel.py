@@ -123,7 +123,7 @@ def hook(request: HttpRequest, endpoint: str) -> HttpResponse:
     body = request.body
     try:
         verify_hook(
-            secret=unseal(row.hook_secret_sealed, purpose="crowd.hook") or "",
+            secret=unseal(row.hook_secret_sealed, purpose=panels.HOOK_SEALED_FOR) or "",
             timestamp=request.headers.get("X-Prolific-Request-Timestamp", ""),
             body=body,
             signature=request.headers.get("X-Prolific-Request-Signature", ""),

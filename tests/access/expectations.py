@@ -53,16 +53,18 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", LOOK, "member"): "projects notices all_workers my_settings",
     ("desk", FORM, "member"): "new_project",
     ("desk", ACT, "member"): "see_notices",
+    ("desk", ACT, "site desk"): "add_endpoint check_endpoint endpoint_hooks",
     ("desk", LOOK, "viewer"): """
         project events members stage live hits hit work assignment workers worker operations decisions
         project_notices board agreement project_workers person settings queues queue submissions try
+        panel
     """,
     ("desk", FORM, "viewer"): "try_task",
     ("desk", ACT, "viewer"): "see_notice see_project_notices notice_wish",
     ("desk", FORM, "manager"): "new_stage edit_stage opening message",
     ("desk", ACT, "manager"): """
         expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
-        bonus release exclude exclude_person compensate resolve
+        bonus release exclude exclude_person compensate resolve read_panel ask_return
     """,
     ("desk", FORM, "owner"): "edit_project",
     ("desk", ACT, "owner"): "set_member remove_member set_stage_budget",
@@ -194,5 +196,8 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "site:confirm_payment": (404, 404),
     "crowd:task": (200, 403),
     "crowd:draft": (405, 403),
+    "crowd:panel": (404, 405),
+    "crowd:panel_done": (404, 405),
+    "crowd:panel_hook": (405, 404),
     "rewriting:rewrite": (200, 422),
 }

@@ -16,7 +16,7 @@ from core.notices.services import raise_notice
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from core.sealing import seal
-from crowd.models import Assignment, Endpoint, Hit
+from crowd.models import Assignment, Endpoint, Hit, PanelStudy
 from evaluations import storage as evaluation_storage
 from evaluations.external_scores import packed
 from evaluations.models import Evaluation, ExternalScores
@@ -120,10 +120,14 @@ def _crowd(
         "operation": unknown.pk,
         "queue": "tied",
         "user": member.user_id,
+        "endpoint": endpoint.name,
     }
+    study = PanelStudy.objects.create(stage=stage, endpoint=endpoint, created_at=timezone.now())
+    came = study.submissions.create(external_id="1", participant="2", status="ACTIVE", seen_at=timezone.now())
+    own["desk:ask_return"] = {"pk": came.pk}
     for name in ("worker", "exclude", "compensate", "person", "exclude_person"):
         own[f"desk:{name}"] = {"pk": work.worker_id}
-    rooms["crowd"] = {"key": hit.key}
+    rooms["crowd"] = {"key": hit.key, "signed": "none", "endpoint": endpoint.name}
 
 
 def _annotation(

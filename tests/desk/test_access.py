@@ -19,7 +19,7 @@ LOOKING = {
     "projects", "new_project", "project", "board", "agreement", "project_workers", "person", "settings",
     "all_workers", "my_settings", "notices", "project_notices", "queues",
     "events", "members", "stage", "live", "hits", "hit", "work",
-    "assignment", "workers", "worker", "operations", "decisions", "submissions", "try", "try_task",
+    "assignment", "workers", "worker", "operations", "decisions", "submissions", "try", "try_task", "panel",
 }  # fmt: skip
 #: Pages with forms, which managers or owners open.
 FORMS = {
@@ -40,7 +40,10 @@ ACTIONS = {
     "more_places": "manager", "expire": "manager", "approve": "manager", "reject": "manager",
     "override": "manager", "bonus": "manager", "release": "manager", "exclude": "manager",
     "exclude_person": "manager", "compensate": "manager", "resolve": "manager",
+    "read_panel": "manager", "ask_return": "manager",
 }  # fmt: skip
+#: Actions of those who run the installation, whatever their role in a project.
+STAFF = {"add_endpoint", "check_endpoint", "endpoint_hooks"}
 RANK = {"viewer": 0, "manager": 1, "owner": 2}
 NAMES = [pattern.name for pattern in urls.urlpatterns]
 
@@ -61,6 +64,7 @@ def place(stage, people):
         "operation": unknown.pk,
         "user": people["viewer"].pk,
         "queue": "operations",
+        "endpoint": stage.endpoint.name,
         "form": "csv",
         "worker_pk": work.worker_id,
         "notice_pk": notice.pk,
@@ -85,7 +89,7 @@ def counts():
 
 
 def test_every_address_is_in_this_matrix():
-    assert sorted(NAMES) == sorted([*LOOKING, *FORMS, *ACTIONS, *LEADING])
+    assert sorted(NAMES) == sorted([*LOOKING, *FORMS, *ACTIONS, *LEADING, *STAFF])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -80,11 +80,6 @@ class ProlificAdapter(LinkAdapter):
         self._client = ProlificClient(url=endpoint.url, token=token)
         self._keys: tuple[float, Document] | None = None
 
-    @property
-    def client(self) -> ProlificClient:
-        """For what is not a marketplace's business, such as hooks."""
-        return self._client
-
     def capabilities(self) -> Capabilities:
         """A bonus is paid at most once; the other calls only change a state."""
         return Capabilities(
@@ -297,6 +292,20 @@ class ProlificAdapter(LinkAdapter):
         if action == "APPROVE" and status in ("ACTIVE", "RESERVED", "PROCESSING", "UNKNOWN"):
             return CallThrottling(_PAUSE_S)
         return outcome
+
+    def ask_return(self, ref: str, why: str) -> Outcome[str]:
+        """Ask a participant to return a submission, in a message with the reason."""
+        asked = self._client.request_return(ref, [why])
+        return CallSuccess(ref) if isinstance(asked, CallSuccess) else asked
+
+    def subscribe(self, event_types: Sequence[str], target_url: str) -> str:
+        """Subscribe to events that are not subscribed to yet; the workspace's secret."""
+        secret = self._client.hook_secret(self._workspace)
+        known = self._client.subscriptions(self._workspace, target_url)
+        for event_type in event_types:
+            if event_type not in known:
+                self._client.subscribe(self._workspace, event_type, target_url)
+        return secret
 
     # Bonuses
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
+from core.projects.services import set_role
 from core.sealing import seal
 from crowd.adapters import registry
 from crowd.errors import CrowdError
@@ -363,3 +364,47 @@ def test_a_code_without_an_answer_is_shown_to_a_person(panel, stage, client):
     assert [row.external_id for row in panels.unanswered(stage)] == [thief.submission]
     assert not Assignment.objects.exists()
     assert registry.adapter(stage.endpoint).capabilities().reject_min_chars == 100
+
+
+def test_the_desk_shows_the_study_and_asks_for_returns(panel, stage, client, admin_user):
+    """Counts by status, those without an answer, reading now, and one request to return."""
+    thief = Participant(panel, client, stage)
+    panel.control("complete", submission_id=thief.submission, code="GUESSED")
+    Participant(panel, client, stage).finish()
+    set_role(project=stage.project, user=admin_user, role="owner")
+    client.force_login(admin_user)
+    address = f"/desk/projects/{stage.project.slug}/stages/{stage.slug}/panel/"
+    read = client.post(f"{address}read/", follow=True).content.decode()
+    assert "2 submissions changed" in read
+    page = client.get(address, {"state": "unanswered"}).content.decode()
+    assert thief.submission in page
+    assert "GUESSED" in page
+    row = PanelSubmission.objects.get(external_id=thief.submission)
+    for _ in range(2):
+        client.post(f"{address}{row.pk}/return/", {"why": "There is no answer of yours."})
+    work_on()
+    assert MarketOperation.objects.get(kind=Kind.RETURN).state == MarketOperation.State.CONFIRMED
+    assert panel.get(f"/submissions/{thief.submission}/")["return_requested"]
+    assert client.get(address, {"format": "csv"}).status_code == 200
+
+
+def test_administrators_add_panels_and_ask_for_the_balance(panel, client, admin_user, settings):
+    """In the browser: added, its balance asked for, hooks only where the panel can reach us."""
+    client.force_login(admin_user)
+    workspace = panel.get("/_control/state")["workspace_id"]
+    entered = {
+        "preset": "prolific",
+        "name": "pool",
+        "url": panel.simulator.site,
+        "access_key": workspace,
+        "secret": TOKEN,
+    }
+    page = client.post("/desk/settings/endpoints/add/", entered, follow=True).content.decode()
+    assert "pool" in page
+    assert TOKEN not in page
+    assert "can be spent" in client.post("/desk/settings/endpoints/pool/check/", follow=True).content.decode()
+    hooks = "/desk/settings/endpoints/pool/hooks/"
+    assert "public https addresses" in client.post(hooks, follow=True).content.decode()
+    settings.TASK_URL = "https://lab.example.org"
+    assert "sends its hooks to" in client.post(hooks, follow=True).content.decode()
+    assert "Sends hooks" in client.post(hooks, follow=True).content.decode()
