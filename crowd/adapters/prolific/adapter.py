@@ -301,7 +301,8 @@ class ProlificAdapter(LinkAdapter):
     def subscribe(self, event_types: Sequence[str], target_url: str) -> str:
         """Subscribe to events that are not subscribed to yet; the workspace's secret."""
         secret = self._client.hook_secret(self._workspace)
-        known = self._client.subscriptions(self._workspace, target_url)
+        rows = self._client.subscriptions(self._workspace)
+        known = {row["event_type"] for row in rows if row["target_url"] == target_url and row["is_enabled"]}
         for event_type in event_types:
             if event_type not in known:
                 self._client.subscribe(self._workspace, event_type, target_url)

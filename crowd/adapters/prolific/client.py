@@ -438,14 +438,6 @@ class ProlificClient:
             raise MarketplaceDownError(f"No secret for hooks was made: {made}")
         return made.ref
 
-    def subscriptions(self, workspace: str, target_url: str) -> set[str]:
-        """Event types that are sent to this address."""
-        listed = self.read("/api/v1/hooks/subscriptions/", workspace_id=workspace)
-        rows = listed["results"] if isinstance(listed, dict) else listed
-        return {
-            str(row["event_type"]) for row in rows if row["target_url"] == target_url and row["is_enabled"]
-        }
-
     def subscribe(self, workspace: str, event_type: str, target_url: str) -> str:
         """Subscribe to events and confirm it; the subscription's id."""
         answer = self.ask(
