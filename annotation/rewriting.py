@@ -12,8 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.models import Answer, AnswerReview
 from annotation.services import query_answers
-from annotation.services.query_answers import NotAskedError
-from annotation.services.query_answers import rewrite as store
+from annotation.services.query_answers import NotAskedError, rewrite_answer
 from annotation.units import of_query
 from crowd.kinds import kind_of
 from crowd.taskpage.fields import UnreadableError, form_of
@@ -46,7 +45,7 @@ def rewrite(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _answered(request: HttpRequest, token: str) -> HttpResponse:
-    pk = query_answers.read(token)
+    pk = query_answers.read_rewrite_token(token)
     rows = Answer.objects.select_related("stage__project", "query", "worker", "assignment")
     answer = rows.filter(pk=pk).first() if pk is not None else None
     if answer is not None and answer.state == Answer.State.REPLACED and request.method == "POST":
@@ -70,7 +69,7 @@ def _take(request: HttpRequest, answer: Answer) -> HttpResponse:
     if errors:
         return _page(request, answer, form, errors)
     try:
-        store(answer=answer, response=parsed.response)
+        rewrite_answer(answer=answer, response=parsed.response)
     except NotAskedError:
         return _show_message(request, "Nothing to write again", _GONE, status=410)
     return _show_message(request, "Thank you", _DONE)

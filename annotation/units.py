@@ -11,12 +11,12 @@ from annotation.models import Query
 # `distil(query)` and writes no answer to it; whoever wrote one gets `judge(query)` and judges none of them.
 
 
-def distil(query: int) -> str:
+def distil_scope(query: int) -> str:
     """Writing an answer to this query."""
     return f"query:{query}:distil"
 
 
-def judge(query: int) -> str:
+def judge_scope(query: int) -> str:
     """Judging answers to this query."""
     return f"query:{query}:judge"
 
@@ -24,7 +24,7 @@ def judge(query: int) -> str:
 # What simulated editors know of a query: the column `truth` of its file, an object.
 
 
-def truth_of(extra: Mapping[str, Any]) -> Mapping[str, Any]:
+def simulated_truth(extra: Mapping[str, Any]) -> Mapping[str, Any]:
     """The truth among what else a query's file said; nothing where it has none."""
     columns = extra.get("columns")
     found = columns.get("truth") if isinstance(columns, Mapping) else extra.get("truth")
@@ -33,14 +33,14 @@ def truth_of(extra: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def known_score(extra: Mapping[str, Any], system: str) -> float | None:
     """How correct a system's answer to the query is, where its file says so: `scores` by system."""
-    scores = truth_of(extra).get("scores")
+    scores = simulated_truth(extra).get("scores")
     known = scores.get(system) if isinstance(scores, Mapping) else None
     return float(known) if isinstance(known, int | float) and not isinstance(known, bool) else None
 
 
 def known_scale(extra: Mapping[str, Any]) -> tuple[float, float] | None:
     """The lowest and the highest of these scores, where the file names them: `scale`, such as [1, 5]."""
-    ends = truth_of(extra).get("scale")
+    ends = simulated_truth(extra).get("scale")
     if not isinstance(ends, list) or len(ends) != 2:
         return None
     if not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):

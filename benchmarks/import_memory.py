@@ -150,7 +150,7 @@ def _import_reviews(path: Path) -> None:
     from marketplace.batches import results, sheets  # noqa: PLC0415
 
     with path.open("rb") as file:
-        results.read(sheets.Sheet(file, path.name, limits=sheets.RESULTS))
+        results.read_decisions(sheets.Sheet(file, path.name, limits=sheets.RESULTS))
 
 
 def _import_external(path: Path) -> None:

@@ -36,7 +36,7 @@ def build(slug: str, formats: tuple[str, ...]) -> dict[str, Any]:
     from releases.services import build
 
     project = Project.objects.get(slug=slug)
-    release = build.plan(project=project, options=Options(formats=formats, shares=(0.8, 0.1, 0.1)))
+    release = build.plan_release(project=project, options=Options(formats=formats, shares=(0.8, 0.1, 0.1)))
     steps: list[tuple[float, str]] = []
     begun = time.perf_counter()
 

@@ -85,7 +85,7 @@ def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module nee
         "one turn": measure(talks, lambda talk: browser.get(turns(talk[:1]))),
         "the fifth turn": measure(talks, lambda talk: browser.get(turns(talk)), before=all_but_the_last),
     }
-    answers.forget_own()
+    answers.forget_shared_answers()
     answers.shared_answers.away_until = math.inf
     found["five turns, none remembered"] = measure(talks, lambda talk: browser.get(turns(talk)))
     found["JSON, the fifth turn"] = measure(

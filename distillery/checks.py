@@ -31,7 +31,7 @@ from core.jobs import selectors as jobs_selectors
 from core.jobs.services import format_span
 from crowd.models import DispatchHalt
 from crowd.outbox import epoch
-from crowd.selectors.operations import outages as outage_list
+from crowd.selectors.operations import list_outages
 from crowd.services.endpoints import is_safe
 from distillery import canary, env
 from distillery.celery import app as celery_app
@@ -127,7 +127,7 @@ def _bucket(setting: str, place: str, names: str) -> Finding:
 
 def outages() -> Finding:
     """Marketplaces that do not answer as they should."""
-    down = list(outage_list()[:MOST_NAMED])
+    down = list(list_outages()[:MOST_NAMED])
     if not down:
         return Finding("ok", "marketplaces", "")
     named = " ".join(

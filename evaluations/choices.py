@@ -12,7 +12,7 @@ from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.parallel import cores
 from metrics.profiles import profile as profile_named
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 
 #: What a metric may need of a table, by the field of `metrics.texts.Answers`: our field, and in words.
 _NEEDS = {

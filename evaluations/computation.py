@@ -30,7 +30,7 @@ from metrics.metaeval.sweep import sweep_of
 from metrics.parallel import Crew, ProcessMetrics
 from metrics.parallel import Part as ScoredPart
 from metrics.texts import Answers
-from releases.storage import fetched
+from releases.storage import fetched_folder
 
 
 @dataclass(eq=False)
@@ -155,7 +155,7 @@ def _table(evaluation: Evaluation, plan: EvaluationPlan) -> Iterator[AnswerTable
     """The release with the scores from elsewhere that the plan names."""
     columns = {each.name: values_of(_external(evaluation, each.name, each.digest)) for each in plan.external}
     with (
-        fetched(evaluation.release) as folder,
+        fetched_folder(evaluation.release) as folder,
         open_release(folder, stage=plan.stage, scored=True) as opened,
     ):
         table = cast("AnswerTable", opened)

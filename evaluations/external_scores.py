@@ -20,7 +20,7 @@ from evaluations.tables.sheet import Sheet, open_sheet
 from metrics.catalogue import MAKERS
 from releases.models import Release
 from releases.reader import files_of, formats_of, records
-from releases.storage import fetched
+from releases.storage import fetched_folder
 from releases.tables import CANDIDATES
 
 #: A query and a system that more than one candidate belongs to.
@@ -49,7 +49,7 @@ def candidates_of(release: Release) -> Candidates:
     if not files:
         raise EvaluationError(f"Release {release.version} has no candidates that can be read.")
     found = Candidates()
-    with fetched(release) as folder:
+    with fetched_folder(release) as folder:
         _fill(found, records(folder, formats[0], files))
     return found
 

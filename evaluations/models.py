@@ -36,7 +36,7 @@ class Evaluation(models.Model):
     """Metrics of a release's candidates, and how well each agrees with the release's human scores.
 
     `plan` says everything that the report depends on beside the release: stage, profile, metrics, external
-    scores with their digests, seed, replicates, draws (`evaluations.plans.Plan`). `report` is what
+    scores with their digests, seed, replicates, draws (`evaluations.plans.EvaluationPlan`). `report` is what
     `report.json` holds; the files themselves are on the shelf of releases (`evaluations.storage`).
     `best` repeats the metric with the highest global Pearson correlation, for lists.
     """

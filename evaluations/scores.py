@@ -30,7 +30,7 @@ from metrics.base import ChunkValues, Floats, Metric
 from metrics.parallel import Crews
 from metrics.scoring import score_chunks
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import tokeniser
+from metrics.tokens.registry import tokeniser_named
 from metrics.tokens.scripts import is_unspaced, spacing_warning
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def lengths(name: str) -> list[Metric]:
 
 
 def _tokens(name: str, chunk: Chunk) -> Floats:
-    return chunk.tokens(tokeniser(name)).lengths.astype(np.float64)
+    return chunk.tokens(tokeniser_named(name)).lengths.astype(np.float64)
 
 
 def _answers(name: str, chunk: Chunk, _found: object) -> ChunkValues:

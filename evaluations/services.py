@@ -177,7 +177,7 @@ def stuck(evaluation: Evaluation, job: Job | None) -> bool:
 
 
 @transaction.atomic
-def show(*, evaluation: Evaluation, actor: Any) -> None:
+def show_evaluation(*, evaluation: Evaluation, actor: Any) -> None:
     """Make it the public leaderboard of its release, in place of another one."""
     Release.objects.select_for_update().get(pk=evaluation.release_id)
     if not Release.objects.filter(pk=evaluation.release_id, state=Release.State.READY).exists():

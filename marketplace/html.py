@@ -140,7 +140,7 @@ _LINK = re.compile(r"<(?:a|area)\s", re.IGNORECASE)
 _NAMES_ONLY = frozenset({"http://www.w3.org", "https://www.w3.org"})
 
 
-def headers(hosts: Sequence[str] | None, *, submit_url: str = "") -> dict[str, str]:
+def task_headers(hosts: Sequence[str] | None, *, submit_url: str = "") -> dict[str, str]:
     """Headers of a task page that loads from `hosts` (origins) only, or from any https address with None.
 
     Its forms go to `submit_url` and nowhere else; without one, nothing can be sent.

@@ -23,7 +23,7 @@ from marketplace.signals import event_queued
 OF_EXPIRY = frozenset({"HITExpired", "HITReviewable"})
 
 
-def wants(hit_type: HITType, *event_types: str) -> bool:
+def wants_event(hit_type: HITType, *event_types: str) -> bool:
     """Whether the type's specification is active and names one of these events; costs no query."""
     specification = hit_type.notification
     return bool(
@@ -33,10 +33,10 @@ def wants(hit_type: HITType, *event_types: str) -> bool:
     )
 
 
-def emit(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = "") -> None:
+def emit_event(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = "") -> None:
     """Queue an event of a HIT if its type wants it; the type must be loaded, a transaction open."""
     specification = hit.hit_type.notification
-    if specification is None or not wants(hit.hit_type, event_type):
+    if specification is None or not wants_event(hit.hit_type, event_type):
         return
     event = {
         "EventType": event_type,
@@ -46,10 +46,10 @@ def emit(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = "") ->
     }
     if assignment_id:
         event["AssignmentId"] = assignment_id
-    put(hit.requester, specification, event)
+    put_event(hit.requester, specification, event)
 
 
-def put(requester: Requester, specification: Mapping[str, Any], event: Mapping[str, str]) -> None:
+def put_event(requester: Requester, specification: Mapping[str, Any], event: Mapping[str, str]) -> None:
     """Queue one event under a specification."""
     now = clock.now()
     body = json.dumps(
@@ -85,7 +85,7 @@ MAX_DESTINATION = 255
 OWN_QUEUE = re.compile(r"/mturk/queues/[A-Za-z0-9_-]{1,80}")
 
 
-def checked(specification: Mapping[str, Any], *, ping: bool = False) -> dict[str, Any]:
+def check_specification(specification: Mapping[str, Any], *, ping: bool = False) -> dict[str, Any]:
     """The specification as it is kept; raises Refusal where this marketplace cannot follow it."""
     if specification["Transport"] != "SQS":
         raise Refusal(
@@ -142,7 +142,7 @@ def open_queue(requester: Requester, address: str, now: datetime) -> None:
     Queue.objects.get_or_create(requester=requester, address=address, defaults={"created_at": now})
 
 
-def update(
+def update_specification(
     *, hit_type: HITType, specification: Mapping[str, Any] | None, active: bool | None, now: datetime
 ) -> None:
     """Keep a new specification, or switch the present one on or off. Must run in a transaction.
@@ -154,7 +154,7 @@ def update(
     if specification is None and active is None:
         raise invalid_value("Notification", "give Notification, Active or both.")
     present = hit_type.notification
-    wanted = present if specification is None else checked(specification)
+    wanted = present if specification is None else check_specification(specification)
     if wanted is None:
         raise invalid_value("Active", "this HIT type has no notification specification yet; give one.")
     if active is None:
@@ -162,7 +162,7 @@ def update(
     hit_type.notification = {**wanted, "Active": active}
     hit_type.save(update_fields=["notification"])
     open_queue(requester, wanted["Destination"], now)
-    if wants(hit_type, *OF_EXPIRY):
+    if wants_event(hit_type, *OF_EXPIRY):
         HIT.objects.filter(
             hit_type=hit_type, disposed_at=None, expires_at__gt=now, expiry_watched=False
         ).update(expiry_watched=True)

@@ -6,7 +6,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from marketplace.models import HIT, HITType, Requester
-from marketplace.notifications import OF_EXPIRY, wants
+from marketplace.notifications import OF_EXPIRY, wants_event
 
 _FEW_TYPES = 500
 #: A HIT that nobody touched is disposed of so long after it expired.
@@ -45,7 +45,7 @@ def is_followed(hit: HIT) -> bool:
 
 def watches_expiry(hit: HIT) -> bool:
     """Something follows when the HIT's life ends; its type must be loaded."""
-    return hit.hit_review_policy is not None or wants(hit.hit_type, *OF_EXPIRY)
+    return hit.hit_review_policy is not None or wants_event(hit.hit_type, *OF_EXPIRY)
 
 
 def reviewable(now: datetime) -> Q:

@@ -57,7 +57,7 @@ def no_queue(address: str) -> QueueError:
     )
 
 
-def unsupported(what: str) -> QueueError:
+def unsupported_operation(what: str) -> QueueError:
     """Refusal of what this part of the service does not do."""
     return QueueError("UnsupportedOperation", f"{_OLD}UnsupportedOperation", what)
 
@@ -83,7 +83,7 @@ _LOOK_EVERY = 0.25
 _places = threading.BoundedSemaphore(2)
 
 
-def receive(
+def receive_messages(
     *, requester: Requester, queue: str, most: int, hidden_s: int, wait_s: float
 ) -> list[QueuedEvent]:
     """Up to `most` messages, the oldest first, hidden from others for `hidden_s` seconds.
@@ -91,7 +91,7 @@ def receive(
     Waits up to `wait_s` seconds (WAIT_AT_MOST) for the first one. Raises QueueError where there is no such
     queue.
     """
-    if not exists(requester, queue):
+    if not queue_exists(requester, queue):
         raise no_queue(queue)
 
     def take() -> list[QueuedEvent]:
@@ -114,7 +114,7 @@ def _wait(take: Callable[[], list[QueuedEvent]], seconds: float) -> list[QueuedE
             _places.release()
 
 
-def exists(requester: Requester, queue: str) -> bool:
+def queue_exists(requester: Requester, queue: str) -> bool:
     """Whether the requester has a queue at this address."""
     return Queue.objects.filter(requester=requester, address=queue).exists()
 
@@ -144,13 +144,13 @@ def _visible(requester: Requester, queue: str, now: datetime) -> QuerySet[Queued
     return QueuedEvent.objects.filter(requester=requester, queue=queue, visible_at__lte=now)
 
 
-def handle(row: QueuedEvent) -> str:
+def receipt_handle_of(row: QueuedEvent) -> str:
     """The receipt handle of a message that was just received."""
     assert row.receipt is not None
     return f"{row.message_id.hex}.{row.receipt.hex}"
 
 
-def delete(*, requester: Requester, queue: str, receipt_handle: str) -> None:
+def delete_message(*, requester: Requester, queue: str, receipt_handle: str) -> None:
     """Delete a received message; once more, or after somebody else has received it, changes nothing."""
     message_id, _, receipt = receipt_handle.partition(".")
     try:
@@ -224,7 +224,7 @@ def _perform(request: HttpRequest) -> dict[str, Any]:
     limiter.check(requester.pk)
     name = request.META["HTTP_X_AMZ_TARGET"].removeprefix(TARGET)
     if name not in _SHAPES:
-        raise unsupported(
+        raise unsupported_operation(
             f"{name[:80]} is not done here: the queues of this marketplace are filled by its events only, "
             f"and know {', '.join(_SHAPES)}."
         )
@@ -233,7 +233,7 @@ def _perform(request: HttpRequest) -> dict[str, Any]:
 
 
 def _receive(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
-    rows = receive(
+    rows = receive_messages(
         requester=requester,
         queue=given["QueueUrl"],
         most=given.get("MaxNumberOfMessages", 1),
@@ -247,7 +247,7 @@ def _receive(request: HttpRequest, requester: Requester, given: dict[str, Any]) 
 def _message(row: QueuedEvent, wanted: set[str]) -> dict[str, Any]:
     message: dict[str, Any] = {
         "MessageId": str(row.message_id),
-        "ReceiptHandle": handle(row),
+        "ReceiptHandle": receipt_handle_of(row),
         "MD5OfBody": hashlib.md5(row.body.encode(), usedforsecurity=False).hexdigest(),
         "Body": row.body,
     }
@@ -267,19 +267,23 @@ def _milliseconds(moment: datetime) -> str:
 
 def _delete(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
     _check_queue(requester, given["QueueUrl"])
-    delete(requester=requester, queue=given["QueueUrl"], receipt_handle=given["ReceiptHandle"])
+    delete_message(requester=requester, queue=given["QueueUrl"], receipt_handle=given["ReceiptHandle"])
     return {}
 
 
 def _delete_batch(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
     _check_queue(requester, given["QueueUrl"])
     if not 1 <= len(given["Entries"]) <= _BATCH:
-        raise unsupported(f"DeleteMessageBatch takes 1 to {_BATCH} entries, not {len(given['Entries'])}.")
+        raise unsupported_operation(
+            f"DeleteMessageBatch takes 1 to {_BATCH} entries, not {len(given['Entries'])}."
+        )
     done: list[dict[str, Any]] = []
     failed: list[dict[str, Any]] = []
     for entry in given["Entries"]:
         try:
-            delete(requester=requester, queue=given["QueueUrl"], receipt_handle=entry["ReceiptHandle"])
+            delete_message(
+                requester=requester, queue=given["QueueUrl"], receipt_handle=entry["ReceiptHandle"]
+            )
             done.append({"Id": entry["Id"]})
         except QueueError as error:
             failed.append(
@@ -289,7 +293,7 @@ def _delete_batch(request: HttpRequest, requester: Requester, given: dict[str, A
 
 
 def _check_queue(requester: Requester, address: str) -> None:
-    if not exists(requester, address):
+    if not queue_exists(requester, address):
         raise no_queue(address)
 
 

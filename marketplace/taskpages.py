@@ -26,8 +26,7 @@ from marketplace.errors import Refusal
 from marketplace.html import task_document
 from marketplace.models import HIT, Holding
 from marketplace.questionform import fields
-from marketplace.questionform import fields as form_answers
-from marketplace.questionform.fields import FormAnswers
+from marketplace.questionform.fields import FormAnswers, answers_xml, read_form_answers
 from marketplace.questionform.parsing import Form
 from marketplace.questions import ExternalQuestion, HTMLQuestion, Question, parse_question
 from marketplace.services import accesskeys, assignments
@@ -213,11 +212,11 @@ def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
     fields = [(name, value) for name, values in request.POST.lists() for value in values]
     answer = ""
     if isinstance(asked, Form):
-        given = form_answers.read(asked, request.POST)
+        given = read_form_answers(asked, request.POST)
         if given.problems and holding.state == Holding.State.ACCEPTED:
             title, here = holding.hit.hit_type.title, site_url(request) + request.path
             return draw_form(request, asked, title=title, submit_url=here, given=given)
-        answer = form_answers.answers_xml(asked, given)
+        answer = answers_xml(asked, given)
     try:
         holding = assignments.submit(holding=holding, fields=fields, answer=answer)
     except Refusal as refusal:
@@ -303,4 +302,4 @@ def _task(request: HttpRequest, hit: HIT, *, submit_url: str) -> HttpResponse:
         return refused(request, "This task page is not here", UNKNOWN, status=404)
     hosts = hit.batch.hosts if hit.batch else None
     page = task_document(question.html, submit_url=submit_url)
-    return HttpResponse(page, headers=html.headers(hosts, submit_url=submit_url))
+    return HttpResponse(page, headers=html.task_headers(hosts, submit_url=submit_url))

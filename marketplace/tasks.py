@@ -64,7 +64,7 @@ def review_batch(context: JobContext) -> None:
 @handler(accesskeys.LETTER, longest=timedelta(hours=1))
 def send_key_alert(context: JobContext) -> None:
     """An e-mail about addresses of access keys that their requester has not seen."""
-    accesskeys.send_letter(requester_pk=context.payload["requester"])
+    accesskeys.send_alert_letter(requester_pk=context.payload["requester"])
 
 
 @handler(contact.CONFIRM, longest=timedelta(hours=1))

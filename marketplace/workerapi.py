@@ -144,7 +144,11 @@ def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonR
         posted = request.POST
     except (SuspiciousOperation, MultiPartParserError, BadRequest):
         return _error(400, "InvalidBody", "Send the answers as a form.")
-    given = fields.read(parse_form(begun.test, parameter="Test"), posted) if begun.test else FormAnswers()
+    given = (
+        fields.read_form_answers(parse_form(begun.test, parameter="Test"), posted)
+        if begun.test
+        else FormAnswers()
+    )
     done = qualification_requests.hand_in(request=begun, given=given)
     return JsonResponse(_asked(request, done))
 

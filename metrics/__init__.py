@@ -26,7 +26,7 @@ _MODULES = {
 }
 
 
-# On request, because every `metrics.x.y` passes here: the web process reads scales and intervals of
+# On request, because every import below `metrics` passes here: the web process reads scales and intervals of
 # `metrics.agreement`, and numpy stays out of its start.
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:

@@ -10,7 +10,7 @@ import Stemmer
 from metrics.answers.bleu import Bleu, bleu
 from metrics.profiles import Profile
 from metrics.tokens.positions import Span, placed
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 
 Gram = tuple[str, ...]
 

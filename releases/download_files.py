@@ -71,7 +71,7 @@ def part_of(header: str, size: int) -> Part:
     return Part(start, stop, size, False)
 
 
-def wanted(request: HttpRequest, etag: str, size: int) -> Part:
+def wanted_part(request: HttpRequest, etag: str, size: int) -> Part:
     """The part that a request asks for; whole where `If-Range` names another state of the file."""
     header = request.headers.get("Range", "")
     only_if = request.headers.get("If-Range", "")
@@ -80,7 +80,7 @@ def wanted(request: HttpRequest, etag: str, size: int) -> Part:
     return part_of(header, size)
 
 
-def known(request: HttpRequest, etag: str) -> bool:
+def has_current_copy(request: HttpRequest, etag: str) -> bool:
     """Whether the asking side says that it has the file as it is."""
     given = request.headers.get("If-None-Match", "")
     return given.strip() == "*" or etag in [each.strip().removeprefix("W/") for each in given.split(",")]
@@ -100,10 +100,10 @@ def send(
     answer["Content-Length"] = str(part.length)
     if not part.whole:
         answer["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{part.size}"
-    return headed(answer, name=name, etag=etag)
+    return with_file_headers(answer, name=name, etag=etag)
 
 
-def outside(size: int, etag: str) -> HttpResponse:
+def outside_range(size: int, etag: str) -> HttpResponse:
     """Nothing of the file lies where the request asks."""
     answer = HttpResponse(status=416)
     answer["Content-Range"] = f"bytes */{size}"
@@ -118,7 +118,7 @@ def not_modified(etag: str) -> HttpResponse:
     return answer
 
 
-def headed(answer: HttpResponseBase, *, name: str, etag: str = "") -> HttpResponseBase:
+def with_file_headers(answer: HttpResponseBase, *, name: str, etag: str = "") -> HttpResponseBase:
     """Head fields of every download: saved and not shown, and never taken for another type."""
     answer["Content-Disposition"] = content_disposition_header(True, name)
     answer["X-Content-Type-Options"] = "nosniff"
@@ -186,7 +186,7 @@ class _Pipe(io.RawIOBase):
         return some
 
 
-def zipped(
+def stream_archive(
     folder: str, files: Sequence[tuple[str, int]], opened: Callable[[str], BinaryIO]
 ) -> Iterator[bytes]:
     """The archive, piece by piece; `files` are paths and sizes, and lie in `folder` inside of it."""
@@ -227,7 +227,7 @@ class DownloadFile:
         return self.path.rpartition("/")[2]
 
 
-def offered(release: Release) -> list[DownloadFile]:
+def list_download_files(release: Release) -> list[DownloadFile]:
     """All files of a release, those that describe it first."""
     rows = release.files.order_by("path").values_list("path", "bytes", "rows", "sha256", "format")
     files = [DownloadFile(*row) for row in rows]
@@ -239,7 +239,7 @@ def offered(release: Release) -> list[DownloadFile]:
     return sorted(files, key=lambda each: (bool(each.format), each.path))
 
 
-def find(release: Release, path: str) -> DownloadFile:
+def find_download_file(release: Release, path: str) -> DownloadFile:
     """The file at a path; Http404 where the release has none."""
     if path in (MANIFEST, SUMS):
         return DownloadFile(path, None, None, release.digest if path == MANIFEST else "", "")
@@ -249,7 +249,7 @@ def find(release: Release, path: str) -> DownloadFile:
     return DownloadFile(*row)
 
 
-def gone(release: Release) -> HttpResponse | None:
+def gone_response(release: Release) -> HttpResponse | None:
     """What is said in place of a file of a withdrawn release; Http404 where there are no files yet."""
     if release.state == Release.State.WITHDRAWN:
         return HttpResponse(
@@ -263,23 +263,23 @@ def gone(release: Release) -> HttpResponse | None:
     return None
 
 
-def file(request: HttpRequest, release: Release, path: str, *, user: Any = None) -> HttpResponseBase:
+def send_file(request: HttpRequest, release: Release, path: str, *, user: Any = None) -> HttpResponseBase:
     """The file, or the part of it that the request asks for; one event for each download of a file.
 
     A download that is resumed in parts is one: a part is logged only where the log has no download of that
     file by the same person within a day, so that nobody downloads unseen by leaving the first byte out.
     """
-    if (no := gone(release)) is not None:
+    if (no := gone_response(release)) is not None:
         return no
-    found = find(release, path)
+    found = find_download_file(release, path)
     etag = f'"{found.sha256 or "sums-" + release.digest}"'
-    if known(request, etag):
+    if has_current_copy(request, etag):
         return not_modified(etag)
     size = found.bytes if found.bytes is not None else _size(release, path)
     try:
-        part = wanted(request, etag, size)
+        part = wanted_part(request, etag, size)
     except OutsideError:
-        return outside(size, etag)
+        return outside_range(size, etag)
 
     def opened() -> BinaryIO:
         return _open(release, path)
@@ -290,21 +290,21 @@ def file(request: HttpRequest, release: Release, path: str, *, user: Any = None)
     return answer
 
 
-def archive(request: HttpRequest, release: Release, *, user: Any = None) -> HttpResponseBase:
+def send_archive(request: HttpRequest, release: Release, *, user: Any = None) -> HttpResponseBase:
     """All files in one archive."""
-    if (no := gone(release)) is not None:
+    if (no := gone_response(release)) is not None:
         return no
     name = f"{release.project.slug}-{release.version}"
     answer: HttpResponseBase
     if request.method == "HEAD":
         answer = HttpResponse()
     else:
-        files = [(each.path, each.bytes or 0) for each in offered(release)]
+        files = [(each.path, each.bytes or 0) for each in list_download_files(release)]
         with _open(release, MANIFEST):
-            answer = StreamingHttpResponse(zipped(name, files, lambda path: _open(release, path)))
+            answer = StreamingHttpResponse(stream_archive(name, files, lambda path: _open(release, path)))
         _note(release, "(all files)", user)
     answer["Content-Type"] = "application/zip"
-    return headed(answer, name=f"{name}.zip")
+    return with_file_headers(answer, name=f"{name}.zip")
 
 
 def link_for(release: Release, user: User) -> str:

@@ -30,7 +30,7 @@ def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
         {
             "release": release,
             "title": release.manifest.get("title") or release.project.title,
-            "files": download_files.offered(release) if ready else [],
+            "files": download_files.list_download_files(release) if ready else [],
             "link": base.removesuffix("FILE"),
             "splits": SPLITS,
             "tables": summaries.tables(release.manifest),
@@ -43,13 +43,13 @@ def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
 @require_safe
 def file(request: HttpRequest, *, project: str, version: str, path: str) -> HttpResponseBase:
     """A file of a public release."""
-    return download_files.file(request, _public(project, version), path)
+    return download_files.send_file(request, _public(project, version), path)
 
 
 @require_safe
 def archive(request: HttpRequest, *, project: str, version: str) -> HttpResponseBase:
     """All files of a public release."""
-    return download_files.archive(request, _public(project, version))
+    return download_files.send_archive(request, _public(project, version))
 
 
 @require_safe
@@ -59,4 +59,4 @@ def linked(request: HttpRequest, *, token: str, path: str) -> HttpResponseBase:
     release = get_object_or_404(Release.objects.select_related("project"), pk=int(link.given["release"]))
     project_for(link.user, release.project.slug)
     download_files.note_link_use(link, release)
-    return download_files.file(request, release, path, user=link.user)
+    return download_files.send_file(request, release, path, user=link.user)

@@ -34,7 +34,7 @@ def _shelf(place: str) -> Shelf:
     return shelf_at(place)
 
 
-def keep(release: "Release", folder: Path, *, move: bool = False) -> None:
+def keep_files(release: "Release", folder: Path, *, move: bool = False) -> None:
     """Put the files of a built release where releases are kept; with `move` the folder is used up.
 
     ReleaseError where the release is ready already: its files never change.
@@ -57,7 +57,7 @@ def folder_of(release: "Release") -> Path | None:
     return shelf().folder(_name(release))
 
 
-def forget(release: "Release") -> None:
+def forget_files(release: "Release") -> None:
     """Remove the files of a release that never was ready."""
     if release.state not in release.BUILT:
         shelf().forget(_name(release))
@@ -80,7 +80,7 @@ def _name(release: "Release") -> str:
 
 
 @contextmanager
-def fetched(release: Release) -> Iterator[Path]:
+def fetched_folder(release: Release) -> Iterator[Path]:
     """A folder with all files of a release: where they lie, or a copy that is gone afterwards.
 
     ReleaseError where they are not there.

@@ -13,7 +13,7 @@ from core.projects.models import Project
 from releases import storage
 from releases.errors import ReleaseError
 from releases.models import Release
-from releases.privacy.check import check
+from releases.privacy.check import check_project
 from releases.services import build
 from releases.services.job_requests import BUILD, CHECK
 from releases.services.planning import give_up
@@ -26,7 +26,7 @@ def check_privacy(context: JobContext) -> dict[str, int]:
     if project is None:
         raise PermanentError("The project is no longer there.")
     actor = get_user_model().objects.filter(pk=context.payload["user"]).first()
-    checked = check(project=project, actor=actor, progress=context.progress)
+    checked = check_project(project=project, actor=actor, progress=context.progress)
     return {"texts": checked.texts, "open": checked.open}
 
 
@@ -65,7 +65,7 @@ def build_release(context: JobContext) -> None:
 
 
 def _build(context: JobContext, release: Release) -> None:
-    if check(project=release.project, progress=context.progress).open:
+    if check_project(project=release.project, progress=context.progress).open:
         raise ReleaseError(
             "The privacy check found something that nobody has decided about. Decide, then build again."
         )
@@ -73,7 +73,7 @@ def _build(context: JobContext, release: Release) -> None:
         built = build.build(release, folder=folder, progress=context.progress)
         if built.same is None:
             context.progress(0, 0, "Putting the files away")
-            storage.keep(release, folder, move=True)
+            storage.keep_files(release, folder, move=True)
 
     def finish() -> dict[str, Any]:
         ready = build.finish(release, built)
@@ -85,4 +85,4 @@ def _build(context: JobContext, release: Release) -> None:
 def _clear_after_cancelling(release: Release) -> None:
     """What a cancelled build has put on the shelf goes; another attempt of the same build keeps its own."""
     if Release.objects.filter(pk=release.pk, state=Release.State.FAILED).exists():
-        storage.forget(release)
+        storage.forget_files(release)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from crowd.models import Worker
 from tests.judgments.desk_world import make_place
-from web import tables as laterows
+from web import tables
 from web.tables import LateRows, late
 
 pytestmark = pytest.mark.django_db
@@ -154,7 +154,7 @@ def test_a_count_from_before_says_when_it_was_made(workers, monkeypatch):
     keep, rows = remembering(), workers.order_by("pk")
     assert late(rows, keep).count() == 23
     assert late(rows, keep).counted_at is None
-    monkeypatch.setattr(laterows, "_RECENT", timedelta(0))
+    monkeypatch.setattr(tables, "_RECENT", timedelta(0))
     old = late(rows, keep)
     assert (old.count(), old.counted_at is None) == (23, False)
     html = render_to_string("parts/grid_filters.html", {"rows": Paginator(old, 5).page(1), "many": "workers"})

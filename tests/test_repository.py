@@ -9,7 +9,7 @@ import grimp
 import pytest
 from django.db.migrations.loader import MigrationLoader
 
-from tests import names, package_map
+from tests import names, package_map, references
 from tests.repository import ROOT, find_variables, list_packages, read_texts
 from tests.upgrades import contraction
 from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
@@ -185,6 +185,10 @@ def test_every_page_of_the_documentation_is_in_its_index():
     index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
     assert sorted(page for page in pages if f"]({page})" not in index) == []
+
+
+def test_prose_names_modules_and_files_that_are_there():
+    assert references.find_faults() == []
 
 
 @pytest.mark.parametrize("page", package_map.PAGES, ids=lambda page: page.name)

@@ -12,7 +12,7 @@ from annotation.desk.columns import UNDECIDED
 from annotation.models import Doubt, Query
 from annotation.selectors import adjudication as selectors
 from annotation.selectors.adjudication import doubts_about
-from annotation.services import curation as services
+from annotation.services.curation import accept_query, curate_query, declare_unanswerable, exclude_query
 from annotation.services.doubts import ask_again, keep_decision, leave_out
 from annotation.services.queries import accept_by_hand, exclude_by_hand
 from crowd.desk.forms import Form
@@ -80,7 +80,7 @@ def accept(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpRe
     """Accept a query that is tied, or that one flag excluded."""
 
     def action(row: Query, reason: str) -> str:
-        accepting = accept_by_hand if row.status == Query.Status.EXCLUDED else services.accept
+        accepting = accept_by_hand if row.status == Query.Status.EXCLUDED else accept_query
         accepting(query=row, actor=access.user, reason=reason)
         return "Accepted."
 
@@ -93,7 +93,7 @@ def exclude(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpR
     """Exclude a query that is tied, or leave out one that one flag excluded."""
 
     def action(row: Query, reason: str) -> str:
-        excluding = exclude_by_hand if row.status == Query.Status.EXCLUDED else services.exclude
+        excluding = exclude_by_hand if row.status == Query.Status.EXCLUDED else exclude_query
         excluding(query=row, actor=access.user, reason=reason)
         return "Excluded."
 
@@ -107,7 +107,7 @@ def curate(request: HttpRequest, access: ProjectAccess, *, query: int) -> HttpRe
     chosen = chosen_keys(request.POST.getlist("passage"))
 
     def action(row: Query, reason: str) -> str:
-        services.curate(query=row, actor=access.user, candidates=chosen, reason=reason)
+        curate_query(query=row, actor=access.user, candidates=chosen, reason=reason)
         return "Curated with the passages that you chose."
 
     return _decided(request, access, query, action)
@@ -119,7 +119,7 @@ def unanswerable(request: HttpRequest, access: ProjectAccess, *, query: int) -> 
     """Say that a disputed query cannot be answered."""
 
     def action(row: Query, reason: str) -> str:
-        services.declare_unanswerable(query=row, actor=access.user, reason=reason)
+        declare_unanswerable(query=row, actor=access.user, reason=reason)
         return "Taken out: its passages cannot answer it."
 
     return _decided(request, access, query, action)

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.importing import fields
-from annotation.importing import records as columns
 from annotation.importing.reader import Reader
-from annotation.importing.records import Conversations, Record
+from annotation.importing.records import FIELD_NAMES, FIELDS, Conversations, Record
 from core.files.cells import map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines, read_json_list
 from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord, UnmappedError, ignore
@@ -48,10 +47,10 @@ class JsonLinesReader(ObjectReader):
     def __init__(self, source: TextSource, room: Path, *, given: Mapping[str, str] | None = None) -> None:
         super().__init__(source, room)
         self.given = dict(given or {})
-        unknown = self.given.keys() - columns.NAMES.keys()
+        unknown = self.given.keys() - FIELD_NAMES.keys()
         if unknown:
             raise FileRefusedError(
-                f"There is no field {sorted(unknown)[0]!r}; there are: {', '.join(columns.FIELDS)}."
+                f"There is no field {sorted(unknown)[0]!r}; there are: {', '.join(FIELDS)}."
             )
         self._mappings: dict[tuple[str, ...], dict[str, str]] = {}
         self._conversations = Conversations()
@@ -85,7 +84,7 @@ class JsonLinesReader(ObjectReader):
             members = {name.strip(): name for name in reversed(key)}
             given = {ours: theirs.strip() for ours, theirs in self.given.items()}
             there = {ours: theirs for ours, theirs in given.items() if not theirs or theirs in members}
-            known = {ours: members[theirs] for ours, theirs in map_columns(key, there, columns.NAMES).items()}
+            known = {ours: members[theirs] for ours, theirs in map_columns(key, there, FIELD_NAMES).items()}
             if len(self._mappings) < 1000:
                 self._mappings[key] = known
         return known

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from annotation.importing.records import NAMES, TYPES, Record
+from annotation.importing.records import FIELD_NAMES, TYPES, Record
 from annotation.importing.text import quoted
 from core.files.csv_tables import BATCH
 from core.files.refusals import Refusals, RefuseRecord
@@ -129,7 +129,7 @@ def refused_fields(reader: Reader, given: Mapping[str, str], refusals: Refusals)
     mapping: Mapping[str, str] = getattr(reader, "mapping", {})
     hints = []
     for name, lines in refusals.fields.most_common():
-        if name not in NAMES or name not in mapping or name in _NEEDED:
+        if name not in FIELD_NAMES or name not in mapping or name in _NEEDED:
             continue
         if lines < _FEW or lines < refusals.total * _HALF:
             continue

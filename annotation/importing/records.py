@@ -10,7 +10,7 @@ from core.files.refusals import RefuseRecord
 # Names of columns and members, ours and those that people use.
 
 #: Our fields, each with the names that are taken for it, the likeliest first.
-NAMES: dict[str, tuple[str, ...]] = {
+FIELD_NAMES: dict[str, tuple[str, ...]] = {
     "text": ("query", "question", "text", "query_text", "utterance", "raw_utterance", "search_query", "q"),
     "count": ("count", "frequency", "freq", "occurrences", "query_count", "n"),
     "id": ("id", "query_id", "qid", "question_id", "queryid"),
@@ -33,7 +33,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "references": ("references", "answers", "reference_answers", "reference", "answer"),
     "context": ("context_turns", "history", "previous_turns"),
 }
-FIELDS = tuple(NAMES)
+FIELDS = tuple(FIELD_NAMES)
 
 
 TYPES = ("PERSON", "NUMERIC", "LOCATION", "ENTITY", "DESCRIPTION")

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from annotation.importing import fields
-from annotation.importing import records as columns
 from annotation.importing.reader import Batch, Reader, brought_by
-from annotation.importing.records import MOST_COUNT, Conversations, Record
+from annotation.importing.records import FIELD_NAMES, MOST_COUNT, Conversations, Record
 from core.files.cells import ColumnError, map_columns, quote_names
 from core.files.csv_tables import BLANK, DelimitedTable, Row
 from core.files.refusals import BadFieldError, FileRefusedError, RefuseRecord, UnmappedError
@@ -53,9 +52,9 @@ class TableReader(DelimitedTable, Reader):
             if header:
                 if len(set(names)) < len(names):
                     raise ColumnError(f"Two columns have one name: {quote_names(names)}.")
-                mapping = map_columns(names, given, columns.NAMES)
+                mapping = map_columns(names, given, FIELD_NAMES)
             else:
-                mapping = map_columns(numbers, given, columns.NAMES) if given else _by_place(row)
+                mapping = map_columns(numbers, given, FIELD_NAMES) if given else _by_place(row)
         except ColumnError as error:
             raise FileRefusedError(f"{self.source.name}, line 1: {error}") from error
         if "text" not in mapping:
@@ -167,11 +166,11 @@ class TableReader(DelimitedTable, Reader):
 
 
 def _looks_like_header(names: list[str], given: Mapping[str, str]) -> bool:
-    known = {name for each in columns.NAMES.values() for name in each}
+    known = {name for each in FIELD_NAMES.values() for name in each}
     if any(theirs in names for theirs in given.values() if theirs and not theirs.isdigit()):
         return True
     if given and all(theirs.isdigit() for theirs in given.values() if theirs):
-        return any(name.casefold().replace(" ", "_") in columns.NAMES["text"] for name in names)
+        return any(name.casefold().replace(" ", "_") in FIELD_NAMES["text"] for name in names)
     found = [name.casefold().replace(" ", "_") in known for name in names]
     return any(found) or (len(names) > 1 and not any(name.isdigit() for name in names))
 

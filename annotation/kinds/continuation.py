@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from django.utils import timezone
 from pydantic import Field, field_validator
 
-from annotation import units as scopes
 from annotation.flags.language import foreign_script, other_language
 from annotation.flags.tokens import folded, mostly_spaceless, tokens
 from annotation.kinds.distillation_config import WritingConfig
@@ -22,7 +21,7 @@ from annotation.selectors.material import Material, materials
 from annotation.services.flags import canary_phrase, check_new
 from annotation.services.review_decisions import approve_answers_of, undecided_words
 from annotation.services.reviewed_work import approve_reviewed_work
-from annotation.units import PREFIX, of_query, query_of, texts_of, truth_of
+from annotation.units import PREFIX, distil_scope, judge_scope, of_query, query_of, simulated_truth, texts_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, config_of
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Profile
@@ -135,7 +134,7 @@ def _problem(text: str, material: Material, config: ContinuationConfig, language
 
 def simulated_message(material: Material, rng: random.Random) -> str:
     """What somebody who read the dialogue writes: a true one of the file, or words of it put together."""
-    known = truth_of(material.query.extra).get("continuations")
+    known = simulated_truth(material.query.extra).get("continuations")
     good = (
         [text for text in known if isinstance(text, str) and text.strip()] if isinstance(known, list) else []
     )
@@ -234,7 +233,7 @@ class Continuation(SimpleKind):
         if unit.startswith(_CHECK):
             return []
         query = query_of(unit)
-        return [scopes.distil(query), scopes.judge(query)]
+        return [distil_scope(query), judge_scope(query)]
 
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Who continues a dialogue judges no answer to it, and writes no reference."""

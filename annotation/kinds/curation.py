@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from annotation import units as scopes
 from annotation.candidates import FETCHED, Recipe
 from annotation.importing.text import quoted
 from annotation.models import Query
@@ -16,7 +15,7 @@ from annotation.rules.curation import LONGEST, Verdict, decide, locate
 from annotation.selectors.curation import ShownCandidate, first, selection_counts, shown_candidates, undecided
 from annotation.services.candidates import provide_for
 from annotation.services.curation import keep_selection, reconsider_curation, settle_curation
-from annotation.units import of_query, query_of, texts_of, truth_of
+from annotation.units import distil_scope, of_query, query_of, simulated_truth, texts_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 
@@ -343,7 +342,7 @@ class Curation(SimpleKind):
 
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Who curates a query writes no answer to it."""
-        return [scopes.distil(query_of(unit))]
+        return [distil_scope(query_of(unit))]
 
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Keep the selection."""
@@ -373,7 +372,7 @@ class Curation(SimpleKind):
         candidates = self._candidates(stage, pk)
         extra = Query.objects.values_list("extra", flat=True).get(pk=pk)
         chance = random.Random(f"curation:{stage.seed}:{unit}")
-        right = _right(truth_of(extra), candidates, chance)
+        right = _right(simulated_truth(extra), candidates, chance)
         chosen = [each for each in candidates if each.key in right][: _config(stage).most_passages]
         said = {f"passage_{each.rank}": "on" for each in chosen} or {NONE: "on"}
         for number in range(1, PAIRS + 1):

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from django.db import transaction
 
-from annotation import units as scopes
 from annotation.flags.language import foreign_script, other_language
 from annotation.flags.suite import unknown_words
 from annotation.flags.tokens import folded, mostly_spaceless, tokens
@@ -24,7 +23,7 @@ from annotation.services.holdout import draw_configured
 from annotation.services.query_answers import bring_up_to_date, reconsider_answers, record_answer
 from annotation.services.review_decisions import approve_answers_of, undecided_words
 from annotation.services.reviewed_work import approve_reviewed_work
-from annotation.units import of_query, query_of, truth_of
+from annotation.units import distil_scope, judge_scope, of_query, query_of, simulated_truth
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.profiles import Habit, Profile
@@ -134,7 +133,7 @@ def simulated_answer(material: Material, profile: Profile, rng: random.Random, s
 
 
 def _known(material: Material, rng: random.Random) -> str:
-    answers = truth_of(material.query.extra).get("answers")
+    answers = simulated_truth(material.query.extra).get("answers")
     answers = answers if isinstance(answers, list) else []
     good = [answer for answer in answers if isinstance(answer, str) and answer.strip()]
     if not good:
@@ -214,11 +213,11 @@ class Distillation(SimpleKind):
 
     def scopes(self, stage: Stage, unit: str) -> list[str]:
         """Who screened or curated the query does not answer it."""
-        return [scopes.distil(query_of(unit))]
+        return [distil_scope(query_of(unit))]
 
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Who answers the query judges none of its answers."""
-        return [scopes.judge(query_of(unit))]
+        return [judge_scope(query_of(unit))]
 
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Keep the answer."""

@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from annotation import units as scopes
 from annotation.models import Query
 from annotation.selectors.queries import missing_votes
 from annotation.services.screening import Rules, keep_vote, reconsider_screening, settle_screening
-from annotation.units import PREFIX, of_query, query_of, texts_of, truth_of
+from annotation.units import PREFIX, distil_scope, of_query, query_of, simulated_truth, texts_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
 
@@ -224,7 +223,7 @@ class Screening(SimpleKind):
 
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Who screens a query writes no answer to it."""
-        return [] if unit.startswith(_CHECK) else [scopes.distil(query_of(unit))]
+        return [] if unit.startswith(_CHECK) else [distil_scope(query_of(unit))]
 
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Keep the vote; answers to checks stay in the assignment."""
@@ -257,7 +256,7 @@ class Screening(SimpleKind):
             known = {"kind": list(_config(stage).checks.values())[_number(unit)]}
         elif unit.startswith(PREFIX):
             extra = Query.objects.values_list("extra", flat=True).get(pk=query_of(unit))
-            known = truth_of(extra)
+            known = simulated_truth(extra)
         return _truth(known, random.Random(f"screening:{stage.seed}:{unit}"))
 
 

@@ -33,10 +33,10 @@ from retrieval.search import FoundAnswer, search_conversation
 _LONGEST = 500
 
 
-def written(parameters: Parameters) -> str:
+def write_options(parameters: Parameters) -> str:
     """What is not as the profile has it; its weights all together."""
-    usual = flat(defaults(parameters.profile))
-    mine = flat(parameters)
+    usual = option_values(defaults(parameters.profile))
+    mine = option_values(parameters)
     chosen = {name: value for name, value in mine.items() if value != usual[name]}
     if any(name.startswith(PREFIX) for name in chosen):
         chosen |= {name: value for name, value in mine.items() if name.startswith(PREFIX)}
@@ -45,13 +45,13 @@ def written(parameters: Parameters) -> str:
     return ",".join(f"{name}:{value}" for name, value in chosen.items())
 
 
-def read(text: str) -> Parameters:
+def read_options(text: str) -> Parameters:
     """The options of an address. ParametersError for what no page of ours has written."""
     pairs = (part.partition(":") for part in text[:_LONGEST].split(",") if part)
     return Parameters.of({name: value for name, _, value in pairs})
 
 
-def flat(parameters: Parameters) -> Mapping[str, str]:
+def option_values(parameters: Parameters) -> Mapping[str, str]:
     """Every option by the name that a form has for it, as somebody types it."""
     own = {name: value for name, value in parameters.as_dict().items() if name != "weights"}
     weights = {f"{PREFIX}{name}": value for name, value in parameters.weights.items()}
@@ -110,7 +110,7 @@ class Conversation:
 
     def with_question(self, question: str, options: str) -> "Conversation":
         """One turn more. RefusedError where it is empty, too long, or one too many."""
-        asked = checked(question)
+        asked = check_question(question)
         if len(self.turns) >= MOST_TURNS:
             raise RefusedError(f"A conversation has {MOST_TURNS} turns at most. Clear it and ask again.")
         return replace(self, turns=(*self.turns, Turn(asked, options)), options=options)
@@ -144,7 +144,7 @@ class Conversation:
         return len(self.address()) <= _LONGEST_ADDRESS
 
 
-def checked(question: str) -> str:
+def check_question(question: str) -> str:
     """A question without invisible characters and superfluous white space. RefusedError in words."""
     asked = normal(question)
     if not asked:
@@ -163,7 +163,7 @@ def read_conversation(given: QueryDict) -> Conversation:
     if len(questions) > MOST_TURNS:
         raise RefusedError(f"A conversation has {MOST_TURNS} turns at most.")
     turns = tuple(
-        Turn(checked(question), option)
+        Turn(check_question(question), option)
         for question, option in zip(questions, _as_long(options, len(questions)), strict=True)
     )
     next_one = options[len(questions) :][:1] or [turns[-1].options if turns else ""]
@@ -238,7 +238,9 @@ _lock = threading.Lock()
 shared_answers = SharedAnswers()
 
 
-def remembered(corpora: Sequence[Corpus], asked: Hashable, search: Callable[[], FoundAnswer]) -> FoundAnswer:
+def share_answer(
+    corpora: Sequence[Corpus], asked: Hashable, search: Callable[[], FoundAnswer]
+) -> FoundAnswer:
     """The answer to `asked` from these corpora: what `search` gave while they were as they are now.
 
     `asked` holds texts, and tuples of them.
@@ -260,7 +262,7 @@ def remembered(corpora: Sequence[Corpus], asked: Hashable, search: Callable[[], 
     return found
 
 
-def forget_own() -> None:
+def forget_shared_answers() -> None:
     """Forget what this process keeps, as another process does not have it."""
     with _lock:
         _answers.clear()
@@ -320,26 +322,26 @@ class ShownTurn:
         return bool(self.results) and (self.known is None or self.known.waits)
 
 
-def answer(
+def answer_turn(
     corpora: Sequence[Corpus], conversation: Conversation, *, results: int | None = None
 ) -> FoundAnswer:
     """Search for the last turn with its own options; `results` passages, or as many as the options say.
 
     RetrievalError in words: unknown corpus, refused options, no word in the question, no index.
     """
-    parameters = read(conversation.turns[-1].options)
+    parameters = read_options(conversation.turns[-1].options)
     return search_conversation(
-        chosen(corpora, conversation), conversation.questions, parameters, results=results
+        chosen_corpora(corpora, conversation), conversation.questions, parameters, results=results
     )
 
 
-def lately(corpora: Sequence[Corpus], conversation: Conversation) -> FoundAnswer:
+def recent_answer(corpora: Sequence[Corpus], conversation: Conversation) -> FoundAnswer:
     """The same, or what this process has found for it lately."""
     asked = tuple(conversation.questions), conversation.turns[-1].options, conversation.corpora
-    return remembered(corpora, asked, lambda: answer(corpora, conversation))
+    return share_answer(corpora, asked, lambda: answer_turn(corpora, conversation))
 
 
-def chosen(corpora: Sequence[Corpus], conversation: Conversation) -> list[Corpus]:
+def chosen_corpora(corpora: Sequence[Corpus], conversation: Conversation) -> list[Corpus]:
     """The corpora that are searched: all, or those that the conversation names."""
     wanted = conversation.corpora
     if unknown := set(wanted) - {corpus.slug for corpus in corpora}:
@@ -348,7 +350,7 @@ def chosen(corpora: Sequence[Corpus], conversation: Conversation) -> list[Corpus
     return [corpus for corpus in corpora if not wanted or corpus.slug in wanted]
 
 
-def shown(project: Project, corpora: Sequence[Corpus], conversation: Conversation) -> list[ShownTurn]:
+def show_turns(project: Project, corpora: Sequence[Corpus], conversation: Conversation) -> list[ShownTurn]:
     """All turns with their answers, newest first."""
     known = _known(project, conversation.questions)
     languages = {corpus.slug: corpus.language for corpus in corpora}
@@ -368,7 +370,7 @@ def _shown_turn(
     questions = conversation.questions
     found, problem = None, ""
     try:
-        found = lately(corpora, conversation)
+        found = recent_answer(corpora, conversation)
     except RetrievalError as error:
         problem = str(error)
     return ShownTurn(

@@ -14,7 +14,13 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
-from annotation.searching.answers import MOST_TURNS, Conversation, RefusedError, checked, chosen
+from annotation.searching.answers import (
+    MOST_TURNS,
+    Conversation,
+    RefusedError,
+    check_question,
+    chosen_corpora,
+)
 from annotation.searching.results import key_of, sentences_of
 from retrieval.crown.parameters import Parameters
 from retrieval.errors import CorpusError, EngineError, ParametersError, RetrievalError
@@ -107,7 +113,7 @@ def _questions(given: object, faults: dict[str, str]) -> list[str]:
     found = []
     for number, question in enumerate(given, 1):
         try:
-            found.append(checked(question))
+            found.append(check_question(question))
         except RefusedError as error:
             faults["questions"] = f"Turn {number}: {error}"
     return found
@@ -118,7 +124,7 @@ def _corpora(given: object, corpora: Sequence[Corpus], faults: dict[str, str]) -
         faults["corpora"] = "Send short names of corpora as a list of texts, or leave them out for all."
         return []
     try:
-        return chosen(corpora, Conversation(corpora=tuple(given)))
+        return chosen_corpora(corpora, Conversation(corpora=tuple(given)))
     except CorpusError as error:
         faults["corpora"] = str(error)
         return []

@@ -163,7 +163,7 @@ class AskForm(Form):
     @property
     def options_chosen(self) -> str:
         """The options as the address has them."""
-        return answers.written(self.parameters)
+        return answers.write_options(self.parameters)
 
     def carried(self, conversation: Conversation) -> Conversation:
         """The conversation with the options that are typed; with its own where those are refused."""
@@ -199,14 +199,14 @@ def _field(option: Option) -> forms.CharField:
 def _initial(conversation: Conversation) -> dict[str, str]:
     """The options of the conversation, or the defaults; of the other profile always those."""
     try:
-        chosen = answers.read(conversation.options)
+        chosen = answers.read_options(conversation.options)
     except ParametersError:
         chosen = defaults()
     found: dict[str, str] = {}
     for profile in PROFILES:
-        mine = answers.flat(chosen if chosen.profile == profile else defaults(profile))
+        mine = answers.option_values(chosen if chosen.profile == profile else defaults(profile))
         found |= {f"{profile}-{name}": mine[name] for name in mine if name.startswith(PREFIX)}
-    shared = answers.flat(chosen)
+    shared = answers.option_values(chosen)
     names = [option.name for option in _SHARED]
     return {**found, **{name: shared[name] for name in names}, "in": "".join(conversation.corpora[:1])}
 
@@ -256,7 +256,7 @@ def _asked(
     if form.is_valid():
         try:
             asked = form.carried(conversation).with_question(form.question_asked, form.options_chosen)
-            answers.lately(corpora, asked)
+            answers.recent_answer(corpora, asked)
         except RefusedError as error:
             form.add_error("question", str(error))
         except RetrievalError as error:
@@ -297,7 +297,7 @@ def _page(
         form=form,
         problem=problem,
         kept=conversation.fields_of_turns(),
-        turns=answers.shown(access.project, corpora, conversation),
+        turns=answers.show_turns(access.project, corpora, conversation),
         corpora=corpora,
         searchable=bool(corpora),
         many_corpora=len(corpora) > 1,
@@ -322,7 +322,9 @@ def send(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         keep = _number(request.POST.get("keep") or str(SHOWN))
         if not conversation.turns:
             raise RefusedError("There is no question to send.")
-        found = answers.answer(searchable(access.project), conversation, results=Recipe(shown=keep).depth)
+        found = answers.answer_turn(
+            searchable(access.project), conversation, results=Recipe(shown=keep).depth
+        )
         sent = send_to_curation(
             project=access.project, turns=conversation.questions, found=found, keep=keep, actor=access.user
         )

@@ -181,12 +181,12 @@ class AdjudicationError(CrowdError):
     """A decision that cannot be taken, in words."""
 
 
-def accept(*, query: Query, actor: Any, reason: str = "") -> None:
+def accept_query(*, query: Query, actor: Any, reason: str = "") -> None:
     """Accept a tied query."""
     _decide(query, Status.TIED, Status.ACCEPTED, actor, reason or "Accepted by a researcher")
 
 
-def exclude(*, query: Query, actor: Any, reason: str) -> None:
+def exclude_query(*, query: Query, actor: Any, reason: str) -> None:
     """Exclude a tied query; the reason is needed."""
     _decide(query, Status.TIED, Status.EXCLUDED, actor, _needed(reason))
 
@@ -197,7 +197,7 @@ def declare_unanswerable(*, query: Query, actor: Any, reason: str) -> None:
 
 
 @transaction.atomic
-def curate(*, query: Query, actor: Any, candidates: Sequence[int], reason: str = "") -> None:
+def curate_query(*, query: Query, actor: Any, candidates: Sequence[int], reason: str = "") -> None:
     """Choose the passages of a disputed query, by the primary keys of its candidates."""
     own = CandidatePassage.objects.filter(query=query, pk__in=candidates, folded_into=None)
     chosen = list(own.order_by("rank").values_list("pk", "key"))

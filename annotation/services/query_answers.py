@@ -103,17 +103,17 @@ _SALT = "annotation.rewriting"
 DAYS = 14
 
 
-def write(answer: int) -> str:
+def write_rewrite_token(answer: int) -> str:
     """The token of an answer."""
     return signing.dumps(answer, salt=_SALT)
 
 
-def address(answer: int) -> str:
+def rewrite_address(answer: int) -> str:
     """Where its author writes it again; whole, for a message."""
-    return f"{settings.TASK_URL}{reverse('rewriting:rewrite', args=[write(answer)])}"
+    return f"{settings.TASK_URL}{reverse('rewriting:rewrite', args=[write_rewrite_token(answer)])}"
 
 
-def read(token: str) -> int | None:
+def read_rewrite_token(token: str) -> int | None:
     """The answer of a token; None where it is not ours or too old."""
     try:
         answer = signing.loads(token, salt=_SALT, max_age=DAYS * 24 * 3600)
@@ -126,7 +126,7 @@ class NotAskedError(CrowdError):
     """Nobody waits for this rewrite: it came already, or the reviewer decided otherwise."""
 
 
-def rewrite(*, answer: Answer, response: dict[str, Any]) -> Answer:
+def rewrite_answer(*, answer: Answer, response: dict[str, Any]) -> Answer:
     """Store what its author wrote again; once. Nothing is paid again.
 
     Raises NotAskedError where the answer does not wait for it.

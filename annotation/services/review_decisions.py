@@ -167,7 +167,7 @@ def _letter(answer: Answer, review: AnswerReview) -> str:
         "What you do now changes nothing about its pay.\n\n"
         f"A reviewer asks you to write it again: {review.reason}\n\n"
         f"This page shows {read} and what you wrote. It works once, for "
-        f"{query_answers.DAYS} days:\n{query_answers.address(answer.pk)}\n\n"
+        f"{query_answers.DAYS} days:\n{query_answers.rewrite_address(answer.pk)}\n\n"
         "You need not do this, and nothing more is paid for it."
     )
 

@@ -22,7 +22,7 @@ from annotation.models import (
     ScreeningVote,
 )
 from annotation.services.importing import import_queries
-from annotation.units import distil, judge, of_query
+from annotation.units import distil_scope, judge_scope, of_query
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
 from core.database.bulk import BulkTable
@@ -111,7 +111,7 @@ def screened(world: World, stage: Stage, fate: dict[int, _STATUS]) -> None:
     names = ("unambiguous", "answerable", "intent", "excluded_kind", "sensitive", "adult")
     for some in _bundles([key for key, status in fate.items() if status != _STATUS.WAITING], 10):
         units = [(of_query(key), "unit") for key in some]
-        for hit, workers in crowd.hits(units, [distil(key) for key in some]):
+        for hit, workers in crowd.hits(units, [distil_scope(key) for key in some]):
             for number, worker in enumerate(workers):
                 given = {key: _vote(fate[key], number) for key in some}
                 response = {of_query(key): dict(zip(names, vote, strict=True)) for key, vote in given.items()}
@@ -151,7 +151,7 @@ def curated(world: World, stage: Stage, texts: Texts, fate: dict[int, _STATUS]) 
             members.add_all((made, pk, position) for position, pk in enumerate(pks[:2], 1))
     for some in _bundles(asked, _PER_HIT):
         units = [(of_query(key), "unit") for key in some]
-        for hit, workers in crowd.hits(units, [distil(key) for key in some]):
+        for hit, workers in crowd.hits(units, [distil_scope(key) for key in some]):
             for number, worker in enumerate(workers):
                 given = {key: _choice(key, fate[key], number) for key in some}
                 response = {of_query(key): choice for key, choice in given.items()}
@@ -193,7 +193,7 @@ def answered(world: World, stage: Stage, texts: Texts, fate: dict[int, _STATUS])
     reviewed = set(done.queries[: len(done.queries) // 2])
     for some in _bundles(done.queries, _PER_HIT):
         units = [(of_query(key), "unit") for key in some]
-        for hit, workers in crowd.hits(units, [judge(key) for key in some]):
+        for hit, workers in crowd.hits(units, [judge_scope(key) for key in some]):
             for worker in workers:
                 said = {key: texts.answer() for key in some}
                 length = sum(map(len, said.values()))

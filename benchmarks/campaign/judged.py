@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.units import distil
+from annotation.units import distil_scope
 from benchmarks.campaign.annotated import Written
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
@@ -86,7 +86,7 @@ def judged(world: World, stage: Stage, candidates: list[tuple[int, int]]) -> Non
         asked = [(units.of_candidate(key), "unit") for key, _ in bundle]
         if checks:
             asked.insert(chance.randrange(len(asked)), (units.of_check(check), "check"))
-        marks = sorted({distil(query) for _, query in bundle})
+        marks = sorted({distil_scope(query) for _, query in bundle})
         for hit, workers in crowd.hits(asked, marks):
             for worker in workers:
                 blind = worker in careless

@@ -35,7 +35,7 @@ def known_as(request: HttpRequest, name: str) -> str:
     return number if _digest(name) in people else ""
 
 
-def remember(request: HttpRequest, response: HttpResponseBase, name: str) -> None:
+def remember_device(request: HttpRequest, response: HttpResponseBase, name: str) -> None:
     """Note on the device that somebody of this name signed in."""
     number, *people = _read(request)
     others = [each for each in people if each != _digest(name)]
@@ -99,12 +99,12 @@ _FREE = {
 }
 
 
-def of_address(limit: Limit, request: HttpRequest) -> str:
+def address_key(limit: Limit, request: HttpRequest) -> str:
     """The key of the address that a request comes from."""
     return limit.key(neighbourhood(client_address(request)))
 
 
-def wait_s(*keys: str) -> int:
+def seconds_to_wait(*keys: str) -> int:
     """Seconds until another try is heard; 0: now."""
     now = timezone.now()
     until = FailedTries.objects.filter(key__in=keys, blocked_until__gt=now).values_list(
@@ -113,7 +113,7 @@ def wait_s(*keys: str) -> int:
     return max((math.ceil((each - now).total_seconds()) for each in until if each), default=0)
 
 
-def count(*keys: str) -> None:
+def count_try(*keys: str) -> None:
     """One more try failed."""
     now = timezone.now()
     FailedTries.objects.filter(last_at__lt=now - FORGOTTEN_AFTER).delete()
@@ -132,7 +132,7 @@ def count(*keys: str) -> None:
             row.save()
 
 
-def forget(*keys: str) -> None:
+def forget_tries(*keys: str) -> None:
     """A try succeeded."""
     FailedTries.objects.filter(key__in=keys).delete()
 
@@ -149,7 +149,7 @@ class ThrottleBackend:
         name = credentials.get("username")
         if request is None or name is None:
             return None
-        if wait := wait_s(*_keys(request, str(name))):
+        if wait := seconds_to_wait(*_keys(request, str(name))):
             setattr(request, WAIT, wait)
             raise PermissionDenied
         return None
@@ -161,8 +161,8 @@ def count_failure(*, credentials: dict[str, Any], request: HttpRequest | None = 
     if request is None or name is None or getattr(request, WAIT, None):
         return
     keys = _keys(request, str(name))
-    count(*keys)
-    if wait := wait_s(*keys):
+    count_try(*keys)
+    if wait := seconds_to_wait(*keys):
         setattr(request, WAIT, wait)
 
 
@@ -172,7 +172,7 @@ def count_success(*, request: HttpRequest | None, user: User, **_: object) -> No
         return
     name = user.get_username()
     known = known_as(request, name)
-    forget(BY_DEVICE.key(known) if known else BY_NAME.key(name))
+    forget_tries(BY_DEVICE.key(known) if known else BY_NAME.key(name))
     setattr(request, SIGNED_IN, name)
 
 
@@ -184,4 +184,4 @@ def device_number(request: HttpRequest) -> str:
 def _keys(request: HttpRequest, name: str) -> list[str]:
     known = known_as(request, name)
     person = BY_DEVICE.key(known) if known else BY_NAME.key(name)
-    return [person, of_address(BY_ADDRESS, request)]
+    return [person, address_key(BY_ADDRESS, request)]

@@ -57,7 +57,7 @@ class SignInMiddleware:
         if wait := getattr(request, guards.WAIT, None):
             return too_many(request, wait)
         if name := getattr(request, guards.SIGNED_IN, None):
-            guards.remember(request, response, name)
+            guards.remember_device(request, response, name)
         return response
 
 

@@ -12,7 +12,7 @@ from crowd.models import Endpoint, EndpointRound, Hit, MarketOperation, Stage
 # Endpoints that do not answer as they should.
 
 
-def outages() -> "QuerySet[EndpointRound, Any]":
+def list_outages() -> "QuerySet[EndpointRound, Any]":
     """Rounds of endpoints that are down, the longest outage first; `span` is how long each has lasted."""
     down = EndpointRound.objects.exclude(down_since=None).select_related("endpoint")
     return down.annotate(span=Now() - F("down_since")).order_by("down_since")
@@ -30,7 +30,7 @@ class Comparison:
     open_there_closed_here: list[str]
 
 
-def compare(endpoint: Endpoint) -> Comparison:
+def compare_books(endpoint: Endpoint) -> Comparison:
     """All listings of the account against all our HITs at this endpoint.
 
     Raises MarketplaceDownError where the marketplace cannot be asked.
@@ -53,7 +53,7 @@ def compare(endpoint: Endpoint) -> Comparison:
 State = MarketOperation.State
 
 
-def needs_person(stage: Stage | None = None) -> QuerySet[MarketOperation]:
+def operations_for_people(stage: Stage | None = None) -> QuerySet[MarketOperation]:
     """Operations that a person must decide about: nobody answered, and the list does not tell."""
     found = MarketOperation.objects.filter(needs_person=True, state=State.UNKNOWN).select_related(
         "stage__project", "endpoint", "hit", "assignment__worker"
@@ -61,7 +61,7 @@ def needs_person(stage: Stage | None = None) -> QuerySet[MarketOperation]:
     return (found.filter(stage=stage) if stage else found).order_by("planned_at", "pk")
 
 
-def recent(stage: Stage) -> QuerySet[MarketOperation]:
+def recent_operations(stage: Stage) -> QuerySet[MarketOperation]:
     """The stage's operations, newest first."""
     return (
         MarketOperation.objects.filter(stage=stage)
@@ -70,6 +70,6 @@ def recent(stage: Stage) -> QuerySet[MarketOperation]:
     )
 
 
-def waiting(stage: Stage) -> int:
+def count_waiting_operations(stage: Stage) -> int:
     """How many operations are not finished."""
     return MarketOperation.objects.filter(stage=stage).exclude(state__in=MarketOperation.FINAL).count()

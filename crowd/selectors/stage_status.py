@@ -13,7 +13,7 @@ from core.money.amounts import dollars
 from core.projects.models import Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, LedgerEntry, Stage
-from crowd.selectors.operations import needs_person, waiting
+from crowd.selectors.operations import count_waiting_operations, operations_for_people
 from crowd.selectors.stage_sizes import is_large
 from crowd.selectors.wage import Wage, wage
 from web.cache import cached, moment
@@ -196,7 +196,7 @@ def alarms(stage: Stage) -> list[Alarm]:
     """What is urgent about a stage, the most urgent first."""
     now = timezone.now()
     found: list[Alarm] = []
-    if unknown := needs_person(stage).count():
+    if unknown := operations_for_people(stage).count():
         words = _count(unknown, "operation needs", "operations need")
         found.append(Alarm("now", f"{words} your decision: the marketplace did not answer.", "operations"))
     held = Assignment.objects.filter(stage=stage, held=True, state=Assignment.State.SUBMITTED)
@@ -258,7 +258,7 @@ def _build_status(stage: Stage, counted_at: datetime | None) -> StageStatus:
         progress=stage_progress(stage),
         pay=wage(stage),
         alarms=alarms(stage),
-        waiting=waiting(stage),
+        waiting=count_waiting_operations(stage),
         rewards_cents=totals["rewards"] or 0,
         fees_cents=totals["fees"] or 0,
         counted_at=counted_at,

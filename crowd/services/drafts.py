@@ -25,7 +25,7 @@ from crowd.selectors.stage_sizes import is_large
 
 
 @contextmanager
-def nothing_stays() -> Iterator[None]:
+def roll_back_after() -> Iterator[None]:
     """Whatever is written in here is undone at its end."""
     with transaction.atomic():
         yield
@@ -85,7 +85,7 @@ def is_remembered(name: str) -> bool:
     return name.rpartition("|")[2].startswith(REMEMBERED)
 
 
-def keep(
+def keep_draft(
     assignment: Assignment,
     fields: Mapping[str, str | None],
     telemetry: Mapping[str, Any] | None = None,
@@ -117,14 +117,14 @@ def keep(
             raise TooLongError(
                 f"All answers together are longer than {LARGEST_DRAFT:,} characters. Shorten them, please."
             )
-        row.draft, row.telemetry = draft, summed(row.telemetry, telemetry or {})
+        row.draft, row.telemetry = draft, add_telemetry(row.telemetry, telemetry or {})
         row.saved_at = timezone.now()
         row.save(update_fields=["draft", "telemetry", "saved_at"])
     assignment.draft, assignment.telemetry = row.draft, row.telemetry
     return True
 
 
-def summed(before: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def add_telemetry(before: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
     """What is known of all visits with one visit's newest measures: sums, and the first key of the first.
 
     A visit only counts upwards, so the larger of two reports is the later one.

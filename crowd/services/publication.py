@@ -232,7 +232,7 @@ def listing(
         "places": hit.places,
         "entry_url": settings.TASK_URL
         + reverse("crowd:task", args=[hit.key])
-        + rollback.query(stage, hit, units, installation),
+        + rollback.memo_query(stage, hit, units, installation),
         "frame_height": 0,
         "eligibility": list(rules),
     }

@@ -192,7 +192,7 @@ def _adopt_places(operation: MarketOperation, listing: Listing, found: Recovery)
 def _adopt_unknown(endpoint: Endpoint, token: uuid.UUID, listing: Listing, found: Recovery) -> None:
     """A HIT that was planned and published after the backup."""
     question = str(listing.raw.get("Question", ""))
-    known = rollback.read(question)
+    known = rollback.read_memo(question)
     stage = _stage_of(endpoint, listing, known, question)
     if stage is None:
         if known is not None or f"{settings.TASK_URL}/" in question:

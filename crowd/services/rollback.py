@@ -51,7 +51,7 @@ class Memo:
     installation: str = ""
 
 
-def query(stage: Stage, hit: Hit, units: Sequence[tuple[str, str]], installation: str) -> str:
+def memo_query(stage: Stage, hit: Hit, units: Sequence[tuple[str, str]], installation: str) -> str:
     """`?memo=…` for the address of a HIT's page; empty where it would be too long.
 
     `installation` names the database that published it, see `crowd.outbox.epoch`.
@@ -73,7 +73,7 @@ def query(stage: Stage, hit: Hit, units: Sequence[tuple[str, str]], installation
     return f"?{_PARAMETER}={sealed}" if len(sealed) <= _LONGEST else ""
 
 
-def read(question: str) -> Memo | None:
+def read_memo(question: str) -> Memo | None:
     """The memo in a question that names such an address; None where there is none that we sealed."""
     sealed = _SEALED.search(question)
     text = unseal(sealed[1], purpose=_PURPOSE) if sealed else None
@@ -128,7 +128,7 @@ def _published_later(endpoint: Endpoint, installation: str, newest: Sequence[Lis
             if sent_at[token] is None:
                 yield listing
             continue
-        known = read(str(listing.raw.get("Question", "")))
+        known = read_memo(str(listing.raw.get("Question", "")))
         if known is not None and known.installation == installation:
             yield listing
 

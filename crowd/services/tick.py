@@ -33,7 +33,7 @@ from crowd.outbox import epoch
 from crowd.outbox.calls import Contact
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
-from crowd.selectors.operations import outages
+from crowd.selectors.operations import list_outages
 from crowd.services import panels
 from crowd.services.collection import collect
 from crowd.services.decisions import reconsider
@@ -109,7 +109,7 @@ def book_contact(endpoint: Endpoint, contact: Contact) -> None:
         if begun:
             logger.warning("%s does not answer as it should: %s", endpoint.name, contact.trouble)
     elif contact.answers:
-        down = outages().filter(pk=endpoint.pk)
+        down = list_outages().filter(pk=endpoint.pk)
         before = down.first()
         if before and row.exclude(down_since=None).update(down_since=None, down_cause=""):
             logger.warning("%s answers again, after %s.", endpoint.name, format_span(before.span))

@@ -60,12 +60,12 @@ class Ticket:
     worker: str = ""
 
 
-def write(ticket: Ticket) -> str:
+def write_ticket(ticket: Ticket) -> str:
     """The ticket as text for a hidden field or a header."""
     return signing.dumps(list(astuple(ticket)), salt=_SALT)
 
 
-def read(text: str, *, max_age_s: int) -> Ticket | None:
+def read_ticket(text: str, *, max_age_s: int) -> Ticket | None:
     """The ticket again; None where it is not ours or too old."""
     try:
         return Ticket(*signing.loads(text, salt=_SALT, max_age=max_age_s))
@@ -129,7 +129,7 @@ def task_page(
         "drafts": reverse("crowd:draft", args=[hit.key]),
         "alarm": shown.alarm if shown else "",
         "preview": shown is None,
-        "ticket": write(shown.ticket) if shown else "",
+        "ticket": write_ticket(shown.ticket) if shown else "",
     }
     found = names_in_page(hit, units)
     names = {unit: found[unit] for unit in units}

@@ -31,9 +31,8 @@ from crowd.models import Assignment, Endpoint, Hit
 from crowd.services import drafts, receipts
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
 from crowd.taskpage import fields
-from crowd.taskpage import page as tokens
 from crowd.taskpage.fields import UnreadableError
-from crowd.taskpage.page import Ticket, WorkerForm, names_in_page, task_page, with_places
+from crowd.taskpage.page import Ticket, WorkerForm, names_in_page, read_ticket, task_page, with_places
 
 _SUBMIT_TO = re.compile(
     r"(?P<origin>https?://[a-z0-9.-]+(?::[0-9]{1,5})?|https?://\[[0-9a-f:]+\](?::[0-9]{1,5})?)"
@@ -238,7 +237,7 @@ def _store(
     hit, kind, units = assignment.hit, kind_of(assignment.stage), units_of(assignment)
     form = with_places(hit, form)
     try:
-        kept = drafts.keep(
+        kept = drafts.keep_draft(
             assignment,
             {name: value for name, value in form.items() if "|" in name},
             fields.telemetry_of(form),
@@ -260,7 +259,7 @@ def _store(
             for name, value in result.remember.items()
         }
         if remembered:
-            drafts.keep(assignment, remembered, ours=True)
+            drafts.keep_draft(assignment, remembered, ours=True)
         return task_page(request, hit, units, shown=WorkerForm(assignment, ticket, errors=errors), status=422)
     responses: dict[str, Any] = {unit: result.response for unit, result in parsed.items()}
     receipts.store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])
@@ -292,7 +291,7 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
     is_new_row = found[0].pk != found[1].assignment_pk and not found[0].draft
     try:
         changes, telemetry = fields.draft_of(request)
-        kept = drafts.keep(found[0], with_places(hit, changes), telemetry)
+        kept = drafts.keep_draft(found[0], with_places(hit, changes), telemetry)
     except UnreadableError:
         return JsonResponse({"error": "Send fields and telemetry as JSON."}, status=400)
     except TooLongError as error:
@@ -304,7 +303,7 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
 
 
 def _assignment_of(request: HttpRequest, text: str, hit: Hit) -> tuple[Assignment, Ticket] | None:
-    ticket = tokens.read(text, max_age_s=hit.stage.work_seconds + _GRACE_S)
+    ticket = read_ticket(text, max_age_s=hit.stage.work_seconds + _GRACE_S)
     if ticket is None:
         return None
     assignment = (

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.services import curation, review_decisions
-from annotation.units import truth_of
+from annotation.units import simulated_truth
 from core.projects.models import Project
 from crowd.models import Assignment, Endpoint, Stage
 from crowd.services import review
@@ -42,12 +42,12 @@ def decide_ties(project: Project, *, owner: User) -> tuple[int, int]:
     """Read every query whose editors were of two minds; how many came in, and how many stay out."""
     came_in = stay_out = 0
     for query in Query.objects.filter(project=project, status=Query.Status.TIED).order_by("pk"):
-        truth = truth_of(query.extra)
+        truth = simulated_truth(query.extra)
         if truth.get("kind") == "informational" and truth.get("answerable") == "yes":
-            curation.accept(query=query, actor=owner, reason="One passage can settle it.")
+            curation.accept_query(query=query, actor=owner, reason="One passage can settle it.")
             came_in += 1
         else:
-            curation.exclude(query=query, actor=owner, reason="No short passage settles it.")
+            curation.exclude_query(query=query, actor=owner, reason="No short passage settles it.")
             stay_out += 1
     return came_in, stay_out
 

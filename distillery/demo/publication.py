@@ -8,15 +8,13 @@ from django.urls import reverse
 from core.projects.models import Project
 from evaluations.plans import EvaluationPlan
 from evaluations.report.parts import read_report
-from evaluations.services import evaluate_here
-from evaluations.services import show as show_evaluation
+from evaluations.services import evaluate_here, show_evaluation
 from releases import storage
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy import check as decisions
-from releases.privacy.check import check
+from releases.privacy.check import HAS_TEXT, accept_findings, check_project, redact_findings
 from releases.services.full_release import build_here
-from releases.services.planning import plan, show
+from releases.services.planning import plan_release, show_release
 
 # The evaluation of the finished campaign's release: which metric agrees with its simulated judges.
 
@@ -93,13 +91,13 @@ class ReleaseSummary:
 
 def publish(project: Project, *, owner: User, site: str) -> ReleaseSummary:
     """Look for personal data, decide about it, build, and show the release to everybody."""
-    check(project=project, actor=owner)
+    check_project(project=project, actor=owner)
     findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
-    decided = decisions.redact(findings=findings.filter(decisions.HAS_TEXT), reason=REDACTED, actor=owner)
-    decided += decisions.accept(findings=findings, reason=ACCEPTED, actor=owner)
-    release = plan(project=project, notes=NOTES, options=Options(answers=CARD), actor=owner)
+    decided = redact_findings(findings=findings.filter(HAS_TEXT), reason=REDACTED, actor=owner)
+    decided += accept_findings(findings=findings, reason=ACCEPTED, actor=owner)
+    release = plan_release(project=project, notes=NOTES, options=Options(answers=CARD), actor=owner)
     release, _ = build_here(release, actor=owner)
-    show(release=release, actor=owner)
+    show_release(release=release, actor=owner)
     return ReleaseSummary(
         version=release.version,
         path=str(storage.folder_of(release) or ""),

@@ -239,7 +239,7 @@ def rewrite_page() -> str:
     from annotation.services import query_answers
 
     answer = Answer.objects.get(query__project__slug=MIDDLE, state="rewrite")
-    return reverse("rewriting:rewrite", args=[query_answers.write(answer.pk)])
+    return reverse("rewriting:rewrite", args=[query_answers.write_rewrite_token(answer.pk)])
 
 
 def main() -> None:

@@ -161,7 +161,7 @@ def show_board(request: HttpRequest, access: ProjectAccess, *, version: str, num
     """Make it the release's public leaderboard."""
 
     def action() -> str:
-        services.show(evaluation=find_evaluation(access, version, number), actor=access.user)
+        services.show_evaluation(evaluation=find_evaluation(access, version, number), actor=access.user)
         return f"Release {version} has a public leaderboard. Everybody who has its address can read it."
 
     return run_action(request, action, PAGE, access.project.slug, version, number)
@@ -190,12 +190,12 @@ def file(
     if listed is None:
         raise Http404("The evaluation has no such file.")
     etag = f'"{listed["sha256"]}"'
-    if download_files.known(request, etag):
+    if download_files.has_current_copy(request, etag):
         return download_files.not_modified(etag)
     try:
-        part = download_files.wanted(request, etag, int(listed["bytes"]))
+        part = download_files.wanted_part(request, etag, int(listed["bytes"]))
     except download_files.OutsideError:
-        return download_files.outside(int(listed["bytes"]), etag)
+        return download_files.outside_range(int(listed["bytes"]), etag)
     return download_files.send(
         request,
         opened=lambda: storage.open_at(evaluation, path),

@@ -31,7 +31,7 @@ from metrics.metaeval.papers import resample_overall, yang_bootstrap
 from metrics.metaeval.plan import CorpusRule
 from metrics.metaeval.sweep import ALL, Sweep, curves, is_monotonic
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import tokeniser
+from metrics.tokens.registry import tokeniser_named
 
 PROFILE = "dureader-2018"
 #: The paper's names of the metrics, and how the catalogue calls them.
@@ -122,7 +122,7 @@ def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]:
 
 def examples() -> list[PaperRow]:
     """Examples 1 to 4, with the weights at 1 and gamma at 1 as there."""
-    words = tokeniser("default")
+    words = tokeniser_named("default")
     rows: list[PaperRow] = []
     for first, answers in (("1", _SKIPPING), ("2", _QIN)):
         chunk = Chunk(answers)

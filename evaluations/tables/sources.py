@@ -15,7 +15,7 @@ from evaluations.tables.rows import AnswerTable
 from evaluations.tables.table import open_table
 from releases.errors import ReleaseError
 from releases.models import Release
-from releases.storage import fetched
+from releases.storage import fetched_folder
 
 if TYPE_CHECKING:
     from releases.models import Release
@@ -119,7 +119,7 @@ def _folder(given: str, path: Path) -> Iterator[Path]:
             f"There is no file or folder {given}, and no database in which to look for a release: {error}."
         ) from error
     try:
-        with fetched(release) as folder:
+        with fetched_folder(release) as folder:
             yield folder
     except ReleaseError as error:
         raise EvaluationError(str(error)) from error

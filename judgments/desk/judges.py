@@ -13,8 +13,16 @@ from crowd.services.review import exclude_from_project, exclude_worker
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.desk.columns import JUDGES
 from judgments.selectors import judges as listing
-from judgments.selectors import judges as selectors
-from judgments.selectors.judges import Judge
+from judgments.selectors.judges import (
+    Judge,
+    check_answers,
+    histogram,
+    judgments_of,
+    record,
+    time_plot,
+    verdicts,
+    with_verdicts,
+)
 from judgments.selectors.ratings import scale_of
 from web.access import Role
 from web.forms import read_form, run_action
@@ -70,7 +78,7 @@ def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     """One judge: figures, plots, checks, what they said, their record, and what can be done."""
     worker = _worker(access, pk)
     stage = access.stage
-    rows = page_of(selectors.judgments_of(stage, worker), request)
+    rows = page_of(judgments_of(stage, worker), request)
     return show(
         request,
         "judge.html",
@@ -79,14 +87,14 @@ def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
         tab="judges",
         worker=worker,
         figures=next((row for row in listing.judges(stage) if row.worker == worker.pk), None),
-        plot=selectors.time_plot(stage, worker),
-        histogram=selectors.histogram(stage, worker),
-        verdicts=selectors.verdicts(stage, worker),
+        plot=time_plot(stage, worker),
+        histogram=histogram(stage, worker),
+        verdicts=verdicts(stage, worker),
         scale=scale_of(stage),
-        checks=selectors.check_answers(stage, worker)[:_CHECKS],
+        checks=check_answers(stage, worker)[:_CHECKS],
         page=rows,
-        rows=selectors.with_verdicts(stage, list(rows.object_list)),
-        record=selectors.record(worker, projects_of(access.user)),
+        rows=with_verdicts(stage, list(rows.object_list)),
+        record=record(worker, projects_of(access.user)),
         exclusion=Exclusion.objects.filter(worker=worker, scope=f"stage:{stage.pk}").first(),
         stage_form=ReasonForm(auto_id="stage_%s"),
         project_form=ReasonForm(auto_id="project_%s"),

@@ -12,7 +12,7 @@ from crowd.models import Stage, Worker
 from judgments.desk import agreement
 from judgments.desk.agreement import judging_only
 from judgments.desk.downloads import signature
-from judgments.selectors import judges as selectors
+from judgments.selectors.judges import histogram, time_plot
 from judgments.selectors.live import Live, SystemScore, live
 from judgments.selectors.ratings import scale_of
 from judgments.selectors.reports import standing
@@ -96,7 +96,7 @@ def _sizes(_: Stage, now: Live) -> Plot:
 
 
 def _time(stage: Stage, worker: Worker) -> Plot | None:
-    found = selectors.time_plot(stage, worker)
+    found = time_plot(stage, worker)
     if found is None:
         return None
     rows = [
@@ -111,7 +111,7 @@ def _time(stage: Stage, worker: Worker) -> Plot | None:
 def _beside(stage: Stage, worker: Worker) -> Plot:
     rows = [
         {"score": share.score, "who": who, "percent": round(percent, 2)}
-        for share in selectors.histogram(stage, worker)
+        for share in histogram(stage, worker)
         for who, percent in (("all judges", share.crowd), ("this judge", share.mine))
     ]
     says = "How often this judge gave each score, beside all judges together, in percent."

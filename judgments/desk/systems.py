@@ -1,4 +1,4 @@
-"""Pages of a project's systems: the table, one system with its answers, its download, one answer."""
+"""Pages of a project's systems: the table, one system with its candidates, its download, one answer."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -16,7 +16,7 @@ from annotation.models import HeldOutWorker
 from core.files.cells import cell, csv_text
 from judgments.desk.columns import OF_SYSTEM, SYSTEMS
 from judgments.models import Candidate, CandidateSource, System
-from judgments.selectors import candidates as answers
+from judgments.selectors import candidates
 from judgments.selectors import candidates as selectors
 from judgments.selectors.candidates import AnswerScore, Filters
 from judgments.selectors.references import reference_texts
@@ -58,7 +58,7 @@ def _candidate(access: ProjectAccess, pk: int) -> Candidate:
 @require_safe
 @on_project()
 def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
-    """All systems with what became of their answers."""
+    """All systems with what became of their candidates."""
     sources = (
         CandidateSource.objects.filter(project=access.project).defer("report", "options").order_by("-pk")
     )
@@ -120,7 +120,7 @@ def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
     (counts,) = selectors.systems(access.project, row)
 
     def with_said(found: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
-        said = answers.load_answer_scores(each.pk for each in found)
+        said = candidates.load_answer_scores(each.pk for each in found)
         return [(each, said.get(each.pk, AnswerScore())) for each in found]
 
     return respond(
@@ -144,7 +144,7 @@ def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 
 
 def _rows(row: System, asked: GridRequest) -> QuerySet[Candidate]:
-    return answers.rows(row, Filters(asked["state"], asked["q"], asked.column.name))
+    return candidates.rows(row, Filters(asked["state"], asked["q"], asked.column.name))
 
 
 @require_safe
@@ -163,7 +163,7 @@ def _lines(rows: Any) -> Iterator[str]:
     yield csv_text([(*_COLUMNS, "judgments", "mean", "simulated")])
     found = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
     while some := list(islice(found, _AT_ONCE)):
-        said = answers.load_answer_scores(pk for pk, *_ in some)
+        said = candidates.load_answer_scores(pk for pk, *_ in some)
         yield csv_text(_cells(values, said.get(pk, AnswerScore())) for pk, *values in some)
 
 
@@ -205,7 +205,7 @@ def candidate(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRe
         system=row.system,
         references=reference_texts([row.query_id]).get(row.query_id, []),
         beside=links_of_query(access.project, row.query, {"candidate": row.pk}),
-        said=answers.load_answer_scores([pk]).get(pk, AnswerScore()),
+        said=candidates.load_answer_scores([pk]).get(pk, AnswerScore()),
         out=selectors.OUT,
         why_form=AnswerReasonForm(),
     )

@@ -8,8 +8,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from annotation import units as scopes
-from annotation.units import known_scale, known_score
+from annotation.units import distil_scope, judge_scope, known_scale, known_score
 from core.projects.models import Project
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
@@ -208,7 +207,7 @@ class Judging(SimpleKind):
 
     def all_scopes(self, stage: Stage, units: Sequence[str]) -> set[str]:
         """Who wrote an answer to one of the queries does not judge them."""
-        return {scopes.judge(query) for query in queries_of(units).values()}
+        return {judge_scope(query) for query in queries_of(units).values()}
 
     def marks(self, stage: Stage, unit: str) -> list[str]:
         """Who judged an answer has read correct ones, and writes none to the query."""
@@ -216,7 +215,7 @@ class Judging(SimpleKind):
 
     def all_marks(self, stage: Stage, units: Sequence[str]) -> set[str]:
         """Who judged answers to the queries writes none."""
-        return {scopes.distil(query) for query in queries_of(units).values()}
+        return {distil_scope(query) for query in queries_of(units).values()}
 
     def record(self, assignment: Assignment, unit: str, response: Any) -> None:
         """Keep the judgment, or the answer to a check."""

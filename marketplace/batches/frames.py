@@ -15,7 +15,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 
 from marketplace.batches import placeholders
-from marketplace.html import headers, task_document
+from marketplace.html import task_document, task_headers
 from marketplace.models import BatchTask, Template
 from marketplace.taskpages import NO_ASSIGNMENT, for_frames, refused
 
@@ -48,7 +48,7 @@ def look(request: HttpRequest, signature: str) -> HttpResponse:
     if found is None:
         return refused(request, "There is no preview at this address", GONE, status=404)
     html, hosts = found
-    return HttpResponse(task_document(html), headers=headers(hosts))
+    return HttpResponse(task_document(html), headers=task_headers(hosts))
 
 
 def _shown(signature: str) -> tuple[str, list[str]] | None:

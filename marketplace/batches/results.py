@@ -72,7 +72,7 @@ class Decision:
         return not self.reason
 
 
-def read(sheet: Sheet) -> tuple[list[Decision], int]:
+def read_decisions(sheet: Sheet) -> tuple[list[Decision], int]:
     """Decisions of a file, and how many of its lines have none. Raises SheetError at any fault."""
     if missing := [name for name in NEEDED if name not in sheet.columns]:
         raise sheet.error(
@@ -131,7 +131,7 @@ def _decision(sheet: Sheet, line: int, assignment_id: str, approve: str, reason:
     return Decision(line, assignment_id, reason)
 
 
-def all_waiting(batch: Batch, *, seen: datetime) -> list[Decision]:
+def decisions_on_all_waiting(batch: Batch, *, seen: datetime) -> list[Decision]:
     """Approvals of what waited when somebody looked, the oldest first; at most `MOST`, for one job."""
     there = Q(submitted_at__lte=seen) & (Q(visible_at=None) | Q(visible_at__lte=seen))
     rows = Holding.objects.filter(there, hit__batch=batch, state=State.SUBMITTED)
@@ -139,7 +139,7 @@ def all_waiting(batch: Batch, *, seen: datetime) -> list[Decision]:
     return [Decision(number, assignment_id) for number, assignment_id in enumerate(ids, start=1)]
 
 
-def start(
+def start_decisions(
     *, batch: Batch, decisions: list[Decision], file_name: str, override: bool, once: str, left: int = 0
 ) -> Job:
     """Make these decisions by a job. With `override`, an x turns a rejection into an approval.
@@ -235,7 +235,7 @@ BETWEEN = "|"
 _PARTS = ("FreeText", "SelectionIdentifier", "OtherSelectionText", "UploadedFileKey")
 
 
-def fields(xml: str) -> dict[str, str]:
+def answer_fields(xml: str) -> dict[str, str]:
     """Name → answer; what is no such document has no fields."""
     try:
         root = SafeTree.fromstring(xml, forbid_dtd=True)
@@ -283,7 +283,7 @@ _READ = (
 Row = dict[str, Any]
 
 
-def assignments(batch: Batch, shown: str = "all") -> QuerySet[Holding]:
+def result_assignments(batch: Batch, shown: str = "all") -> QuerySet[Holding]:
     """Answered assignments of a batch, in the order of its rows and of their submission."""
     states = Holding.ANSWERED if shown == "all" else (State(shown),)
     return Holding.objects.filter(hit__batch=batch, state__in=states).order_by(
@@ -291,9 +291,9 @@ def assignments(batch: Batch, shown: str = "all") -> QuerySet[Holding]:
     )
 
 
-def lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
+def result_lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
     """The file, some hundred rows at a time; no cell of it is run by a spreadsheet."""
-    rows = assignments(batch, shown)
+    rows = result_assignments(batch, shown)
     names, more = answer_columns(
         rows.order_by().values_list("answer", flat=True).iterator(chunk_size=_AT_ONCE)
     )
@@ -320,7 +320,7 @@ def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:
     counts: Counter[str] = Counter()
     more = False
     for document in documents:
-        for name in fields(document):
+        for name in answer_fields(document):
             if name in counts or len(counts) < _NAMES_KEPT:
                 counts[name] += 1
             else:
@@ -333,25 +333,25 @@ def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates") -> Iterat
     yield row["hit__hit_id"]
     for name in ("type_id", "title", "description", "keywords"):
         yield row[f"hit__hit_type__{name}"]
-    yield from (money(row["hit__reward_cents"]), written(row["hit__created_at"]))
+    yield from (money(row["hit__reward_cents"]), format_moment(row["hit__created_at"]))
     yield from (str(row["hit__max_assignments"]), row["hit__annotation"])
     yield from (str(row["hit__hit_type__duration_s"]), str(row["hit__hit_type__auto_approval_s"]))
-    yield from (written(row["hit__expires_at"]), "")
+    yield from (format_moment(row["hit__expires_at"]), "")
     yield str(int((row["hit__expires_at"] - row["hit__created_at"]).total_seconds()))
     yield from (row["assignment_id"], row["worker__worker_id"], row["state"].capitalize())
     for name in ("accepted_at", "submitted_at", "auto_approve_at", "approved_at", "rejected_at"):
-        yield written(row[name])
+        yield format_moment(row[name])
     yield from (row["feedback"], str(int((row["submitted_at"] - row["accepted_at"]).total_seconds())))
     yield from rates.of(row["worker"])
     yield from row["hit__batch_task__values"]
-    given = fields(row["answer"])
+    given = answer_fields(row["answer"])
     for name in names:
         yield given.pop(name, "")
     if more:
         yield json.dumps(given, ensure_ascii=False) if given else ""
 
 
-def written(moment: datetime | None) -> str:
+def format_moment(moment: datetime | None) -> str:
     """A time as MTurk's files have it, in UTC."""
     return f"{moment:%a %b %d %H:%M:%S} UTC {moment:%Y}" if moment else ""
 

@@ -203,9 +203,9 @@ def delete_batch(options: Facts) -> Facts:
 def write_results(options: Facts) -> Facts:
     """batch results REQUESTER NUMBER FILE."""
     batch = _batch(options)
-    count = results.assignments(batch, options["show"]).count()
+    count = results.result_assignments(batch, options["show"]).count()
     with options["file"].open("w", encoding="utf-8", newline="") as file:
-        file.writelines(results.lines(batch, now=clock.now(), shown=options["show"]))
+        file.writelines(results.result_lines(batch, now=clock.now(), shown=options["show"]))
     return {"file": str(options["file"]), "assignments": count}
 
 
@@ -220,8 +220,8 @@ def review_batch(options: Facts) -> Facts:
             sheet=options["sheet"],
             limits=RESULTS,
         )
-        decisions, left = results.read(sheet)
-    job = results.start(
+        decisions, left = results.read_decisions(sheet)
+    job = results.start_decisions(
         batch=batch,
         decisions=decisions,
         left=left,

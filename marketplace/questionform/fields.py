@@ -52,7 +52,7 @@ def blank(form: Form) -> FormAnswers:
     return given
 
 
-def read(form: Form, post: QueryDict) -> FormAnswers:
+def read_form_answers(form: Form, post: QueryDict) -> FormAnswers:
     """What was posted; `problems` of the result has a sentence for each question that is not well answered.
 
     An AnswerFormatRegex is not looked at: it is the requester's, and a regular expression can be written

@@ -51,12 +51,12 @@ def open_alerts(requester: Requester) -> QuerySet[KeyAlert]:
     return KeyAlert.objects.filter(key__requester=requester, seen_at=None)
 
 
-def mark_seen(*, requester: Requester, last: int, by: AbstractBaseUser) -> int:
+def mark_alerts_seen(*, requester: Requester, last: int, by: AbstractBaseUser) -> int:
     """Close the alerts up to the key `last`, which is what a person saw; how many were open."""
     return open_alerts(requester).filter(pk__lte=last).update(seen_at=clock.now(), seen_by=by)
 
 
-def send_letter(*, requester_pk: int) -> None:
+def send_alert_letter(*, requester_pk: int) -> None:
     """Write to the requester's owner about all open alerts.
 
     A mail server that does not answer is asked again by the job, so a letter that is cut off may come twice.
@@ -129,7 +129,7 @@ def valid_at(now: datetime) -> Q:
 
 
 @transaction.atomic
-def issue(
+def issue_key(
     *,
     requester: Requester,
     label: str = "",
@@ -168,7 +168,7 @@ def issue(
 
 
 @transaction.atomic
-def end(*, key: AccessKey, after: timedelta = timedelta()) -> datetime:
+def end_key(*, key: AccessKey, after: timedelta = timedelta()) -> datetime:
     """End a key, at once or so much later; never later than it was to end before. When it ends."""
     at = clock.now() + after
     if not _end(AccessKey.objects.filter(valid_at(clock.now()), pk=key.pk), at):

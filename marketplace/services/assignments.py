@@ -11,7 +11,7 @@ from core.database.composedqueries import ComposedInsert, ComposedQuery, Compose
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Holding, Place, Worker
-from marketplace.notifications import emit
+from marketplace.notifications import emit_event
 from marketplace.policies import known_answers
 from marketplace.questions import answers_xml
 from marketplace.selectors import hit_status, is_followed
@@ -191,7 +191,7 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
     hit.open_places -= 1
     hit.pending += 1
     _TAKEN.run(hit.pk, hit.open_places, hit.pending, hit.places_made)
-    emit("AssignmentAccepted", hit, assignment_id=holding.assignment_id, at=now)
+    emit_event("AssignmentAccepted", hit, assignment_id=holding.assignment_id, at=now)
     return holding
 
 
@@ -240,7 +240,7 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], answer: str =
             if followed:
                 followed.pending -= 1
                 followed.submitted += 1
-                emit("AssignmentSubmitted", followed, assignment_id=holding.assignment_id, at=now)
+                emit_event("AssignmentSubmitted", followed, assignment_id=holding.assignment_id, at=now)
                 known_answers.review(holding, followed, now)
             if not delay and holding.state == State.SUBMITTED:
                 approve_locked(holding=holding, hit=followed or lock_hit(holding.hit_id), at=now, auto=True)

@@ -8,7 +8,7 @@ from django.db.models import F
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Place, Worker
-from marketplace.notifications import emit
+from marketplace.notifications import emit_event
 from marketplace.policies import plurality
 from marketplace.selectors import is_expired, is_reviewable
 from marketplace.services.holds import settle_hold
@@ -32,7 +32,7 @@ def notice_expiry(hit: HIT, now: datetime) -> None:
         return
     hit.expiry_watched = False
     hit.save(update_fields=["expiry_watched"])
-    emit("HITExpired", hit, at=hit.expires_at)
+    emit_event("HITExpired", hit, at=hit.expires_at)
     if hit.open_places:
         notice_reviewable(hit, now, at=hit.expires_at)
 
@@ -45,7 +45,7 @@ def notice_reviewable(hit: HIT, now: datetime, *, at: datetime) -> None:
     if is_reviewable(hit, now):
         plurality.review(hit, now)
     if is_reviewable(hit, now):
-        emit("HITReviewable", hit, at=at)
+        emit_event("HITReviewable", hit, at=at)
 
 
 State = Holding.State
@@ -84,5 +84,5 @@ def _end_without_answer(holding: Holding, state: Holding.State, at: datetime) ->
     counter = "returned_count" if state == State.RETURNED else "abandoned_count"
     Worker.objects.filter(pk=holding.worker_id).update(**{counter: F(counter) + 1})
     event = "AssignmentReturned" if state == State.RETURNED else "AssignmentAbandoned"
-    emit(event, hit, assignment_id=holding.assignment_id, at=at)
+    emit_event(event, hit, assignment_id=holding.assignment_id, at=at)
     notice_reviewable(hit, now, at=max(at, hit.expires_at))

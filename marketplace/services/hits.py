@@ -15,7 +15,7 @@ from marketplace.eligibility import Requirement
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Batch, HITType, Requester
-from marketplace.notifications import emit
+from marketplace.notifications import emit_event
 from marketplace.policies import known_answers, plurality
 from marketplace.questions import parse_question
 from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired, is_reviewable, watches_expiry
@@ -108,7 +108,7 @@ def create_hit(
     _NEW.run(hit)
     cost = max_assignments * (hit.reward_cents + hit.fee_cents)
     ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit)], at=created)
-    emit("HITCreated", hit, at=created)
+    emit_event("HITCreated", hit, at=created)
     return hit
 
 
@@ -182,7 +182,7 @@ def set_expiration(*, hit: HIT, expires_at: datetime, now: datetime) -> HIT:
         )
     elif expires_at > hit.expires_at:
         lengthen_locked(hit, expires_at, now)
-        emit("HITExtended", hit, at=now)
+        emit_event("HITExtended", hit, at=now)
     return hit
 
 
@@ -219,7 +219,7 @@ def _dispose_locked(hit: HIT, now: datetime, *, at: datetime) -> HIT:
     hit.expiry_watched = False
     settle_hold(hit, now)
     hit.save(update_fields=["disposed_at", "expiry_watched", "held_places"])
-    emit("HITDisposed", hit, at=at)
+    emit_event("HITDisposed", hit, at=at)
     return hit
 
 

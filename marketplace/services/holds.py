@@ -6,7 +6,7 @@ from marketplace import ledger
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT
-from marketplace.notifications import emit
+from marketplace.notifications import emit_event
 from marketplace.selectors import hit_status, is_expired, watches_expiry
 
 
@@ -53,7 +53,7 @@ def add_places_locked(hit: HIT, places: int, now: datetime) -> None:
     hit.reviewing = False
     settle_hold(hit, now)
     hit.save(update_fields=["max_assignments", "open_places", "held_places", "reviewing"])
-    emit("HITExtended", hit, at=now)
+    emit_event("HITExtended", hit, at=now)
 
 
 def lengthen_locked(hit: HIT, expires_at: datetime, now: datetime) -> None:

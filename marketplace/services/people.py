@@ -52,7 +52,7 @@ def create_requester(
                 owner=owner,  # type: ignore[misc]
                 created_at=clock.now(),
             )
-            key = accesskeys.issue(requester=requester, by=by)
+            key = accesskeys.issue_key(requester=requester, by=by)
     except IntegrityError as error:
         raise Refusal("NameTaken", f"There is already a requester named {name!r}.") from error
     return requester, key

@@ -12,7 +12,7 @@ from marketplace import ledger
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
-from marketplace.notifications import emit
+from marketplace.notifications import emit_event
 from marketplace.services.activity import note
 from marketplace.services.locking import lock_hit
 
@@ -72,7 +72,7 @@ def approve_locked(
     hit.save(update_fields=["submitted", "approved", "held_places"])
     _pay_reward(holding, hit, at)
     Worker.objects.filter(pk=holding.worker_id).update(approved_count=F("approved_count") + 1)
-    emit("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=at)
+    emit_event("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=at)
 
 
 def _pay_reward(holding: Holding, hit: HIT, at: datetime) -> None:
@@ -109,7 +109,7 @@ def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: d
     Worker.objects.filter(pk=holding.worker_id).update(
         approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
     )
-    emit("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=now)
+    emit_event("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=now)
     note(hit.requester_id, "assignment.unrejected", holding.assignment_id, holding.worker.worker_id)
     return holding
 
@@ -144,7 +144,7 @@ def reject_locked(*, holding: Holding, hit: HIT, feedback: str, at: datetime) ->
         at=at,
     )
     Worker.objects.filter(pk=holding.worker_id).update(rejected_count=F("rejected_count") + 1)
-    emit("AssignmentRejected", hit, assignment_id=holding.assignment_id, at=at)
+    emit_event("AssignmentRejected", hit, assignment_id=holding.assignment_id, at=at)
 
 
 @transaction.atomic

@@ -39,7 +39,7 @@ from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 from metrics.tokens.tokeniser import Tokeniser
 
 Flags = npt.NDArray[np.bool_]

@@ -22,7 +22,7 @@ from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Chunk
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 from metrics.tokens.tokeniser import Tokeniser
 
 #: What a smoothing is given when nothing is said.

@@ -23,7 +23,7 @@ from metrics.base import ChunkValues, Floats, Metric, Survey, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 from metrics.tokens.tokeniser import Tokeniser
 
 Hashes = npt.NDArray[np.uint64]

@@ -25,7 +25,7 @@ from metrics.answers.rouge import f_measure
 from metrics.base import ChunkValues, Metric, signature
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 from metrics.tokens.runs import Runs, cut
 from metrics.tokens.tokeniser import Tokeniser
 

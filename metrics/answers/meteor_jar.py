@@ -27,7 +27,7 @@ from metrics.base import ChunkValues, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Chunk
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 from metrics.tokens.tokeniser import Tokeniser
 
 _running: dict[tuple[int, tuple[str, ...]], "Program"] = {}

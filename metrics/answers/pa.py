@@ -30,7 +30,7 @@ from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 
 References = tuple[str, ...]
 #: Of sets of (candidates, references): per set the value of each candidate with each reference alone (n, k).

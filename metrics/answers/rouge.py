@@ -24,7 +24,7 @@ from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Ids, Tokens
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 from metrics.tokens.tokeniser import Tokeniser
 
 # Lengths of longest common subsequences of candidates and references.

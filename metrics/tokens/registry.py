@@ -150,12 +150,14 @@ PTB_KPQA = Tokeniser("ptb-kpqa", _kept)
 PTB_KPQA_WORDS = Tokeniser("ptb-kpqa-words", _kept_words)
 
 
-TOKENISERS: dict[str, Tokeniser] = {tokeniser.name: tokeniser for tokeniser in (DEFAULT, CHAR, WHITESPACE)}
+TOKENISERS: dict[str, Tokeniser] = {
+    tokeniser_named.name: tokeniser_named for tokeniser_named in (DEFAULT, CHAR, WHITESPACE)
+}
 TOKENISERS |= {one.name: one for one in (PLAIN, MARKS, FIT)}
 TOKENISERS |= {one.name: one for one in (PTB, PTB_KPQA, PTB_KPQA_WORDS)}
 
 
-def tokeniser(name: str) -> Tokeniser:
+def tokeniser_named(name: str) -> Tokeniser:
     """The tokeniser of that name; MetricError names those that there are."""
     try:
         return TOKENISERS[name]

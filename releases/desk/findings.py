@@ -18,8 +18,14 @@ from judgments.models import Candidate
 from releases import selectors
 from releases.desk.forms import CheckForm, DecisionForm, chosen, way
 from releases.models import PrivacyFinding
-from releases.privacy import check as decisions
-from releases.privacy.check import Parts, counted, parts
+from releases.privacy.check import (
+    Parts,
+    accept_findings,
+    count_findings,
+    parts,
+    redact_findings,
+    reopen_findings,
+)
 from releases.privacy.rules import RULES
 from releases.services.job_requests import CHECK, look_for_findings
 from web.access import ProjectAccess, Role, on_project
@@ -51,7 +57,7 @@ def privacy(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     rule = tables.choice(request, "rule", {"": "All rules", **RULES})
     rows = selectors.findings_of(access.project, state.chosen, rule.chosen).select_related("decided_by")
     page = page_of(rows, request)
-    counts = counted(access.project)
+    counts = count_findings(access.project)
     totals = {name: sum(states.get(name, 0) for states in counts.values()) for name in STATES}
     return show(
         request,
@@ -129,14 +135,17 @@ def decide(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         rows = _chosen(request, access)
         decision = request.POST.get("do", "")
         if decision == "accept":
-            done, words = decisions.accept(findings=rows, reason=reason, actor=access.user), "may stay"
+            done, words = (
+                accept_findings(findings=rows, reason=reason, actor=access.user),
+                "may stay",
+            )
         elif decision == "redact":
             done, words = (
-                decisions.redact(findings=rows, reason=reason, actor=access.user),
+                redact_findings(findings=rows, reason=reason, actor=access.user),
                 "will be blacked out",
             )
         elif decision == "reopen":
-            done, words = decisions.reopen(findings=rows, actor=access.user), "open again"
+            done, words = reopen_findings(findings=rows, actor=access.user), "open again"
         else:
             raise FormError("Choose what is to happen to them.")
         if not done:

@@ -100,7 +100,7 @@ def page(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpRe
         folder=FOLDER,
         tab="releases",
         release=release,
-        files=download_files.offered(release) if ready else [],
+        files=download_files.list_download_files(release) if ready else [],
         link=_address(request, release, access) if ready else "",
         earlier=selectors.before(release),
         splits=SPLITS,
@@ -166,7 +166,7 @@ def _progress(release: Release | None, job: Job | None) -> dict[str, Any]:
     return {
         "job": job,
         "done": done,
-        "over": failed or (not done and release is not None and planning.stuck(release, job)),
+        "over": failed or (not done and release is not None and planning.is_stuck(release, job)),
         "why": (release.error if release else "") or (job.error if job else ""),
     }
 
@@ -200,7 +200,7 @@ def again(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpR
 
     def action() -> str:
         release = find_release(access, version)
-        if planning.stuck(release, selectors.job_of(release)):
+        if planning.is_stuck(release, selectors.job_of(release)):
             planning.give_up(release=release, why="Its worker stopped.", actor=access.user)
         begin_again(release=release, actor=access.user)
         return f"Release {version} is being built again."
@@ -214,7 +214,7 @@ def publish(request: HttpRequest, access: ProjectAccess, *, version: str) -> Htt
     """Give it a page that needs no log-in."""
 
     def action() -> str:
-        planning.show(release=find_release(access, version), actor=access.user)
+        planning.show_release(release=find_release(access, version), actor=access.user)
         return f"Release {version} has a public page. Everybody who has its address can download its files."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -226,7 +226,7 @@ def hide(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpRe
     """Take the public page away."""
 
     def action() -> str:
-        planning.hide(release=find_release(access, version), actor=access.user)
+        planning.hide_release(release=find_release(access, version), actor=access.user)
         return f"Release {version} is for members of the project again."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -242,7 +242,7 @@ def withdraw(request: HttpRequest, access: ProjectAccess, *, version: str) -> Ht
         given = read_form(WithdrawForm(request.POST))
         if given["typed"].strip() != version:
             raise FormError(f"Type {version} to withdraw it; this was something else.")
-        planning.withdraw(release=release, reason=given["reason"], actor=access.user)
+        planning.withdraw_release(release=release, reason=given["reason"], actor=access.user)
         return f"Release {version} is withdrawn. Its page stays and says why."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -286,11 +286,11 @@ def difference(request: HttpRequest, access: ProjectAccess, *, version: str) -> 
 @on_project()
 def file(request: HttpRequest, access: ProjectAccess, *, version: str, path: str) -> HttpResponseBase:
     """One file."""
-    return download_files.file(request, find_release(access, version), path, user=access.user)
+    return download_files.send_file(request, find_release(access, version), path, user=access.user)
 
 
 @require_safe
 @on_project()
 def archive(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpResponseBase:
     """All files."""
-    return download_files.archive(request, find_release(access, version), user=access.user)
+    return download_files.send_archive(request, find_release(access, version), user=access.user)

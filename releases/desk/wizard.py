@@ -22,7 +22,7 @@ from releases.desk.forms import CardForm, card_of, read_choices, way
 from releases.errors import ReleaseError
 from releases.groups import OPTIONAL
 from releases.models import PrivacyFinding
-from releases.privacy.check import counted
+from releases.privacy.check import count_findings
 from releases.services import release_preview
 from releases.services.job_requests import begin
 from web.access import ProjectAccess, Role, on_project
@@ -166,7 +166,7 @@ OPEN = PrivacyFinding.State.OPEN
 
 def open_findings(access: ProjectAccess) -> int:
     """How many findings of the privacy check wait for a person."""
-    return sum(states.get(OPEN, 0) for states in counted(access.project).values())
+    return sum(states.get(OPEN, 0) for states in count_findings(access.project).values())
 
 
 @require_safe

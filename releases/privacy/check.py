@@ -66,7 +66,7 @@ BLACKED_OUT = "Nobody needs to know it."
 HAS_TEXT = Q(end__gt=0)
 
 
-def accept(*, findings: QuerySet[PrivacyFinding], reason: str, actor: Any) -> int:
+def accept_findings(*, findings: QuerySet[PrivacyFinding], reason: str, actor: Any) -> int:
     """Let findings stay as they are, for a reason that is kept; how many there were."""
     reason = reason.strip()
     if not reason:
@@ -75,13 +75,13 @@ def accept(*, findings: QuerySet[PrivacyFinding], reason: str, actor: Any) -> in
     return _decide(undecided, State.ACCEPTED, "privacy.accepted", reason, actor)
 
 
-def redact(*, findings: QuerySet[PrivacyFinding], reason: str = "", actor: Any) -> int:
+def redact_findings(*, findings: QuerySet[PrivacyFinding], reason: str = "", actor: Any) -> int:
     """Black findings out in every release to come; how many there were. A small group has nothing to hide."""
     undecided = findings.filter(HAS_TEXT, state__in=[State.OPEN, State.ACCEPTED])
     return _decide(undecided, State.REDACTED, "privacy.redacted", reason.strip() or BLACKED_OUT, actor)
 
 
-def reopen(*, findings: QuerySet[PrivacyFinding], actor: Any) -> int:
+def reopen_findings(*, findings: QuerySet[PrivacyFinding], actor: Any) -> int:
     """Take decisions back; how many there were."""
     decided = findings.filter(state__in=[State.ACCEPTED, State.REDACTED])
     return _decide(decided, State.OPEN, "privacy.reopened", "", actor)
@@ -120,7 +120,7 @@ class Text(NamedTuple):
     text: str
 
 
-def batches(project: Project) -> Iterator[list[Text]]:
+def text_batches(project: Project) -> Iterator[list[Text]]:
     """All texts, some thousands at a time: queries, then answers of people, then those of systems."""
     for rows in (_queries(project), _answers(project), _candidates(project)):
         batch: list[Text] = []
@@ -133,7 +133,7 @@ def batches(project: Project) -> Iterator[list[Text]]:
             yield batch
 
 
-def count(project: Project) -> int:
+def count_texts(project: Project) -> int:
     """About how many there are, for progress: a query counts once."""
     return (
         released(project, DEFAULT_DB_ALIAS, OPTIONAL).count()
@@ -201,7 +201,7 @@ class PrivacyCounts:
         return self.of(State.OPEN)
 
 
-def check(*, project: Project, actor: Any = None, progress: Progress | None = None) -> PrivacyCounts:
+def check_project(*, project: Project, actor: Any = None, progress: Progress | None = None) -> PrivacyCounts:
     """Read every text that a release would hold. What is no longer found is gone; decisions stay.
 
     A finding is open again where its text has changed, or where it comes back. Memory does not grow with the
@@ -209,8 +209,8 @@ def check(*, project: Project, actor: Any = None, progress: Progress | None = No
     """
     now = timezone.now()
     finder = Finder(_ids(project))
-    total, done = count(project), 0
-    for batch in batches(project):
+    total, done = count_texts(project), 0
+    for batch in text_batches(project):
         found = [
             PrivacyFinding(
                 project=project,
@@ -234,7 +234,7 @@ def check(*, project: Project, actor: Any = None, progress: Progress | None = No
     vanished = PrivacyFinding.objects.filter(project=project, found_at__lt=now).exclude(state=State.GONE)
     with transaction.atomic():
         vanished.update(state=State.GONE)
-        checked = PrivacyCounts(done, counted(project))
+        checked = PrivacyCounts(done, count_findings(project))
         record(
             project=project,
             action="privacy.checked",
@@ -245,7 +245,7 @@ def check(*, project: Project, actor: Any = None, progress: Progress | None = No
     return checked
 
 
-def counted(project: Project) -> dict[str, dict[str, int]]:
+def count_findings(project: Project) -> dict[str, dict[str, int]]:
     """Findings of a project by rule and state."""
     rows = PrivacyFinding.objects.filter(project=project).order_by("rule", "state")
     counts: dict[str, dict[str, int]] = {}

@@ -33,12 +33,12 @@ from releases.manifest import (
 )
 from releases.models import Release, ReleaseFile
 from releases.options import Options, options_of
-from releases.services.planning import plan
+from releases.services.planning import plan_release
 from releases.services.release_content import ReleaseTables, gather, scale_in_words
 from releases.source import Progress, Source, silent
 from releases.tables import SPLITS
 
-__all__ = ["BuiltFiles", "build", "finish", "plan"]
+__all__ = ["BuiltFiles", "build", "finish", "plan_release"]
 
 State = Release.State
 _BATCH = 500

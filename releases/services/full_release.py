@@ -13,7 +13,7 @@ from releases import storage
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy.check import accept, check
+from releases.privacy.check import accept_findings, check_project
 from releases.services import build
 from releases.services.job_requests import BUILD
 from releases.services.planning import give_up
@@ -41,11 +41,11 @@ def release_now(
     `copy` gets the folder with the files before they are put away. Raises ReleaseError while findings wait
     for a person. A build that ends in any other way is marked failed.
     """
-    checked = check(project=project, actor=actor, progress=progress)
+    checked = check_project(project=project, actor=actor, progress=progress)
     if checked.open and accepting.strip():
         found = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
-        accept(findings=found, reason=accepting, actor=actor)
-    release = build.plan(project=project, version=version, notes=notes, options=options, actor=actor)
+        accept_findings(findings=found, reason=accepting, actor=actor)
+    release = build.plan_release(project=project, version=version, notes=notes, options=options, actor=actor)
     return build_here(release, actor=actor, progress=progress, copy=copy)
 
 
@@ -74,7 +74,7 @@ def build_here(
         give_up(release=release, why=why, actor=actor, stop=False)
         jobs.fail(job=job, error=why, permanent=True)
         if isinstance(error, LeaseLostError):
-            storage.forget(release)
+            storage.forget_files(release)
             raise ReleaseError(f"The build of {release.version} was cancelled; nothing is kept.") from error
 
     with on_failure(mark_failed):
@@ -97,7 +97,7 @@ def _build(
             copy(folder)
         if built.same is None:
             progress(0, 0, "Putting the files away")
-            storage.keep(release, folder, move=True)
+            storage.keep_files(release, folder, move=True)
 
     def finish() -> dict[str, Any]:
         ready = build.finish(release, built, actor=actor)

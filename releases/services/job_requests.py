@@ -18,7 +18,7 @@ BUILD, CHECK = "releases.build", "releases.check"
 @transaction.atomic
 def begin(*, project: Project, version: str = "", notes: str = "", options: Options, actor: Any) -> Release:
     """Plan a release and queue the job that builds it; ReleaseError where it cannot be built."""
-    release = build.plan(project=project, version=version, notes=notes, options=options, actor=actor)
+    release = build.plan_release(project=project, version=version, notes=notes, options=options, actor=actor)
     given = {"release": release.pk, "project": project.pk, "version": release.version}
     job = enqueue(kind=BUILD, payload=given, effect=f"release:{release.pk}:{uuid.uuid4().hex}")
     Release.objects.filter(pk=release.pk).update(job=job.pk)

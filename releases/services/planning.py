@@ -26,7 +26,7 @@ _LONGEST, _LONGEST_ERROR = 300, 2000
 
 
 @transaction.atomic
-def show(*, release: Release, actor: Any) -> None:
+def show_release(*, release: Release, actor: Any) -> None:
     """Give a ready release a page that needs no log-in."""
     if not _rows(release, State.READY).filter(public=False).update(public=True):
         raise ReleaseError(f"Release {release.version} is public already, or there is nothing to show.")
@@ -34,7 +34,7 @@ def show(*, release: Release, actor: Any) -> None:
 
 
 @transaction.atomic
-def hide(*, release: Release, actor: Any) -> None:
+def hide_release(*, release: Release, actor: Any) -> None:
     """Take the public page away; what people have downloaded they keep."""
     if not _rows(release, *Release.BUILT).filter(public=True).update(public=False):
         raise ReleaseError(f"Release {release.version} is not public.")
@@ -42,7 +42,7 @@ def hide(*, release: Release, actor: Any) -> None:
 
 
 @transaction.atomic
-def withdraw(*, release: Release, reason: str, actor: Any) -> None:
+def withdraw_release(*, release: Release, reason: str, actor: Any) -> None:
     """Offer the files no more. The record stays and shows the reason: who has the files looks here."""
     reason = reason.strip()
     if not reason:
@@ -72,7 +72,7 @@ def give_up(*, release: Release, why: str, actor: Any = None, stop: bool = True)
     return True
 
 
-def stuck(release: Release, job: Job | None) -> bool:
+def is_stuck(release: Release, job: Job | None) -> bool:
     """Whether a release waits for a build that nobody does any more: its worker died for the last time."""
     return release.state == State.BUILDING and (job is None or not is_alive(job_id=job.pk))
 
@@ -97,7 +97,7 @@ _DEAD = timedelta(minutes=10)
 
 
 @transaction.atomic
-def plan(
+def plan_release(
     *, project: Project, version: str = "", notes: str = "", options: Options, actor: Any = None
 ) -> Release:
     """A release in the state `building`; without a version it is the next one.

@@ -23,7 +23,7 @@ MODELS: Mapping[str, str] = MappingProxyType(
         "current": "current turn only",
     }
 )
-DEFAULT = "cq2"
+DEFAULT_MODEL = "cq2"
 #: What the published page and its endpoint call them.
 PUBLISHED: Mapping[str, str] = MappingProxyType({"conv_uw": "cq1", "conv_w1": "cq2", "conv_w2": "cq3"})
 

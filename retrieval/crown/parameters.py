@@ -8,8 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from retrieval.crown.conversation import DEFAULT as USUAL_MODEL
-from retrieval.crown.conversation import MODELS, model_named
+from retrieval.crown.conversation import DEFAULT_MODEL, MODELS, model_named
 from retrieval.errors import ParametersError
 
 # What can be chosen of a search, in words: the same for form, endpoint, commands and documentation.
@@ -97,7 +96,7 @@ QUERY_MODEL = Option(
     "Which turns speak with the question. Current and first: all questions are about the topic of the first. "
     "Current, previous and first: the conversation drifts. All turns: a mix of both.",
     "choice",
-    USUAL_MODEL,
+    DEFAULT_MODEL,
     choices=MODELS,
 )
 RESULTS = Option("results", "Number of results", "How many passages are shown.", "whole", 3, 1, 20)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from retrieval.crown.conversation import DEFAULT
+from retrieval.crown.conversation import DEFAULT_MODEL
 from retrieval.ranking.base import Collection, RankedPassage, Ranking
 from retrieval.ranking.candidates import CUT, CandidateList, find
 
@@ -16,12 +16,12 @@ _NAMED = 10
 class BM25:
     """BM25 (k1 1.2, b 0.75) with the words of each turn weighted by the query model."""
 
-    query_model: str = DEFAULT
+    query_model: str = DEFAULT_MODEL
 
     @property
     def name(self) -> str:
         """bm25, or bm25:cq1 for another query model than the usual one."""
-        return "bm25" if self.query_model == DEFAULT else f"bm25:{self.query_model}"
+        return "bm25" if self.query_model == DEFAULT_MODEL else f"bm25:{self.query_model}"
 
     def rank(self, collections: Sequence[Collection], turns: Sequence[str], k: int) -> Ranking:
         """The engines' best k passages."""

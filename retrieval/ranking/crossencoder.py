@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval.crown.conversation import DEFAULT, turn_weights
+from retrieval.crown.conversation import DEFAULT_MODEL, turn_weights
 from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
 from retrieval.ranking.onnxmodel import open_model
 
@@ -21,13 +21,13 @@ class CrossEncoder:
 
     inner: Ranker
     folder: Path
-    query_model: str = DEFAULT
+    query_model: str = DEFAULT_MODEL
     depth: int = DEPTH
 
     @property
     def name(self) -> str:
         """cross-encoder(balanced), with what differs from the usual options after it."""
-        model = "" if self.query_model == DEFAULT else f":{self.query_model}"
+        model = "" if self.query_model == DEFAULT_MODEL else f":{self.query_model}"
         depth = "" if self.depth == DEPTH else f":depth={self.depth}"
         return f"cross-encoder({self.inner.name}){model}{depth}"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from retrieval.crown.conversation import DEFAULT, model_named
+from retrieval.crown.conversation import DEFAULT_MODEL, model_named
 from retrieval.crown.parameters import BALANCED, BALANCED_1, CROWN_2020, PREFIX, WEIGHTS, Parameters
 from retrieval.errors import ModelError, ParametersError
 from retrieval.ranking import crossencoder
@@ -199,7 +199,7 @@ def _cross_encoder(parsed: _ParsedName, folder: Path | None) -> Ranker:
 
 
 def _query_model(parsed: _ParsedName) -> str:
-    given = parsed.options.pop("query_model", DEFAULT)
+    given = parsed.options.pop("query_model", DEFAULT_MODEL)
     try:
         return model_named(given)
     except ValueError as error:

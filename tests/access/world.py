@@ -178,7 +178,7 @@ def _annotation(
     adding = Job.objects.create(kind="annotation.corpus.add", payload=work_on)
     for name in ("corpus_job", "corpus_live", "corpus_cancel"):
         own[f"annotation:{name}"] = {"job": adding.pk}
-    rooms["rewriting"] = {"token": query_answers.write(again.pk)}
+    rooms["rewriting"] = {"token": query_answers.write_rewrite_token(again.pk)}
 
 
 def _judgments(
@@ -295,7 +295,9 @@ def _model() -> str:
 def batches(lab: Requester) -> dict[str, Parts]:
     """Values of addresses of batches: a draft, and a review that was uploaded for it."""
     draft = making.draft(lab)
-    decided = results.start(batch=draft, decisions=[], file_name="r.csv", override=False, once="once")
+    decided = results.start_decisions(
+        batch=draft, decisions=[], file_name="r.csv", override=False, once="once"
+    )
     batch = {"number": draft.number, "ordinal": 1, "job": decided.pk}
     template = {"pk": draft.template_id, "slug": "text"}
     named = {

@@ -9,8 +9,7 @@ from django.urls import reverse
 
 from annotation.models import CuratedSet, Query, QueryStep
 from annotation.selectors.adjudication import next_undecided
-from annotation.services import curation as adjudication
-from annotation.services.curation import AdjudicationError
+from annotation.services.curation import AdjudicationError, accept_query, exclude_query
 from annotation.services.steps import move
 from core.projects.models import Event
 from core.projects.services import set_role
@@ -177,9 +176,9 @@ def test_a_second_decision_finds_nothing_to_decide(desk, screening):
 def test_of_two_decisions_at_the_same_moment_one_counts(ada, screening):
     query = make_tied(screening)
     seen_by_both = Query.objects.get(pk=query.pk)
-    adjudication.accept(query=query, actor=ada)
+    accept_query(query=query, actor=ada)
     with pytest.raises(AdjudicationError, match="Another person decided"):
-        adjudication.exclude(query=seen_by_both, actor=ada, reason="No.")
+        exclude_query(query=seen_by_both, actor=ada, reason="No.")
     assert QueryStep.objects.filter(query=query, before="tied").count() == 1
 
 

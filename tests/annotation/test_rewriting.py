@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerReview, Query
 from annotation.services import query_answers, review_decisions
-from annotation.services.query_answers import NotAskedError, rewrite
+from annotation.services.query_answers import NotAskedError, rewrite_answer
 from crowd.models import Assignment, LedgerEntry, MarketOperation
 from tests.annotation.distilling import (
     HOSTILE,
@@ -168,7 +168,7 @@ def test_a_link_works_once(answer, link):
     assert Answer.objects.count() == 2
     assert page(link).status_code == 410
     with pytest.raises(NotAskedError):
-        rewrite(answer=answer, response={"text": "again"})
+        rewrite_answer(answer=answer, response={"text": "again"})
 
 
 def test_a_link_that_was_changed_or_made_up_is_nothing(answer, link):
@@ -193,11 +193,11 @@ def test_a_reviewer_who_decides_otherwise_ends_the_link(answer, link, reviewer):
 
 
 def test_a_token_of_something_else_opens_nothing(answer, link):
-    assert query_answers.read(query_answers.write(answer.pk)) == answer.pk
-    assert query_answers.read("") is None
-    from crowd.taskpage import page as tickets
+    assert query_answers.read_rewrite_token(query_answers.write_rewrite_token(answer.pk)) == answer.pk
+    assert query_answers.read_rewrite_token("") is None
+    from crowd.taskpage.page import Ticket, write_ticket
 
-    assert query_answers.read(tickets.write(tickets.Ticket(answer.pk, "https://x"))) is None
+    assert query_answers.read_rewrite_token(write_ticket(Ticket(answer.pk, "https://x"))) is None
 
 
 def test_a_rewrite_can_be_asked_about_again(stage, answer, link, reviewer):

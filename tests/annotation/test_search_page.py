@@ -397,7 +397,7 @@ def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
 
 def test_another_process_does_not_search_for_the_same_question(viewer, networked, monkeypatch):
     first = text_of(ask(viewer, "What is a monopoly?"))
-    answers.forget_own()
+    answers.forget_shared_answers()
     monkeypatch.setattr(answers, "search_conversation", None)
 
     assert text_of(ask(viewer, "What is a monopoly?")) == first

@@ -64,7 +64,7 @@ def answer(batch: Batch, worker: Worker, task: int, **fields: str) -> Holding:
 
 
 def table(batch: Batch, shown: str = "all") -> list[dict[str, str]]:
-    text = "".join(results.lines(batch, now=clock.now(), shown=shown))
+    text = "".join(results.result_lines(batch, now=clock.now(), shown=shown))
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -80,12 +80,14 @@ def reviewed_file(rows: list[dict[str, str]], decisions: dict[str, tuple[str, st
 
 
 def read(text: str) -> list[results.Decision]:
-    decisions, _ = results.read(making.sheet(text, "r.csv", limits=RESULTS))
+    decisions, _ = results.read_decisions(making.sheet(text, "r.csv", limits=RESULTS))
     return decisions
 
 
 def decide(batch: Batch, text: str, *, override: bool = False, once: str = "a") -> list[list[object]]:
-    job = results.start(batch=batch, decisions=read(text), file_name="r.csv", override=override, once=once)
+    job = results.start_decisions(
+        batch=batch, decisions=read(text), file_name="r.csv", override=override, once=once
+    )
     making.run_jobs()
     job.refresh_from_db()
     return job.result
@@ -163,7 +165,7 @@ def test_ten_times_the_answers_need_no_more_memory(lab, rosa):
 
     def peak() -> int:
         tracemalloc.start()
-        for _ in results.lines(batch, now=clock.now()):
+        for _ in results.result_lines(batch, now=clock.now()):
             pass
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -247,7 +249,7 @@ def test_what_approved_itself_meanwhile_is_said(lab, rosa):
 def test_decisions_made_twice_after_a_crash_are_reported_as_made_by_the_file(batch, rosa):
     holding = answer(batch, rosa, 1, answer="a")
     text = reviewed_file(table(batch), {holding.assignment_id: ("x", "")})
-    job = results.start(batch=batch, decisions=read(text), file_name="r", override=False, once="c")
+    job = results.start_decisions(batch=batch, decisions=read(text), file_name="r", override=False, once="c")
     world.approve(holding)
     making.run_jobs()
     job.refresh_from_db()
@@ -314,5 +316,5 @@ def test_all_kinds_of_answers_become_fields():
         "<OtherSelectionText>mine</OtherSelectionText></Answer><Answer><QuestionIdentifier>t"
         "</QuestionIdentifier><FreeText>words</FreeText></Answer></QuestionFormAnswers>"
     )
-    assert results.fields(xml) == {"q": "a|b|mine", "t": "words"}
-    assert results.fields("no xml") == {}
+    assert results.answer_fields(xml) == {"q": "a|b|mine", "t": "words"}
+    assert results.answer_fields("no xml") == {}

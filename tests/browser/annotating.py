@@ -143,7 +143,7 @@ def _rewrite_path(*, text: str) -> str:
     from annotation.services import query_answers
 
     answer = Answer.objects.filter(text=text, state=Answer.State.REWRITE).latest("pk")
-    return reverse("rewriting:rewrite", args=[query_answers.write(answer.pk)])
+    return reverse("rewriting:rewrite", args=[query_answers.write_rewrite_token(answer.pk)])
 
 
 def _run_jobs() -> None:

@@ -13,7 +13,7 @@ from crowd.models import Assignment, Hit, MarketOperation, Stage, Worker
 from crowd.outbox import dispatch as dispatching
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
-from crowd.selectors.operations import compare
+from crowd.selectors.operations import compare_books
 from crowd.selectors.stage_status import alarms
 from crowd.services import collection, review, stages
 from crowd.services.publication import publish_pending
@@ -349,7 +349,7 @@ def test_orphaned_open_hits_at_the_end_of_a_run(lab):
     stage.refresh_from_db()
     assert (stage.reserved_cents, stage.spent_cents) == (0, 12)
     assert lab.paid() == 12
-    assert compare(lab.endpoint) == type(compare(lab.endpoint))([], [], [])
+    assert compare_books(lab.endpoint) == type(compare_books(lab.endpoint))([], [], [])
     stranger = lab.requester.client.create_hit(
         Title="Not ours",
         Description="d",
@@ -359,7 +359,7 @@ def test_orphaned_open_hits_at_the_end_of_a_run(lab):
         Question=lab.requester.client.get_hit(HITId=hit.external_id)["HIT"]["Question"],
     )["HIT"]["HITId"]
     Hit.objects.filter(pk=hit.pk).update(external_id="3GONE")
-    found = compare(lab.endpoint)
+    found = compare_books(lab.endpoint)
     assert found.only_there == sorted([stranger, hit.external_id])
     assert found.only_here == ["3GONE"]
 

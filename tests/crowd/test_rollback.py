@@ -109,7 +109,9 @@ def test_hits_that_cannot_be_taken_over_halt_it_once_and_later_ones_again(stage,
 def address_of(stage):
     """The address of a page whose HIT this database published, and whose stage it has lost."""
     hit = Hit(stage=stage, places=1, reward_cents=10, fee_cents=2)
-    return f"https://ours.example.org/task/{hit.key}/" + rollback.query(stage, hit, (), epoch.installation())
+    return f"https://ours.example.org/task/{hit.key}/" + rollback.memo_query(
+        stage, hit, (), epoch.installation()
+    )
 
 
 def test_hits_of_others_halt_nothing(stage, market):
@@ -121,8 +123,8 @@ def test_hits_of_others_halt_nothing(stage, market):
             None: "https://elsewhere.example.org/",
             "not a token": "https://elsewhere.example.org/?memo=abc",
             "1" * 32: "https://elsewhere.example.org/?memo=forged",
-            "2" * 32: "https://ours.example.org/" + rollback.query(stage, hit, (), "0badcafe"),
-            "3" * 32: "https://ours.example.org/" + rollback.query(stage, hit, (), ""),
+            "2" * 32: "https://ours.example.org/" + rollback.memo_query(stage, hit, (), "0badcafe"),
+            "3" * 32: "https://ours.example.org/" + rollback.memo_query(stage, hit, (), ""),
         }.items()
     ):
         raw = {**known.raw, "Question": question}
@@ -146,5 +148,5 @@ def test_a_memo_of_an_older_version_is_read(stage, monkeypatch):
     hit = stage.hits.order_by("pk")[0]
     dumps = rollback.json.dumps
     monkeypatch.setattr(rollback.json, "dumps", lambda facts, **how: dumps(facts[:9], **how))
-    known = rollback.read(rollback.query(stage, hit, [("tea", "unit")], "0badcafe"))
+    known = rollback.read_memo(rollback.memo_query(stage, hit, [("tea", "unit")], "0badcafe"))
     assert (known.stage, known.units, known.installation) == (stage.slug, (("tea", "unit"),), "")

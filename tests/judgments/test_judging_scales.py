@@ -399,7 +399,7 @@ def test_a_release_has_halves_with_their_scale(tmp_path):
     stage.refresh_from_db()
     folder = tmp_path / "release"
     formats = ("jsonl", "csv", "parquet")
-    release = build.plan(project=world.project, options=Options(formats=formats))
+    release = build.plan_release(project=world.project, options=Options(formats=formats))
     done = build.build(release, folder=folder)
     build.finish(release, done)
     ratings, scores = lines(folder, "ratings"), lines(folder, "scores")

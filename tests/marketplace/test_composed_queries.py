@@ -161,7 +161,7 @@ def test_keys_groups_and_blocks_are_read_as_they_are_now(requester, worker):
     key = AccessKey.objects.get(requester=requester)
     assert accesskeys.signing_key(key.access_key) == key
     assert len(accesskeys.proofs(requester.pk, "text")) == 1
-    accesskeys.end(key=key)
+    accesskeys.end_key(key=key)
     assert accesskeys.signing_key(key.access_key) is None
     assert accesskeys.proofs(requester.pk, "text") == []
     hit_type = make_hit(requester).hit_type

@@ -47,7 +47,7 @@ def security(caplog):
 
 @pytest.fixture
 def key(requester):
-    return accesskeys.issue(requester=requester, label="script")
+    return accesskeys.issue_key(requester=requester, label="script")
 
 
 def environ_of(key, operation, parameters, secret=""):
@@ -143,7 +143,7 @@ def test_signatures_that_are_not_valid_any_more_are_forgotten(key):
 
 
 def test_a_key_that_reads_only_changes_nothing(requester):
-    key = accesskeys.issue(requester=requester, read_only=True)
+    key = accesskeys.issue_key(requester=requester, read_only=True)
     assert call(key, "GetAccountBalance").status_code == 200
     refused = call(key, "CreateHIT", **HIT_TYPE)
     assert (refused.status_code, b"AccessDeniedException" in refused.content) == (400, True)
@@ -151,7 +151,7 @@ def test_a_key_that_reads_only_changes_nothing(requester):
 
 
 def test_a_key_with_an_end_ends(requester):
-    key = accesskeys.issue(requester=requester, ends_in=timedelta(days=30))
+    key = accesskeys.issue_key(requester=requester, ends_in=timedelta(days=30))
     assert call(key, "GetAccountBalance").status_code == 200
     key.row.refresh_from_db()
     assert timedelta(days=29) < key.row.ends_at - timezone.now() <= timedelta(days=30)
@@ -207,7 +207,7 @@ def test_nothing_is_written_of_a_call_that_was_undone(requester, worker, key):
 def test_payment_details_and_keys_are_security_events(requester, worker, key, security):
     with acting_as(lambda: Actor(address="192.0.2.9")):
         set_payment_note(worker=worker, note="IBAN DE00")
-        accesskeys.end(key=key.row)
+        accesskeys.end_key(key=key.row)
     events = [line["event"] for line in security()]
     assert events[-2:] == ["payment_details.changed", "key.ended"]
     assert "IBAN" not in json.dumps(security())

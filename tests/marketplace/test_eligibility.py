@@ -2,7 +2,7 @@
 
 import pytest
 
-from marketplace import eligibility as rules
+from marketplace import eligibility
 from marketplace.eligibility import normalise, verdict, verdicts
 from marketplace.errors import Refusal
 from marketplace.models import Worker
@@ -101,7 +101,8 @@ def test_what_is_guarded_is_closed_to_those_who_lack_it(requester, worker, guard
 )
 def test_places(requester, country, state, comparator, wanted, fits):
     hit_type = type_with(
-        requester, {"QualificationTypeId": rules.LOCALE, "Comparator": comparator, "LocaleValues": wanted}
+        requester,
+        {"QualificationTypeId": eligibility.LOCALE, "Comparator": comparator, "LocaleValues": wanted},
     )
     worker = make_worker(country=country, subdivision=state)
     assert verdict(worker=worker, hit_type=hit_type).accept is fits
@@ -110,15 +111,19 @@ def test_places(requester, country, state, comparator, wanted, fits):
 @pytest.mark.parametrize(
     "raw",
     [
-        {"QualificationTypeId": rules.LOCALE, "Comparator": "EqualTo", "IntegerValues": [1]},
-        {"QualificationTypeId": rules.LOCALE, "Comparator": "LessThan", "LocaleValues": [{"Country": "US"}]},
-        {"QualificationTypeId": rules.ADULT, "Comparator": "Exists", "IntegerValues": [1]},
-        {"QualificationTypeId": rules.ADULT, "Comparator": "In", "IntegerValues": list(range(16))},
-        {"QualificationTypeId": rules.ADULT, "Comparator": "EqualTo", "IntegerValues": [1, 2]},
-        {"QualificationTypeId": rules.ADULT, "Comparator": "EqualTo"},
+        {"QualificationTypeId": eligibility.LOCALE, "Comparator": "EqualTo", "IntegerValues": [1]},
+        {
+            "QualificationTypeId": eligibility.LOCALE,
+            "Comparator": "LessThan",
+            "LocaleValues": [{"Country": "US"}],
+        },
+        {"QualificationTypeId": eligibility.ADULT, "Comparator": "Exists", "IntegerValues": [1]},
+        {"QualificationTypeId": eligibility.ADULT, "Comparator": "In", "IntegerValues": list(range(16))},
+        {"QualificationTypeId": eligibility.ADULT, "Comparator": "EqualTo", "IntegerValues": [1, 2]},
+        {"QualificationTypeId": eligibility.ADULT, "Comparator": "EqualTo"},
         {"QualificationTypeId": "3NOSUCH", "Comparator": "Exists"},
         {
-            "QualificationTypeId": rules.ADULT,
+            "QualificationTypeId": eligibility.ADULT,
             "Comparator": "Exists",
             "RequiredToPreview": True,
             "ActionsGuarded": "Accept",
@@ -135,7 +140,7 @@ def test_the_approval_rate_counts_from_a_hundred_assignments(requester):
     hit_type = type_with(
         requester,
         {
-            "QualificationTypeId": rules.PERCENT_APPROVED,
+            "QualificationTypeId": eligibility.PERCENT_APPROVED,
             "Comparator": "GreaterThanOrEqualTo",
             "IntegerValues": [95],
         },

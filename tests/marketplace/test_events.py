@@ -22,7 +22,7 @@ WANTED = {"Destination": QUEUE, "Transport": "SQS", "Version": "2014-08-15"}
 
 def tell(hit, *event_types):
     with transaction.atomic():
-        notifications.update(
+        notifications.update_specification(
             hit_type=hit.hit_type,
             specification={**WANTED, "EventTypes": event_types},
             active=True,

@@ -33,18 +33,18 @@ def address(holding):
 
 
 def test_every_valid_key_of_the_requester_proves_an_arrival_and_no_other(requester, holding):
-    first, second = (accesskeys.issue(requester=requester, label=str(n)) for n in (1, 2))
-    stranger = accesskeys.issue(requester=make_requester())
+    first, second = (accesskeys.issue_key(requester=requester, label=str(n)) for n in (1, 2))
+    stranger = accesskeys.issue_key(requester=make_requester())
     assert page_of(first).arrival(address(holding)).proven
     assert page_of(second).arrival(address(holding)).proven
     assert not page_of(stranger).arrival(address(holding)).proven
-    accesskeys.end(key=first.row, after=timedelta())
+    accesskeys.end_key(key=first.row, after=timedelta())
     assert not page_of(first).arrival(address(holding)).proven
     assert page_of(second).arrival(address(holding)).proven
 
 
 def test_a_proof_is_good_for_what_it_names_alone(requester, holding):
-    page = page_of(accesskeys.issue(requester=requester))
+    page = page_of(accesskeys.issue_key(requester=requester))
     given = address(holding)
     for name, other in (("workerId", "AOTHER"), ("assignmentId", "3OTHER"), ("hitId", "3OTHER")):
         assert not page.arrival(given | {name: other}).proven
@@ -55,7 +55,7 @@ def test_a_proof_is_good_for_what_it_names_alone(requester, holding):
 
 
 def test_work_goes_to_the_address_with_its_proof(requester, holding):
-    accesskeys.issue(requester=requester)
+    accesskeys.issue_key(requester=requester)
     to = urlsplit(address(holding)["turkSubmitTo"]).path
     for path in (f"{to}/mturk/externalSubmit", f"{to}//mturk/externalSubmit"):
         assert Client().post(path, {"answer": "Blue."}).status_code == 200

@@ -7,7 +7,7 @@ from django.http import QueryDict
 
 from marketplace.errors import Refusal
 from marketplace.questionform import fields
-from marketplace.questionform import fields as form_answers
+from marketplace.questionform.fields import answers_xml, read_form_answers
 from marketplace.questionform.parsing import FreeText, Selection, parse_form
 from marketplace.questions import parse_question
 
@@ -62,12 +62,12 @@ def filled(form, **fields):
     for name, value in fields.items():
         key = f"other:{name.removeprefix('other_')}" if name.startswith("other_") else f"answer:{name}"
         post.setlist(key, value if isinstance(value, list) else [value])
-    return form_answers.read(form, post)
+    return read_form_answers(form, post)
 
 
 def answers(form, given):
     """QuestionIdentifier → what else its Answer holds, as (element, text)."""
-    root = ElementTree.fromstring(form_answers.answers_xml(form, given))
+    root = ElementTree.fromstring(answers_xml(form, given))
     assert root.tag == f"{ANSWERS}QuestionFormAnswers"
     return {
         answer[0].text: [(child.tag.removeprefix(ANSWERS), child.text) for child in answer[1:]]

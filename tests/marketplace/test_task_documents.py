@@ -5,7 +5,7 @@ import time
 import pytest
 
 from marketplace.errors import Refusal
-from marketplace.html import element_not_here, headers, hosts_in, task_document
+from marketplace.html import element_not_here, hosts_in, task_document, task_headers
 from marketplace.questions import HTMLQuestion, html_question_xml, parse_question
 
 SUBMIT = "http://testserver/s/7-x/mturk/externalSubmit"
@@ -14,7 +14,7 @@ SHIM = '<script src="/static/html/frame.js"></script>'
 
 def policy(hosts, **options):
     """Directives of the policy by name."""
-    text = headers(hosts, **options)["Content-Security-Policy"]
+    text = task_headers(hosts, **options)["Content-Security-Policy"]
     return dict(part.split(" ", 1) for part in text.split("; "))
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from metrics import MetricError, metric
 from metrics.explanation import explain, explainable, weights
 from metrics.tokens.positions import placed
-from metrics.tokens.registry import tokeniser
+from metrics.tokens.registry import tokeniser_named
 from tests.metrics.answers.drawn import cases, split_on_spaces
 
 REFERENCES = ["The bridge was opened in 1932.", "It opened in March 1932.", "A bridge for trains."]
@@ -154,7 +154,7 @@ def test_a_token_that_is_not_in_the_text_has_no_place_and_the_next_one_has():
 @pytest.mark.parametrize("name", ["default", "char", "whitespace", "distillery-fit", "distillery-marks"])
 @given(text=st.text(max_size=40))
 def test_every_token_of_any_text_is_found_in_order(name, text):
-    spans = placed(text, tokeniser(name).split(text))
+    spans = placed(text, tokeniser_named(name).split(text))
     found = [span for span in spans if span]
     assert found == sorted(found)
     assert all(0 <= begin < end <= len(text) for begin, end in found)

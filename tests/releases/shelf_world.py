@@ -84,7 +84,7 @@ def make_release(
             place = folder / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
-        storage.keep(release, folder, move=True)
+        storage.keep_files(release, folder, move=True)
     ReleaseFile.objects.bulk_create(ReleaseFile(release=release, **each) for each in listed)
     Release.objects.filter(pk=release.pk).update(
         state=Release.State.READY, manifest=manifest, digest=hashlib.sha256(text).hexdigest(),

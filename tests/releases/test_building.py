@@ -40,7 +40,7 @@ SPLIT = Options(formats=("jsonl", "csv", "parquet"), seed=1, shares=(0.6, 0.2, 0
 
 
 def built(world: World, folder: Path, options: Options = PLAIN, **given) -> build.BuiltFiles:
-    release = build.plan(project=world.project, options=options, **given)
+    release = build.plan_release(project=world.project, options=options, **given)
     done = build.build(release, folder=folder)
     build.finish(release, done)
     return done
@@ -324,7 +324,7 @@ class TestPlanning:
     def test_versions_follow_each_other(self):
         world = make_world(filtered=False)
         assert next_version(world.project) == "1.0.0"
-        build.plan(project=world.project, version="2.4.1", options=PLAIN)
+        build.plan_release(project=world.project, version="2.4.1", options=PLAIN)
         assert next_version(world.project) == "2.5.0"
 
     def test_open_findings_stand_in_the_way(self):
@@ -333,30 +333,30 @@ class TestPlanning:
             project=world.project, rule="e-mail", subject="answer:1", excerpt="a@b.c", found_at=THEN
         )
         with pytest.raises(ReleaseError, match="one finding that nobody decided about"):
-            build.plan(project=world.project, options=PLAIN)
+            build.plan_release(project=world.project, options=PLAIN)
         assert not Release.objects.exists()
 
     @pytest.mark.parametrize("version", ["1", "v1.0.0", "1.0.0-rc1", "01.0.0", "1.0.0/../x", "1.0.0\n2"])
     def test_what_is_no_version_is_refused(self, version):
         with pytest.raises(ReleaseError, match="is no version"):
-            build.plan(project=make_world(filtered=False).project, version=version, options=PLAIN)
+            build.plan_release(project=make_world(filtered=False).project, version=version, options=PLAIN)
 
     def test_a_version_is_used_once(self, tmp_path):
         world = make_world()
         built(world, tmp_path / "a", version="1.0.0")
         with pytest.raises(ReleaseError, match=r"There is a release 1\.0\.0 already"):
-            build.plan(project=world.project, version="1.0.0", options=PLAIN)
+            build.plan_release(project=world.project, version="1.0.0", options=PLAIN)
 
     def test_the_version_of_a_build_that_failed_is_free_again(self):
         world = make_world(filtered=False)
-        release = build.plan(project=world.project, options=PLAIN)
+        release = build.plan_release(project=world.project, options=PLAIN)
         assert give_up(release=release, why="the disk was full")
-        assert build.plan(project=world.project, options=PLAIN).version == "1.0.0"
+        assert build.plan_release(project=world.project, options=PLAIN).version == "1.0.0"
         assert Release.objects.count() == 1
 
     def test_a_build_that_died_is_said_to_have_failed(self):
         world = make_world(filtered=False)
-        release = build.plan(project=world.project, options=PLAIN)
+        release = build.plan_release(project=world.project, options=PLAIN)
         assert give_up_dead(world.project) == 0
         Release.objects.update(created_at=THEN)
         assert give_up_dead(world.project) == 1
@@ -384,7 +384,7 @@ class TestPlanning:
 
 class TestFinishing:
     def test_a_release_that_was_given_up_meanwhile_is_not_made_ready(self, tmp_path):
-        release = build.plan(project=make_world().project, options=PLAIN)
+        release = build.plan_release(project=make_world().project, options=PLAIN)
         done = build.build(release, folder=tmp_path / "a")
         give_up(release=release, why="cancelled")
         with pytest.raises(ReleaseError, match="no longer being built"):
@@ -392,7 +392,7 @@ class TestFinishing:
         assert not ReleaseFile.objects.exists()
 
     def test_a_build_that_stops_in_the_middle_leaves_nothing_that_looks_ready(self, tmp_path):
-        release = build.plan(project=make_world().project, options=PLAIN)
+        release = build.plan_release(project=make_world().project, options=PLAIN)
 
         def stop(done: int, total: int, note: str) -> None:
             if note.startswith(("CSV", "Parquet", "JSON")):
@@ -407,7 +407,7 @@ class TestFinishing:
 
     def test_a_folder_that_is_not_empty_is_refused(self, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")
-        release = build.plan(project=make_world(filtered=False).project, options=PLAIN)
+        release = build.plan_release(project=make_world(filtered=False).project, options=PLAIN)
         with pytest.raises(ReleaseError, match="is not empty"):
             build.build(release, folder=tmp_path)
 
@@ -473,7 +473,7 @@ def test_a_project_in_which_nothing_was_done_gives_an_empty_release(tmp_path):
     from core.projects.services import create_project
 
     project = create_project(slug="empty", title="Empty")
-    release = build.plan(project=project, options=PLAIN)
+    release = build.plan_release(project=project, options=PLAIN)
     done = build.build(release, folder=tmp_path / "a")
     assert build.finish(release, done).state == "ready"
     assert verify(tmp_path / "a").fine

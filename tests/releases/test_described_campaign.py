@@ -28,7 +28,7 @@ def release(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[Pa
         stage = world.stages["judging"]
         stage.config = {**stage.config, "aspects": [{"name": "topicality", "question": "Is it about it?"}]}
         stage.save()
-        planned = build.plan(project=world.project, options=options)
+        planned = build.plan_release(project=world.project, options=options)
         build.finish(planned, build.build(planned, folder=folder))
         transaction.set_rollback(True)
     yield folder

@@ -16,7 +16,7 @@ from core.projects.models import Event
 from core.projects.services import remove_member
 from releases import download_files
 from releases.models import Release
-from releases.services.planning import show, withdraw
+from releases.services.planning import show_release, withdraw_release
 from tests.releases.shelf_world import FILES, as_, make_project, make_release
 
 pytestmark = pytest.mark.django_db
@@ -149,9 +149,11 @@ def test_all_files_come_in_one_archive(release):
 
 
 def test_a_withdrawn_release_says_why_in_place_of_its_files(release):
-    show(release=release, actor=None)
+    show_release(release=release, actor=None)
     address = f"/releases/link/{download_files.link_for(release, User.objects.get(username='viewer'))}/{PATH}"
-    withdraw(release=release, reason="A writer asked for it.", actor=User.objects.get(username="owner"))
+    withdraw_release(
+        release=release, reason="A writer asked for it.", actor=User.objects.get(username="owner")
+    )
     for client, path in (
         (as_("owner"), FILE),
         (as_("owner"), f"{BASE}all.zip"),
@@ -184,7 +186,7 @@ def test_a_public_release_is_downloaded_without_a_log_in_and_a_private_one_is_no
     address = f"/releases/capitals/1.0.0/files/{PATH}"
     assert as_("anonymous").get(address).status_code == 404
     assert as_("owner").get(address).status_code == 404
-    show(release=release, actor=None)
+    show_release(release=release, actor=None)
     response = as_("anonymous").get(address)
     assert body(response) == CONTENT
     assert "Set-Cookie" not in response

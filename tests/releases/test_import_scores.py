@@ -15,7 +15,7 @@ from annotation.models import CuratedPassage, Query, QuerySource
 from core.projects.models import Event, Membership, Project
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
 from releases.models import PrivacyFinding, Release
-from releases.storage import fetched
+from releases.storage import fetched_folder
 from releases.verification import verify
 
 pytestmark = pytest.mark.django_db
@@ -369,7 +369,7 @@ def test_the_project_gets_a_release_that_is_marked_imported(tmp_path):
     release = Release.objects.get()
     assert (release.version, release.state, release.imported) == ("1.0.0", "ready", True)
     assert f"digest of manifest.json: {release.digest}" in said
-    with fetched(release) as folder:
+    with fetched_folder(release) as folder:
         assert verify(folder).problems == []
         assert "> **IMPORTED.**" in (folder / "README.md").read_text(encoding="utf-8")
         found = list(map(json.loads, (folder / "jsonl/scores-train.jsonl").read_text().splitlines()))
@@ -389,7 +389,7 @@ def test_the_project_gets_a_release_that_is_marked_imported(tmp_path):
 def test_single_ratings_are_in_the_release_also_fractions(tmp_path):
     file = lines(tmp_path / "s.jsonl", {"question": "q", "answer": "a", "ratings": [0.25, 1, 1]})
     run(file, "--scale", "0-1", release=True)
-    with fetched(Release.objects.get()) as folder:
+    with fetched_folder(Release.objects.get()) as folder:
         found = json.loads((folder / "jsonl/scores-train.jsonl").read_text())
     assert (found["n_raw"], found["mean"], found["median"]) == (3, 0.75, 1.0)
     assert [each["score"] for each in found["kept"]] == [0.25, 1, 1]

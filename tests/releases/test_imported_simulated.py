@@ -11,7 +11,7 @@ from core.projects.models import Project
 from judgments.models import ImportedScore
 from releases.models import Release
 from releases.selectors import content_of
-from releases.storage import fetched
+from releases.storage import fetched_folder
 from tests.evaluations.reports import evaluate
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ def test_every_row_figure_and_page_of_its_release_keeps_the_mark(table, tmp_path
     for address in ("/desk/projects/elsewhere/releases/1.0.0/", "/desk/projects/elsewhere/releases/new/"):
         assert "simulated" in admin_client.get(address).content.decode()
 
-    with fetched(release) as folder:
+    with fetched_folder(release) as folder:
         rows = [
             json.loads(line)
             for path in sorted((folder / "jsonl").glob("scores-*.jsonl"))

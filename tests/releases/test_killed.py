@@ -19,7 +19,7 @@ from releases.errors import ReleaseError
 from releases.models import Release
 from releases.options import Options
 from releases.services import build, full_release
-from releases.services.planning import give_up, give_up_dead, stuck
+from releases.services.planning import give_up, give_up_dead, is_stuck
 from tests.releases.crash import HOUR, POINTS
 from tests.releases.world import make_world
 from tests.server import ROOT, new_database
@@ -69,7 +69,7 @@ class TestLease:
     """A build on the command line holds a job while it lives."""
 
     def release(self, world):
-        return build.plan(project=world.project, options=PLAIN)
+        return build.plan_release(project=world.project, options=PLAIN)
 
     def running(self, world):
         release = self.release(world)
@@ -86,12 +86,12 @@ class TestLease:
     def test_while_its_lease_is_good_it_is_no_dead_build(self, world):
         release = self.running(world)
         assert give_up_dead(world.project) == 0
-        assert not stuck(release, Job.objects.get())
+        assert not is_stuck(release, Job.objects.get())
 
     def test_when_its_lease_is_over_the_build_has_failed(self, world):
         release = self.running(world)
         Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-        assert stuck(release, Job.objects.get())
+        assert is_stuck(release, Job.objects.get())
         assert give_up_dead(world.project) == 1
         assert (Release.objects.get().state, Job.objects.get().state) == ("failed", JobState.CANCELLED)
         assert Event.objects.filter(action="release.failed").count() == 1

@@ -13,7 +13,7 @@ from judgments.models import Candidate
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.privacy import check as privacy_check
-from releases.privacy.check import accept, check, redact, reopen
+from releases.privacy.check import accept_findings, check_project, redact_findings, reopen_findings
 from tests.releases.world import World, make_world
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ def test_every_kind_of_text_that_a_release_holds_is_looked_at(world):
     query.context = [{"text": "call +44 20 7946 0958", "answer": "AE3 knows"}]
     query.save()
     Candidate.objects.filter(pk=world.candidates["beta/q2"].pk).update(text="see twitter.com/jane_doe")
-    checked = check(project=world.project)
+    checked = check_project(project=world.project)
     assert findings(world) == [
         ("email", "q1", "text", "open"),
         ("email", "q1", "references.1", "open"),
@@ -73,29 +73,31 @@ def test_what_no_release_would_hold_is_not_looked_at(world):
         world.queries[key].save()
     say(world, "q3/AE3", "excluded: ann@example.org")
     say(world, "q3/AE4", "rejected: ann@example.org")
-    check(project=world.project)
+    check_project(project=world.project)
     assert findings(world, rule="email") == [("email", "q1/AE2", "text", "open")]
 
 
 def test_few_people_are_a_small_group_and_simulated_workers_are_none(world):
-    check(project=world.project)
+    check_project(project=world.project)
     (group,) = PrivacyFinding.objects.filter(rule="small-group")
     assert group.excerpt.startswith(
         "All responses of “Distillation” that are from real people are from 4 people."
     )
     Worker.objects.update(simulated=True)
-    check(project=world.project)
+    check_project(project=world.project)
     assert findings(world, rule="small-group") == [("small-group", "distillation", "", "gone")]
 
 
 def test_decisions_stay_when_the_same_text_is_looked_at_again(world, mara):
-    check(project=world.project)
+    check_project(project=world.project)
     assert (
-        accept(findings=PrivacyFinding.objects.filter(rule="small-group"), reason="They agreed.", actor=mara)
+        accept_findings(
+            findings=PrivacyFinding.objects.filter(rule="small-group"), reason="They agreed.", actor=mara
+        )
         == 1
     )
-    assert redact(findings=PrivacyFinding.objects.filter(rule="email"), actor=mara) == 1
-    assert check(project=world.project).open == 0
+    assert redact_findings(findings=PrivacyFinding.objects.filter(rule="email"), actor=mara) == 1
+    assert check_project(project=world.project).open == 0
     rows = PrivacyFinding.objects.order_by("rule").values_list(
         "rule", "state", "reason", "decided_by__username"
     )
@@ -106,61 +108,61 @@ def test_decisions_stay_when_the_same_text_is_looked_at_again(world, mara):
 
 
 def test_a_text_that_has_changed_is_found_anew(world, mara):
-    check(project=world.project)
-    accept(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=mara)
+    check_project(project=world.project)
+    accept_findings(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=mara)
     say(world, "q1/AE2", "Write to anna@example.org.")
-    check(project=world.project)
+    check_project(project=world.project)
     assert findings(world, rule="email") == [("email", "q1/AE2", "text", "open")]
-    accept(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=mara)
+    accept_findings(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=mara)
     say(world, "q1/AE2", "Write to jane@example.net.")
-    check(project=world.project)
+    check_project(project=world.project)
     assert findings(world, rule="email", state="open") == [("email", "q1/AE2", "text", "open")]
 
 
 def test_what_is_no_longer_there_is_gone_and_open_when_it_comes_back(world, mara):
-    check(project=world.project)
-    accept(findings=PrivacyFinding.objects.filter(rule="email"), reason="Fine.", actor=mara)
+    check_project(project=world.project)
+    accept_findings(findings=PrivacyFinding.objects.filter(rule="email"), reason="Fine.", actor=mara)
     say(world, "q1/AE2", "Paris")
-    check(project=world.project)
+    check_project(project=world.project)
     assert findings(world, rule="email") == [("email", "q1/AE2", "text", "gone")]
     say(world, "q1/AE2", "Write to jane@example.org.")
-    check(project=world.project)
+    check_project(project=world.project)
     assert findings(world, rule="email") == [("email", "q1/AE2", "text", "open")]
     assert PrivacyFinding.objects.get(rule="email").reason == ""
 
 
 def test_findings_of_another_project_are_left_alone(world):
-    check(project=world.project)
+    check_project(project=world.project)
     other = create_project(slug="towns", title="Towns")
     PrivacyFinding.objects.update(project=other)
-    check(project=world.project)
+    check_project(project=world.project)
     assert findings(world, state="gone") == []
     assert PrivacyFinding.objects.filter(project=other, state="open").count() == 2
 
 
 def test_accepting_needs_a_reason_and_a_small_group_cannot_be_blacked_out(world, mara):
-    check(project=world.project)
+    check_project(project=world.project)
     with pytest.raises(ReleaseError, match="Say why these may stay"):
-        accept(findings=PrivacyFinding.objects.all(), reason="  ", actor=mara)
+        accept_findings(findings=PrivacyFinding.objects.all(), reason="  ", actor=mara)
     with pytest.raises(ReleaseError, match="at most 300 characters"):
-        accept(findings=PrivacyFinding.objects.all(), reason="x" * 301, actor=mara)
-    assert redact(findings=PrivacyFinding.objects.all(), actor=mara) == 1
+        accept_findings(findings=PrivacyFinding.objects.all(), reason="x" * 301, actor=mara)
+    assert redact_findings(findings=PrivacyFinding.objects.all(), actor=mara) == 1
     assert findings(world, state="open") == [("small-group", "distillation", "", "open")]
 
 
 def test_a_decision_is_taken_once_and_can_be_taken_back(world, mara):
-    check(project=world.project)
+    check_project(project=world.project)
     everything = PrivacyFinding.objects.all()
-    assert accept(findings=everything, reason="Fine.", actor=mara) == 2
-    assert accept(findings=everything, reason="Again.", actor=mara) == 0
-    assert reopen(findings=everything, actor=mara) == 2
+    assert accept_findings(findings=everything, reason="Fine.", actor=mara) == 2
+    assert accept_findings(findings=everything, reason="Again.", actor=mara) == 0
+    assert reopen_findings(findings=everything, actor=mara) == 2
     assert set(everything.values_list("state", "reason", "decided_by")) == {("open", "", None)}
 
 
 def test_the_log_says_what_was_decided_and_no_text(world, mara):
-    check(project=world.project, actor=mara)
-    accept(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=mara)
-    redact(findings=PrivacyFinding.objects.filter(rule="email"), actor=mara)
+    check_project(project=world.project, actor=mara)
+    accept_findings(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=mara)
+    redact_findings(findings=PrivacyFinding.objects.filter(rule="email"), actor=mara)
     events = Event.objects.filter(action__startswith="privacy.").order_by("pk")
     assert list(events.values_list("action", "details", "actor__username")) == [
         ("privacy.checked", {"texts": 37, "open": 2}, "mara"),
@@ -174,7 +176,7 @@ def test_texts_are_read_in_batches_with_a_fixed_number_of_statements(
 ):
     calls: list[tuple[int, int]] = []
     with django_assert_num_queries(23):
-        check(project=world.project, progress=lambda done, total, note: calls.append((done, total)))
+        check_project(project=world.project, progress=lambda done, total, note: calls.append((done, total)))
     monkeypatch.setattr(privacy_check, "AT_ONCE", 7)
-    assert [len(batch) for batch in privacy_check.batches(world.project)] == [7, 1, 7, 7, 4, 7, 4]
+    assert [len(batch) for batch in privacy_check.text_batches(world.project)] == [7, 1, 7, 7, 4, 7, 4]
     assert calls[-1] == (34, 34)

@@ -119,7 +119,7 @@ def test_a_build_that_is_stopped_is_marked_as_failed_and_leaves_no_folder(tmp_pa
         raise OSError("No space left on device")
 
     make_world(filtered=False)
-    monkeypatch.setattr(storage, "keep", full)
+    monkeypatch.setattr(storage, "keep_files", full)
     with pytest.raises(OSError, match="No space"):
         run("build", "capitals", "--formats", "jsonl", "--accept-findings", REASON)
     release = Release.objects.get()

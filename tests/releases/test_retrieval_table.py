@@ -116,7 +116,8 @@ def test_the_same_rows_are_the_same_bytes(world, tmp_path):
     one, other = (
         built(world, tmp_path / "a"),
         build.build(
-            build.plan(project=world.project, options=Options(formats=("jsonl",))), folder=tmp_path / "b"
+            build.plan_release(project=world.project, options=Options(formats=("jsonl",))),
+            folder=tmp_path / "b",
         ),
     )
     assert one.content == other.content

@@ -22,7 +22,7 @@ from releases.diff import diff
 from releases.groups import GROUPS, OPTIONAL
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy.check import check
+from releases.privacy.check import check_project
 from releases.selectors import content_of
 from releases.services import build
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES
@@ -318,7 +318,7 @@ class TestPages:
 
     def test_what_could_be_brought_in_is_looked_through_for_private_data(self, world):
         Answer.objects.filter(text="On hold").update(text="Write to jane@example.org")
-        check(project=world.project)
+        check_project(project=world.project)
         assert PrivacyFinding.objects.filter(rule="email", excerpt__contains="jane").exists()
 
     def test_the_funnel_never_releases_more_queries_than_came_through(self, world, tmp_path):

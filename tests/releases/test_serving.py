@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from releases.download_files import OutsideError, part_of, zipped
+from releases.download_files import OutsideError, part_of, stream_archive
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_an_archive_holds_every_file_and_is_the_same_each_time():
     listed = [(path, len(content)) for path, content in files.items()]
 
     def made() -> list[bytes]:
-        return list(zipped("capitals-1.0.0", listed, lambda path: io.BytesIO(files[path])))
+        return list(stream_archive("capitals-1.0.0", listed, lambda path: io.BytesIO(files[path])))
 
     pieces = made()
     assert max(map(len, pieces)) < 300_000

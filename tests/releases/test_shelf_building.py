@@ -15,10 +15,10 @@ from releases import storage
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy.check import accept, check
+from releases.privacy.check import accept_findings, check_project
 from releases.services import build
 from releases.services.job_requests import begin, begin_again, look_for_findings
-from releases.services.planning import give_up, stuck
+from releases.services.planning import give_up, is_stuck
 from releases.verification import verify
 from tests.releases.world import World, make_world
 
@@ -36,8 +36,8 @@ def world(settings: Any, tmp_path: Path, mara: User) -> World:
     """A project whose findings are decided."""
     settings.RELEASES_STORAGE, settings.DATA_DIR = str(tmp_path / "shelf"), tmp_path
     made = make_world()
-    check(project=made.project)
-    accept(findings=PrivacyFinding.objects.all(), reason="They agreed.", actor=mara)
+    check_project(project=made.project)
+    accept_findings(findings=PrivacyFinding.objects.all(), reason="They agreed.", actor=mara)
     return made
 
 
@@ -99,13 +99,13 @@ def test_a_build_that_is_killed_leaves_nothing_ready_and_the_next_attempt_makes_
 
 def test_a_build_that_is_cancelled_while_it_runs_keeps_nothing(world, mara, monkeypatch):
     release = started(world)
-    kept = storage.keep
+    kept = storage.keep_files
 
     def cancelled(*given: Any, **more: Any) -> None:
         kept(*given, **more)
         assert give_up(release=release, why="It was cancelled.", actor=mara)
 
-    monkeypatch.setattr(storage, "keep", cancelled)
+    monkeypatch.setattr(storage, "keep_files", cancelled)
     run(job_id=release.job)
     assert (fresh(release).state, fresh(release).error) == ("failed", "It was cancelled.")
     assert job_of(release).state == JobState.CANCELLED
@@ -147,9 +147,9 @@ def test_a_build_whose_last_attempt_failed_is_failed_and_says_why(world, monkeyp
 
 def test_a_build_whose_worker_died_for_the_last_time_is_stuck(world):
     release = started(world)
-    assert not stuck(release, job_of(release))
+    assert not is_stuck(release, job_of(release))
     jobs.cancel(job_id=release.job or 0)
-    assert stuck(release, job_of(release))
+    assert is_stuck(release, job_of(release))
 
 
 def test_a_job_that_comes_too_late_changes_nothing(world):

@@ -14,7 +14,7 @@ from annotation.models import Answer
 from core.jobs.models import Job, JobState
 from core.projects.models import Event, Project
 from releases.models import PrivacyFinding, Release
-from releases.privacy.check import accept, check
+from releases.privacy.check import accept_findings, check_project
 from tests.releases.shelf_world import as_, make_project, make_release, people
 from tests.releases.world import World, make_world
 from tests.saving import revision, versions
@@ -162,7 +162,7 @@ def test_a_check_is_begun_watched_and_cancelled(world):
 def test_findings_are_shown_in_their_context_and_decided_many_at_once(world):
     client = as_("manager")
     assert "Not looked yet" in text(client.get(f"{NEW}privacy/"))
-    check(project=world.project)
+    check_project(project=world.project)
     page = client.get(f"{NEW}privacy/")
     assert "<mark>jane@example.org</mark>, it is Paris." in page.content.decode()
     assert "2 wait for a decision" in text(page)
@@ -197,14 +197,14 @@ def test_findings_are_shown_in_their_context_and_decided_many_at_once(world):
     ],
 )
 def test_a_decision_that_cannot_be_taken_says_why(world, given, words):
-    check(project=world.project)
+    check_project(project=world.project)
     answer = as_("manager").post(f"{NEW}privacy/decide/", given, follow=True)
     assert words in said(answer)[0]
     assert set(PrivacyFinding.objects.values_list("state", flat=True)) == {"open"}
 
 
 def test_findings_of_another_project_cannot_be_decided_here(world):
-    check(project=world.project)
+    check_project(project=world.project)
     other = make_project("towns")
     keys = list(PrivacyFinding.objects.values_list("pk", flat=True))
     as_("manager").post(
@@ -215,7 +215,7 @@ def test_findings_of_another_project_cannot_be_decided_here(world):
 
 
 def test_a_page_of_findings_asks_the_database_a_fixed_number_of_times(world, django_assert_num_queries):
-    check(project=world.project)
+    check_project(project=world.project)
     client = as_("manager")
     client.get(f"{NEW}privacy/")
     with django_assert_num_queries(10):
@@ -229,7 +229,7 @@ def test_a_page_of_findings_asks_the_database_a_fixed_number_of_times(world, dja
 
 
 def test_the_preview_shows_rows_as_they_will_be(world):
-    check(project=world.project)
+    check_project(project=world.project)
     as_("manager").post(f"{NEW}privacy/decide/", {"do": "redact", "which": "all", "state": "open"})
     page = text(as_("manager").get(f"{NEW}preview/"))
     assert "Write to ████████████████, it is Paris." in page
@@ -261,8 +261,10 @@ def test_the_card_asks_what_only_people_know_and_shows_how_it_reads(world):
 
 
 def test_the_build_begins_with_what_was_chosen_and_answered(world):
-    check(project=world.project)
-    accept(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=User.objects.get(username="manager"))
+    check_project(project=world.project)
+    accept_findings(
+        findings=PrivacyFinding.objects.all(), reason="Fine.", actor=User.objects.get(username="manager")
+    )
     given = "formats=jsonl&seed=7&train=80&validation=10&test=10&version=1.2.0"
     answers = {"build": "1", "once": uuid.uuid4(), "purpose": "To compare systems.", "notes": "First."}
     begun = as_("manager").post(f"{NEW}card/?{given}", answers, follow=True)
@@ -285,7 +287,7 @@ def test_the_build_begins_with_what_was_chosen_and_answered(world):
 
 
 def test_a_build_with_open_findings_is_refused_in_words(world):
-    check(project=world.project)
+    check_project(project=world.project)
     answer = as_("manager").post(f"{NEW}card/", {"build": "1", "once": uuid.uuid4()})
     assert answer.status_code == 422
     assert "2 findings that nobody decided about" in text(answer)
@@ -293,8 +295,10 @@ def test_a_build_with_open_findings_is_refused_in_words(world):
 
 
 def test_a_build_can_be_cancelled_and_tried_again(world):
-    check(project=world.project)
-    accept(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=User.objects.get(username="manager"))
+    check_project(project=world.project)
+    accept_findings(
+        findings=PrivacyFinding.objects.all(), reason="Fine.", actor=User.objects.get(username="manager")
+    )
     client = as_("manager")
     client.post(f"{NEW}card/", {"build": "1", "once": uuid.uuid4()})
     page = client.post(f"{DESK}1.0.0/cancel/", follow=True)
@@ -312,8 +316,10 @@ def test_a_build_can_be_cancelled_and_tried_again(world):
 
 
 def test_answers_of_a_card_that_somebody_built_meanwhile_are_compared_first(world):
-    check(project=world.project)
-    accept(findings=PrivacyFinding.objects.all(), reason="Fine.", actor=User.objects.get(username="manager"))
+    check_project(project=world.project)
+    accept_findings(
+        findings=PrivacyFinding.objects.all(), reason="Fine.", actor=User.objects.get(username="manager")
+    )
     make_release(world.project, options={"answers": {"purpose": "Old."}})
     page = f"{NEW}card/?formats=jsonl&seed=7&train=80&validation=10&test=10&version=2.0.0"
     client = as_("manager")
@@ -409,7 +415,7 @@ def test_hostile_words_stay_words(world):
     Project.objects.update(title=HOSTILE)
     world.project.refresh_from_db()
     Answer.objects.filter(pk=world.answers["q1/AE2"].pk).update(text=f"{HOSTILE} a@b.org {HOSTILE}")
-    check(project=world.project)
+    check_project(project=world.project)
     make_release(world.project, "1.0.0", notes=HOSTILE, simulated=True, public=True)
     make_release(world.project, "1.1.0", notes=HOSTILE)
     answers = {

@@ -31,7 +31,7 @@ def test_what_is_written_meanwhile_is_not_seen_and_does_not_wait():
 @pytest.mark.django_db(transaction=True)
 def test_progress_is_written_while_a_release_reads(tmp_path):
     world = make_world(filtered=False)
-    release = build.plan(project=world.project, options=Options(formats=("jsonl",)))
+    release = build.plan_release(project=world.project, options=Options(formats=("jsonl",)))
 
     def progress(done: int, total: int, note: str) -> None:
         type(world.project).objects.filter(pk=world.project.pk).update(title=note)
@@ -53,7 +53,7 @@ def test_inside_of_a_transaction_it_is_that_one():
 def test_the_report_of_filters_in_force_is_made_while_a_release_reads(tmp_path):
     world = make_world()
     assert not AgreementReport.objects.exists()
-    release = build.plan(project=world.project, options=Options(formats=("jsonl",)))
+    release = build.plan_release(project=world.project, options=Options(formats=("jsonl",)))
     build.build(release, folder=tmp_path / "made")
     reports.keep(reports.make(world.stages["judging"], silent))
     build.build(release, folder=tmp_path / "stored")

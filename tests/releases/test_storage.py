@@ -66,7 +66,7 @@ def built(tmp_path: Path) -> Path:
 
 
 def test_what_is_kept_is_read_back_from_any_place(place, release, built):
-    storage.keep(release, built)
+    storage.keep_files(release, built)
     with storage.open_at(release, "jsonl/answers-train.jsonl") as file:
         assert file.read(4) == b"0123"
         assert file.seek(-3, 2) == 999_997
@@ -78,7 +78,7 @@ def test_what_is_kept_is_read_back_from_any_place(place, release, built):
 
 def test_a_folder_is_told_only_where_there_is_one(place, release, built):
     assert storage.folder_of(release) is None
-    storage.keep(release, built)
+    storage.keep_files(release, built)
     folder = storage.folder_of(release)
     if place == "bucket":
         assert folder is None
@@ -88,10 +88,10 @@ def test_a_folder_is_told_only_where_there_is_one(place, release, built):
 
 
 def test_a_build_that_is_repeated_takes_the_place_of_what_the_first_one_left(place, release, built):
-    storage.keep(release, built)
+    storage.keep_files(release, built)
     (built / "README.md").write_text("# Again\n", encoding="utf-8")
     (built / "jsonl" / "answers-train.jsonl").unlink()
-    storage.keep(release, built, move=True)
+    storage.keep_files(release, built, move=True)
     with storage.open_at(release, "README.md") as file:
         assert file.read() == b"# Again\n"
     with pytest.raises(FileNotFoundError):
@@ -99,25 +99,25 @@ def test_a_build_that_is_repeated_takes_the_place_of_what_the_first_one_left(pla
 
 
 def test_files_of_a_complete_release_never_change(place, release, built):
-    storage.keep(release, built)
+    storage.keep_files(release, built)
     release.state, release.digest, release.built_at = Release.State.READY, "a" * 64, timezone.now()
     with pytest.raises(ReleaseError, match=r"Release 1\.0\.0 is complete; its files never change"):
-        storage.keep(release, built)
-    storage.forget(release)
+        storage.keep_files(release, built)
+    storage.forget_files(release)
     with storage.open_at(release, "README.md") as file:
         assert file.read() == b"# Capitals\n"
 
 
 def test_what_a_failed_build_left_can_be_removed(place, release, built):
-    storage.keep(release, built)
-    storage.forget(release)
+    storage.keep_files(release, built)
+    storage.forget_files(release)
     with pytest.raises(FileNotFoundError):
         storage.open_at(release, "README.md")
 
 
 @pytest.mark.parametrize("path", ["../1.0.0/README.md", "/etc/passwd", "", "jsonl", "README.md/x", "a\x00b"])
 def test_only_files_of_the_release_are_opened(place, release, built, path):
-    storage.keep(release, built)
+    storage.keep_files(release, built)
     with pytest.raises(FileNotFoundError):
         storage.open_at(release, path)
 

@@ -19,7 +19,7 @@ NEW = "An access key was used from an address not seen before."
 
 @pytest.fixture
 def key(lab):
-    return accesskeys.issue(requester=lab, label="nightly script").row
+    return accesskeys.issue_key(requester=lab, label="nightly script").row
 
 
 def use(key, *addresses):
@@ -73,7 +73,7 @@ def test_what_is_no_alert_closes_none(lab, key, as_owner, at, last):
 
 
 def test_alerts_of_others_are_neither_shown_nor_closed(lab, other, key, as_owner, at):
-    theirs = accesskeys.issue(requester=other).row
+    theirs = accesskeys.issue_key(requester=other).row
     use(theirs, "192.0.2.7", "198.51.100.4")
     assert NEW not in as_owner.get(at()).content.decode()
     as_owner.post(at("keys/seen"), {"last": KeyAlert.objects.get().pk})
@@ -106,10 +106,10 @@ def test_the_owner_gets_one_e_mail_an_hour(by_mail, key, monkeypatch):
 
 def test_nothing_is_sent_where_all_was_seen_or_nobody_can_be_written_to(by_mail, lab, key, owner):
     use(key, "192.0.2.7", "198.51.100.4")
-    accesskeys.mark_seen(requester=lab, last=KeyAlert.objects.get().pk, by=owner)
+    accesskeys.mark_alerts_seen(requester=lab, last=KeyAlert.objects.get().pk, by=owner)
     send_letters()
     nobodys = world.make_requester("Without Owner")
-    use(accesskeys.issue(requester=nobodys).row, "192.0.2.7", "198.51.100.4")
+    use(accesskeys.issue_key(requester=nobodys).row, "192.0.2.7", "198.51.100.4")
     send_letters()
     assert not mail.outbox
     assert set(Job.objects.filter(kind=accesskeys.LETTER).values_list("state", flat=True)) == {JobState.DONE}
@@ -142,7 +142,7 @@ def test_a_mail_server_that_does_not_answer_is_asked_again(by_mail, key, monkeyp
 def test_alerts_that_were_seen_are_forgotten_with_the_logs(lab, key, owner, settings):
     settings.LOGS_KEPT_DAYS = 30
     use(key, "192.0.2.7", "198.51.100.4", "203.0.113.9")
-    accesskeys.mark_seen(requester=lab, last=KeyAlert.objects.first().pk, by=owner)
+    accesskeys.mark_alerts_seen(requester=lab, last=KeyAlert.objects.first().pk, by=owner)
     KeyAlert.objects.filter(seen_by=owner).update(seen_at="2020-01-01T00:00Z")
     retention.prune()
     assert KeyAlert.objects.get().address == "203.0.113.9"

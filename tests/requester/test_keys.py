@@ -32,7 +32,7 @@ def first(lab):
 
 
 def test_old_and_new_keys_work_side_by_side_until_the_old_one_ends(lab, first):
-    second = accesskeys.issue(requester=lab, others_end_in=timedelta(days=7))
+    second = accesskeys.issue_key(requester=lab, others_end_in=timedelta(days=7))
     assert accepted(first) == lab == accepted(second)
     AccessKey.objects.filter(pk=first.row.pk).update(ends_at=timezone.now())
     with pytest.raises(ProtocolError, match="UnrecognizedClient"):
@@ -41,25 +41,25 @@ def test_old_and_new_keys_work_side_by_side_until_the_old_one_ends(lab, first):
 
 
 def test_a_key_that_is_ended_at_once_is_refused_at_once(lab, first):
-    accesskeys.end(key=first.row)
+    accesskeys.end_key(key=first.row)
     with pytest.raises(ProtocolError, match="UnrecognizedClient"):
         accepted(first)
     with pytest.raises(Refusal, match="has ended already"):
-        accesskeys.end(key=first.row)
+        accesskeys.end_key(key=first.row)
 
 
 def test_an_end_can_come_sooner_and_never_later(first):
-    soon = accesskeys.end(key=first.row, after=timedelta(days=1))
-    assert accesskeys.end(key=first.row, after=timedelta(days=30)) == soon
-    assert accesskeys.end(key=first.row, after=timedelta(hours=1)) < soon
+    soon = accesskeys.end_key(key=first.row, after=timedelta(days=1))
+    assert accesskeys.end_key(key=first.row, after=timedelta(days=30)) == soon
+    assert accesskeys.end_key(key=first.row, after=timedelta(hours=1)) < soon
 
 
 def test_a_requester_has_five_valid_keys_at_most(lab):
     for _ in range(4):
-        accesskeys.issue(requester=lab)
+        accesskeys.issue_key(requester=lab)
     with pytest.raises(Refusal, match="at most 5 valid keys"):
-        accesskeys.issue(requester=lab)
-    accesskeys.issue(requester=lab, others_end_in=timedelta())
+        accesskeys.issue_key(requester=lab)
+    accesskeys.issue_key(requester=lab, others_end_in=timedelta())
     assert lab.keys.count() == 6
 
 
@@ -133,8 +133,8 @@ def test_keys_of_others_do_not_exist(lab, stranger, as_owner, first):
 
 
 def test_hostile_labels_are_text(lab, as_owner):
-    accesskeys.issue(requester=lab, label="<script>alert(1)</script>")
-    accesskeys.issue(requester=lab, label="=HYPERLINK(1)")
+    accesskeys.issue_key(requester=lab, label="<script>alert(1)</script>")
+    accesskeys.issue_key(requester=lab, label="=HYPERLINK(1)")
     page = as_owner.get(key_page(lab)).content.decode()
     assert "<script>alert" not in page
     file = as_owner.get(f"{key_page(lab)}?format=csv").getvalue().decode()
@@ -146,7 +146,7 @@ def test_the_page_costs_the_same_with_one_key_and_with_thirty(lab, as_owner, que
     path = f"{key_page(lab)}?state=all"
     one = queries_of(as_owner, path)
     for _ in range(29):
-        accesskeys.issue(requester=lab, others_end_in=timedelta())
+        accesskeys.issue_key(requester=lab, others_end_in=timedelta())
     assert queries_of(as_owner, path) == one
 
 

@@ -125,7 +125,7 @@ def _batches(path: Path, chance: random.Random) -> None:
 
 
 def _reviews(path: Path, chance: random.Random) -> None:
-    _sheet(path, chance, results.read)
+    _sheet(path, chance, results.read_decisions)
 
 
 def _templates(path: Path, chance: random.Random) -> None:

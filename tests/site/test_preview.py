@@ -45,11 +45,11 @@ def test_only_an_installation_of_one_machine_lets_pages_look_at_that_machine(lab
     world.post(group)
     preview, local = f"/projects/{group.group_id}/tasks", "http://127.0.0.1:* http://localhost:*"
     assert local not in visitor.get(preview).headers["Content-Security-Policy"]
-    assert local not in html.headers(None)["Content-Security-Policy"]
+    assert local not in html.task_headers(None)["Content-Security-Policy"]
     assert "http:" not in str(media_sources())
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
     assert local in visitor.get(preview, HTTP_HOST="localhost").headers["Content-Security-Policy"]
-    assert local in html.headers(None)["Content-Security-Policy"]
+    assert local in html.task_headers(None)["Content-Security-Policy"]
     assert "http://localhost:*" in media_sources()["img-src"]
 
 

@@ -71,12 +71,12 @@ def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         request,
         access,
         OPERATIONS,
-        lambda asked: tables.operations_of(operations.recent(access.stage), asked["state"]),
+        lambda asked: tables.operations_of(operations.recent_operations(access.stage), asked["state"]),
         "operations.html",
         file=f"{access.stage.slug}-operations",
         rows_as="operations",
         tab="operations",
-        undecided=operations.needs_person(access.stage).count(),
+        undecided=operations.operations_for_people(access.stage).count(),
     )
 
 
@@ -84,7 +84,7 @@ def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
 @on_stage()
 def decisions(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Operations that nobody answered, with what each answer of yours does."""
-    page = page_of(operations.needs_person(access.stage), request)
+    page = page_of(operations.operations_for_people(access.stage), request)
     cases = [
         (
             row,
@@ -111,6 +111,9 @@ def resolve(request: HttpRequest, access: StageAccess, *, operation: uuid.UUID) 
         return "Booked as done." if happened else "Booked as not done; its money is free again."
 
     answer = run_action(request, action, "desk:decisions", access.project.slug, access.stage.slug)
-    if request.GET.get("queue") == "operations" and not operations.needs_person(access.stage).exists():
+    if (
+        request.GET.get("queue") == "operations"
+        and not operations.operations_for_people(access.stage).exists()
+    ):
         return redirect("desk:queue", access.project.slug, "operations")
     return answer

@@ -177,7 +177,7 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
         why_form=WhyForm(),
         budget_form=BudgetForm(stage=access.stage),
         may_change_budget=_may_change_budget(access.stage),
-        recent=operation_selectors.recent(access.stage)[:6],
+        recent=operation_selectors.recent_operations(access.stage)[:6],
         simulated_caution=kind_of(access.stage).simulated_caution(access.stage),
         cautions=_cautions(access.stage),
         **_live(access),

@@ -11,7 +11,7 @@ from crowd.desk.access import StageAccess, on_stage
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Stage
-from crowd.services.drafts import is_remembered, nothing_stays, units_to_try
+from crowd.services.drafts import is_remembered, roll_back_after, units_to_try
 from crowd.taskpage import fields
 from crowd.taskpage.fields import UnreadableError
 from crowd.taskpage.page import FormValues, trial_page
@@ -44,7 +44,7 @@ def trial(request: HttpRequest, access: StageAccess) -> HttpResponse:
 @on_stage()
 def task(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """GET shows the task, POST says what is missing; neither keeps anything."""
-    with nothing_stays():
+    with roll_back_after():
         try:
             names = units_to_try(access.stage)
         except CrowdError as error:

@@ -22,7 +22,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, MarketOperation
 from crowd.services import review
-from crowd.services import review as chosen_work
+from crowd.services import review as review_services
 from web.access import ProjectAccess, Role, on_project
 from web.forms import chosen_keys, read_form, run_action
 from web.pages import show
@@ -182,7 +182,7 @@ def approve_chosen(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Approve what is ticked in the table; the table comes back as it was filtered."""
     chosen = chosen_keys(request.POST.getlist("chosen"))
     try:
-        outcome = chosen_work.approve_chosen(stage=access.stage, chosen=chosen, actor=access.user)
+        outcome = review_services.approve_chosen(stage=access.stage, chosen=chosen, actor=access.user)
     except CrowdError as error:
         messages.error(request, str(error))
     else:

@@ -11,8 +11,18 @@ is yes or no are left out, as in the paper.
 
 from collections.abc import Iterable, Iterator
 
-from evaluations.training.kpqa import examples as why
-from evaluations.training.kpqa.examples import DropCounts, Example, NoExampleError
+from evaluations.training.kpqa.examples import (
+    EMPTY_QUESTION,
+    LOST_FACT,
+    NO_ANSWER,
+    NO_FACTS,
+    NOT_FOUND,
+    OTHER_CASE,
+    YES_OR_NO,
+    DropCounts,
+    Example,
+    NoExampleError,
+)
 from evaluations.training.kpqa.passages import digest, is_yes_or_no, occurrences
 from evaluations.training.kpqa.streams import Value
 
@@ -34,21 +44,21 @@ def _example(row: Value, dropped: DropCounts) -> Example:
     titles, sentences, lost = _supporting(row)
     answer = " ".join(sentences)
     if not question:
-        raise NoExampleError(why.EMPTY_QUESTION)
+        raise NoExampleError(EMPTY_QUESTION)
     if not phrase:
-        raise NoExampleError(why.NO_ANSWER)
+        raise NoExampleError(NO_ANSWER)
     if is_yes_or_no(phrase):
-        raise NoExampleError(why.YES_OR_NO)
+        raise NoExampleError(YES_OR_NO)
     if not sentences:
-        raise NoExampleError(why.NO_FACTS)
+        raise NoExampleError(NO_FACTS)
     exact = occurrences(answer, phrase)
     spans = exact or occurrences(answer, phrase, any_case=True)
     if not spans:
-        raise NoExampleError(why.NOT_FOUND)
+        raise NoExampleError(NOT_FOUND)
     if not exact:
-        dropped.note(why.OTHER_CASE)
+        dropped.note(OTHER_CASE)
     if lost:
-        dropped.note(why.LOST_FACT)
+        dropped.note(LOST_FACT)
     return Example(question, answer, tuple(spans), SOURCE, digest(*titles))
 
 

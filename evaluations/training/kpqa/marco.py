@@ -16,8 +16,17 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from evaluations.training.kpqa import examples as why
-from evaluations.training.kpqa.examples import DropCounts, Example, NoExampleError
+from evaluations.training.kpqa.examples import (
+    EMPTY_QUESTION,
+    NO_ANSWER,
+    NOT_FOUND,
+    NOTHING_SELECTED,
+    OTHER_CASE,
+    YES_OR_NO,
+    DropCounts,
+    Example,
+    NoExampleError,
+)
 from evaluations.training.kpqa.passages import Passage, is_yes_or_no, occurrences
 from evaluations.training.kpqa.streams import Value, members
 from metrics.errors import MetricError
@@ -66,20 +75,20 @@ def _example(query: Value, passages: Value, answers: Value | None, dropped: Drop
     phrases = [phrase for phrase in phrases if phrase and phrase.casefold() != _NO_ANSWER]
     spoken = [phrase for phrase in phrases if not is_yes_or_no(phrase)]
     if not question:
-        raise NoExampleError(why.EMPTY_QUESTION)
+        raise NoExampleError(EMPTY_QUESTION)
     if not phrases:
-        raise NoExampleError(why.NO_ANSWER)
+        raise NoExampleError(NO_ANSWER)
     if not spoken:
-        raise NoExampleError(why.YES_OR_NO)
+        raise NoExampleError(YES_OR_NO)
     selected = list(_selected(passages))
     if not selected:
-        raise NoExampleError(why.NOTHING_SELECTED)
+        raise NoExampleError(NOTHING_SELECTED)
     exact = _found(selected, spoken, any_case=False)
     found = exact or _found(selected, spoken, any_case=True)
     if not found:
-        raise NoExampleError(why.NOT_FOUND)
+        raise NoExampleError(NOT_FOUND)
     if not exact:
-        dropped.note(why.OTHER_CASE)
+        dropped.note(OTHER_CASE)
     passage, span = found
     return Passage(passage, SOURCE).example(question, span)
 

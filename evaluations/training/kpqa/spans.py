@@ -8,8 +8,15 @@ group stay on one side of the split; without it, those of one answer do.
 
 from collections.abc import Iterable, Iterator
 
-from evaluations.training.kpqa import examples as why
-from evaluations.training.kpqa.examples import DropCounts, Example, NoExampleError
+from evaluations.training.kpqa.examples import (
+    EMPTY_QUESTION,
+    NO_ANSWER,
+    NOT_FOUND,
+    OTHER_CASE,
+    DropCounts,
+    Example,
+    NoExampleError,
+)
 from evaluations.training.kpqa.passages import digest, occurrences
 from evaluations.training.kpqa.streams import Value
 
@@ -28,13 +35,13 @@ def _example(row: Value, dropped: DropCounts) -> Example:
     question, answer, span = (row[key].text().strip() for key in ("question", "answer", "span"))
     group = row.get("group")
     if not question:
-        raise NoExampleError(why.EMPTY_QUESTION)
+        raise NoExampleError(EMPTY_QUESTION)
     if not answer or not span:
-        raise NoExampleError(why.NO_ANSWER)
+        raise NoExampleError(NO_ANSWER)
     exact = occurrences(answer, span)
     places = exact or occurrences(answer, span, any_case=True)
     if not places:
-        raise NoExampleError(why.NOT_FOUND)
+        raise NoExampleError(NOT_FOUND)
     if not exact:
-        dropped.note(why.OTHER_CASE)
+        dropped.note(OTHER_CASE)
     return Example(question, answer, tuple(places), SOURCE, digest(group.text() if group else answer))

@@ -11,8 +11,16 @@ none is ahead.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from evaluations.training.kpqa import examples as why
-from evaluations.training.kpqa.examples import DropCounts, Example, NoExampleError
+from evaluations.training.kpqa.examples import (
+    EMPTY_QUESTION,
+    IMPOSSIBLE,
+    MISFIT,
+    MOVED,
+    NO_ANSWER,
+    DropCounts,
+    Example,
+    NoExampleError,
+)
 from evaluations.training.kpqa.passages import Passage
 from evaluations.training.kpqa.streams import Value
 from metrics.learned.words import Span
@@ -42,17 +50,17 @@ def _example(asked: Value, passage: Passage, dropped: DropCounts) -> Example:
     ]
     written = [(text, start) for text, start in given if text.strip()]
     if not question:
-        raise NoExampleError(why.EMPTY_QUESTION)
+        raise NoExampleError(EMPTY_QUESTION)
     if impossible and impossible.yes():
-        raise NoExampleError(why.IMPOSSIBLE)
+        raise NoExampleError(IMPOSSIBLE)
     if not written:
-        raise NoExampleError(why.NO_ANSWER)
+        raise NoExampleError(NO_ANSWER)
     spans = [span for text, start in written if (span := _place(passage.text, text, start))]
     if not spans:
-        raise NoExampleError(why.MISFIT)
+        raise NoExampleError(MISFIT)
     span = Counter(spans).most_common(1)[0][0]
     if all(span[0] != _bare(text, start) for text, start in written):
-        dropped.note(why.MOVED)
+        dropped.note(MOVED)
     return passage.example(question, span)
 
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evaluations.training.kpqa import examples as why
-from evaluations.training.kpqa.examples import DropCounts, Example
+from evaluations.training.kpqa.examples import REPEATED, WHOLE, DropCounts, Example
 from evaluations.training.kpqa.file_forms import examples_of, form_of
 from metrics.errors import MetricError
 from metrics.learned.words import Span
@@ -143,13 +142,13 @@ def _is_added(found: Example, pool: _Pool, dropped: DropCounts, *, whole: bool) 
     rest = found.answer[: found.spans[0][0]] + found.answer[found.spans[-1][1] :]
     all_of_it = len(found.spans) == 1 and not _WORD.search(rest)
     if all_of_it and not whole:
-        dropped.add(why.WHOLE)
+        dropped.add(WHOLE)
         return False
     if not pool.add(found):
-        dropped.add(why.REPEATED)
+        dropped.add(REPEATED)
         return False
     if all_of_it:
-        dropped.note(why.WHOLE)
+        dropped.note(WHOLE)
     return True
 
 

@@ -197,7 +197,7 @@ class Command(BaseCommand):
         life = options["ends_in"]
         if life is not None and not 1 <= life <= MOST_DAYS:
             raise CommandError(f"--ends-in is from 1 to {MOST_DAYS} days.")
-        key = accesskeys.issue(
+        key = accesskeys.issue_key(
             requester=self.requester(options),
             label=options["label"],
             others_end_in=None if days is None else timedelta(days=days),
@@ -229,7 +229,7 @@ class Command(BaseCommand):
         key = AccessKey.objects.filter(access_key=options["access_key"]).first()
         if key is None:
             raise CommandError(f"There is no access key {options['access_key']!r}.")
-        at = accesskeys.end(key=key)
+        at = accesskeys.end_key(key=key)
         self.show(options, {"access_key": key.access_key, "ended_at": at.isoformat()})
 
     def requester(self, options: dict[str, Any]) -> Requester:

@@ -12,7 +12,7 @@ _TEST_ASSIGNMENT = "1234567890123456789012345678900987654321"
 @operation("UpdateNotificationSettings", writes=True)
 def update_notification_settings(call: Call) -> Result:
     """Give a HIT type a notification specification, or switch the present one on or off."""
-    notifications.update(
+    notifications.update_specification(
         hit_type=lookup.hit_type(call),
         specification=call.get("Notification"),
         active=call.get("Active"),
@@ -24,7 +24,7 @@ def update_notification_settings(call: Call) -> Result:
 @operation("SendTestEventNotification", writes=True)
 def send_test_event_notification(call: Call) -> Result:
     """Queue one event as if it had happened, whatever events the specification names."""
-    wanted = notifications.checked(call["Notification"], ping=True)
+    wanted = notifications.check_specification(call["Notification"], ping=True)
     event = {
         "EventType": call["TestEventType"],
         "EventTimestamp": notifications.timestamp(call.now),
@@ -33,5 +33,5 @@ def send_test_event_notification(call: Call) -> Result:
     if call["TestEventType"].startswith("Assignment"):
         event["AssignmentId"] = _TEST_ASSIGNMENT
     notifications.open_queue(call.requester, wanted["Destination"], call.now)
-    notifications.put(call.requester, wanted, event)
+    notifications.put_event(call.requester, wanted, event)
     return {}

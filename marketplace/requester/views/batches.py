@@ -376,7 +376,7 @@ def results_file(request: HttpRequest, access: RequesterAccess, *, number: int) 
     asked = request.GET.get("show", "all")
     shown = asked if asked in results.SHOWN else "all"
     answer = StreamingHttpResponse(
-        results.lines(batch, now=clock.now(), shown=shown), content_type="text/csv; charset=utf-8"
+        results.result_lines(batch, now=clock.now(), shown=shown), content_type="text/csv; charset=utf-8"
     )
     answer["Content-Disposition"] = f'attachment; filename="Batch_{batch.number}_batch_results.csv"'
     return answer
@@ -449,8 +449,8 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
             sheet=given["sheet"],
             limits=RESULTS,
         )
-        decisions, left = results.read(sheet)
-        return results.start(
+        decisions, left = results.read_decisions(sheet)
+        return results.start_decisions(
             batch=batch,
             decisions=decisions,
             left=left,
@@ -473,11 +473,11 @@ def approve_waiting(request: HttpRequest, access: RequesterAccess, *, number: in
         messages.error(request, "Nothing was approved: open the batch again and press there.")
         return redirect("requester:batch", access.requester.customer_id, number)
     given = form.cleaned_data
-    decisions = results.all_waiting(batch, seen=given["seen"])
+    decisions = results.decisions_on_all_waiting(batch, seen=given["seen"])
     if not decisions:
         messages.info(request, "Nothing waits for a decision any more.")
         return redirect("requester:batch", access.requester.customer_id, number)
-    job = results.start(
+    job = results.start_decisions(
         batch=batch,
         decisions=decisions,
         file_name="All that waited",

@@ -21,7 +21,7 @@ from marketplace.errors import Refusal
 from marketplace.models import AccessKey
 from marketplace.requester.access import RequesterAccess, for_requester, respond
 from marketplace.services import accesskeys, people
-from marketplace.services.accesskeys import mark_seen, open_alerts, valid_at
+from marketplace.services.accesskeys import mark_alerts_seen, open_alerts, valid_at
 from marketplace.site.access import for_researchers
 from marketplace.taskpages import site_url
 from web.tables import Choices, Column, Grid, GridRequest
@@ -172,7 +172,7 @@ def new_key(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     form = NewKeyForm(request.POST)
     if form.is_valid():
         try:
-            issued = accesskeys.issue(
+            issued = accesskeys.issue_key(
                 requester=access.requester,
                 label=form.cleaned_data["label"],
                 by=access.user,
@@ -194,7 +194,7 @@ def see_alerts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Close the alerts that the page showed; newer ones stay open."""
     last = request.POST.get("last", "")
     if last.isdecimal() and len(last) < _LONGEST_KEY:
-        mark_seen(requester=access.requester, last=int(last), by=access.user)
+        mark_alerts_seen(requester=access.requester, last=int(last), by=access.user)
         messages.success(request, "Seen. You are told when a key is used from another address.")
     return redirect("requester:keys", access.requester.customer_id)
 
@@ -211,7 +211,7 @@ def end_key(request: HttpRequest, access: RequesterAccess, key: int) -> HttpResp
         messages.error(request, "Choose when the key ends.")
         return redirect("requester:keys", access.requester.customer_id)
     try:
-        at = accesskeys.end(key=found, after=form.delay)
+        at = accesskeys.end_key(key=found, after=form.delay)
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:

@@ -47,7 +47,7 @@ def load_opinions(hit_types: Iterable[HITType]) -> dict[int, Opinion]:
     return {row["hit_type"]: Opinion(row["mean"], row["count"]) for row in rows}
 
 
-def opinion(hit_type: HITType) -> Opinion | None:
+def group_opinion(hit_type: HITType) -> Opinion | None:
     """Opinion of one group."""
     return load_opinions([hit_type]).get(hit_type.pk)
 
@@ -83,7 +83,7 @@ class Group:
     opinion: Opinion | None
 
 
-def groups(
+def listed_groups(
     *, request: HttpRequest, worker: Worker | None, search: str, sort: str, now: datetime
 ) -> tuple[list[Group], Page[HITType]]:
     """One page of the groups that `worker` (None: a visitor) may discover and has work left in."""

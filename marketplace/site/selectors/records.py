@@ -138,7 +138,7 @@ def standing(worker: Worker) -> OpenWork:
 
 State = Holding.State
 #: Filters of the page, by their name in the URL, and the words for them.
-KINDS = {"all": "All", "approved": "Approvals", "rejected": "Rejections", "bonus": "Bonuses"}
+FEEDBACK_KINDS = {"all": "All", "approved": "Approvals", "rejected": "Rejections", "bonus": "Bonuses"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def _as(kind: str, rows: QuerySet[Any], at: str) -> QuerySet[Any, Any]:
     return named.values_list("kind", "when", "key")
 
 
-def told(rows: Iterable[tuple[str, datetime, int]]) -> list[FeedbackItem]:
+def with_feedback(rows: Iterable[tuple[str, datetime, int]]) -> list[FeedbackItem]:
     """The rows of a page with their words and HITs, in two queries."""
     rows = list(rows)
     loaded = Holding.objects.select_related("hit__hit_type__requester").defer("answer", "hit__question")

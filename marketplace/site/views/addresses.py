@@ -51,10 +51,10 @@ class EmailForm(forms.Form):
 
 def wait_for_letter(request: HttpRequest, email: str) -> int:
     """Count a letter that is asked for; how many seconds to wait before it may be, 0 where it goes out."""
-    keys = (guards.of_address(guards.LETTERS_FROM, request), guards.LETTERS_TO.key(email.lower()))
-    if wait := guards.wait_s(*keys):
+    keys = (guards.address_key(guards.LETTERS_FROM, request), guards.LETTERS_TO.key(email.lower()))
+    if wait := guards.seconds_to_wait(*keys):
         return wait
-    guards.count(*keys)
+    guards.count_try(*keys)
     return 0
 
 

@@ -11,9 +11,9 @@ from marketplace.site import frames
 from marketplace.site.access import current_worker, page
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.lookup import entity_id, group_named
-from marketplace.site.selectors import groups as ratings
 from marketplace.site.selectors import groups as selectors
 from marketplace.site.selectors import qualifications
+from marketplace.site.selectors.groups import group_opinion
 from marketplace.taskpages import site_url
 
 
@@ -26,7 +26,7 @@ def groups(request: HttpRequest) -> HttpResponse:
     sort = request.GET.get("sort", "")
     sort = sort if sort in selectors.SORTS else selectors.DEFAULT_SORT
     settle_overdue(now)
-    shown, found = selectors.groups(request=request, worker=worker, search=search, sort=sort, now=now)
+    shown, found = selectors.listed_groups(request=request, worker=worker, search=search, sort=sort, now=now)
     return page(
         request, "groups.html", worker=worker, now=now, groups=shown, pages=found, search=search, sort=sort
     )
@@ -51,7 +51,7 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
         hit_type=hit_type,
         hit=hit,
         verdict=judged,
-        opinion=ratings.opinion(hit_type),
+        opinion=group_opinion(hit_type),
         ways=qualifications.ways(worker, judged.on_request, now),
         available=selectors.available(hit_type=hit_type, worker=worker, now=now),
         frame_url=taskpages.preview_url(hit=hit, base_url=origin) if hit and question else "",

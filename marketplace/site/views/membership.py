@@ -42,11 +42,11 @@ def signup(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Sign-up by invitation."""
-    by_address = guards.of_address(guards.INVITATIONS, request)
-    if wait := guards.wait_s(by_address):
+    by_address = guards.address_key(guards.INVITATIONS, request)
+    if wait := guards.seconds_to_wait(by_address):
         return too_many(request, wait)
     if invitation_for(token) is None:
-        guards.count(by_address)
+        guards.count_try(by_address)
         worker = current_worker(request)
         return page(request, "invitation_gone.html", worker=worker, now=clock.now(), status=404)
     return _sign_up(request, invitation_token=token)
@@ -60,10 +60,10 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
     user = request.user if isinstance(request.user, User) else None
     # An invitation has uses of its own, and a class of students comes from one address.
     if request.method == "POST" and invitation_token is None:
-        by_address = guards.of_address(guards.SIGN_UPS, request)
-        if wait := guards.wait_s(by_address):
+        by_address = guards.address_key(guards.SIGN_UPS, request)
+        if wait := guards.seconds_to_wait(by_address):
             return too_many(request, wait)
-        guards.count(by_address)
+        guards.count_try(by_address)
     form = (JoinForm if user else SignUpForm)(request.POST or None)
     if form.is_valid():
         try:

@@ -72,7 +72,7 @@ class NewPassword(PasswordResetConfirmView):
         answer = super().form_valid(form)
         user = form.user
         services.password_was_changed(user=user)
-        guards.forget(guards.BY_NAME.key(user.get_username()))
+        guards.forget_tries(guards.BY_NAME.key(user.get_username()))
         security.log("password.reset", user=user.get_username())
         messages.success(self.request, "Your new password is set. Sign in with it.")
         return answer

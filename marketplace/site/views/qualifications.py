@@ -120,7 +120,7 @@ def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Ht
     form = parse_form(begun.test, parameter="Test")
     given: FormAnswers | None = None
     if request.method == "POST":
-        given = fields.read(form, request.POST)
+        given = fields.read_form_answers(form, request.POST)
         if not given.problems:
             return _hand_in(request, begun, given)
     return _draw(request, worker, begun, form, given)

@@ -10,7 +10,7 @@ from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
 from marketplace.site.pagination import numbered
 from marketplace.site.selectors import records
-from marketplace.site.selectors import records as said_of
+from marketplace.site.selectors.records import FEEDBACK_KINDS, balances, list_feedback, with_feedback
 from web.charts.bars import stack_bars
 
 
@@ -32,20 +32,20 @@ def feedback(request: HttpRequest, worker: Worker) -> HttpResponse:
     """What requesters said of the worker's work, and what became of it with each of them."""
     now = clock.now()
     wanted = request.GET.get("kind", "")
-    wanted = wanted if wanted in said_of.KINDS else "all"
+    wanted = wanted if wanted in FEEDBACK_KINDS else "all"
     settle_worker(worker, now)
-    found = numbered(said_of.list_feedback(worker=worker, kind=wanted), request)
-    everything, requesters = said_of.balances(worker=worker)
+    found = numbered(list_feedback(worker=worker, kind=wanted), request)
+    everything, requesters = balances(worker=worker)
     return page(
         request,
         "feedback.html",
         worker=worker,
         now=now,
         pages=found,
-        said=said_of.told(found.object_list),
+        said=with_feedback(found.object_list),
         everything=everything,
         requesters=requesters,
-        kinds=said_of.KINDS,
+        kinds=FEEDBACK_KINDS,
         wanted=wanted,
     )
 

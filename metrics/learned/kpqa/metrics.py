@@ -28,7 +28,7 @@ from metrics.learned.profile_models import KPQA, Choice
 from metrics.learned.words import Span
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
-from metrics.tokens.registry import tokeniser as tokeniser_named
+from metrics.tokens.registry import tokeniser_named
 
 #: Variants of the formulas by name.
 VARIANTS = {

@@ -24,10 +24,10 @@ from releases.management.arguments import card, formats, groups, shares
 from releases.management.terminal import bar, plain, terminated
 from releases.models import PrivacyFinding, Release
 from releases.options import options_of
-from releases.privacy.check import check
+from releases.privacy.check import check_project
 from releases.selectors import content_of
 from releases.services.full_release import release_now
-from releases.storage import fetched
+from releases.storage import fetched_folder
 from releases.texts import content_lines, difference_lines, selection_lines
 from releases.verification import verify
 
@@ -215,7 +215,7 @@ class Command(BaseCommand):
 
         project = _project(options["project"])
         with bar() as progress:
-            checked = check(project=project, actor=user_named(options["user"]), progress=progress)
+            checked = check_project(project=project, actor=user_named(options["user"]), progress=progress)
         found = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
         if options["json"]:
             rows = list(found.order_by("pk").values("rule", "subject", "field", "start", "end", "excerpt"))
@@ -309,7 +309,7 @@ def _folder(given: str) -> Iterator[Path]:
         known = ", ".join(versions.values_list("version", flat=True)) or "none"
         raise CommandError(f"{slug} has no release {version!r}; there are: {known}.")
 
-    with fetched(release) as folder:
+    with fetched_folder(release) as folder:
         yield folder
 
 

@@ -8,14 +8,14 @@ from metrics import Answers, MetricError, metric
 from metrics.answers.adapted_scores import Bonus, hits_of, subsequences_of
 from metrics.profiles import Profile
 from metrics.texts import Chunk
-from metrics.tokens.registry import tokeniser
+from metrics.tokens.registry import tokeniser_named
 from tests.metrics.answers.drawn import cases
 from tests.metrics.goldens import golden
 
 FILE = golden("adapted_rouge_bleu")
 EXPECTED = FILE["expected"]
 YES_NO, ENTITY = FILE["inputs"]["yesno"], FILE["inputs"]["entity"]
-DEFAULT = tokeniser("default")
+DEFAULT = tokeniser_named("default")
 
 
 def exactly(value):

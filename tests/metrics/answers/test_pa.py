@@ -16,7 +16,7 @@ from metrics.answers.pa_bleu import PairBleu, similarities, tables_of
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.scoring import in_chunks, score, score_chunks
-from metrics.tokens.registry import tokeniser
+from metrics.tokens.registry import tokeniser_named
 from tests.metrics.answers.drawn import WORDS, cases, scored, split_on_spaces
 from tests.metrics.goldens import golden
 
@@ -37,7 +37,7 @@ def expected(split, key):
 
 @SPLITS
 def test_tokens_are_those_of_the_golden_file(split):
-    tokens = tokeniser(f"distillery-{split}").split
+    tokens = tokeniser_named(f"distillery-{split}").split
     config = TABLE["configs"][split]
     assert [tokens(text) for text in CANDIDATES] == config["candidate_tokens"]
     assert [len(tokens(text)) for text in REFERENCES] == config["reference_lengths"]
@@ -96,7 +96,7 @@ def test_printed_bleu_comes_out_for_candidates_3_4_and_5_only(split):
 
 @SPLITS
 def test_the_misprinted_penalty_would_be_a_bonus(split):
-    split_on = tokeniser(f"distillery-{split}").split
+    split_on = tokeniser_named(f"distillery-{split}").split
     how = Bleu(**EXACT)
 
     def as_printed(hits, totals, c, r):
@@ -163,7 +163,7 @@ def test_the_table_of_n_grams_says_what_each_pair_alone_says(drawn, n, smoothing
     how = base.measure.keywords["how"]
     sets = [([candidate, *references], references) for candidate, references in drawn]
 
-    found = PairBleu(how, tokeniser("whitespace"))(sets)
+    found = PairBleu(how, tokeniser_named("whitespace"))(sets)
 
     for ours, one in zip(found, by_pairs(base)(sets), strict=True):
         assert ours == pytest.approx(one, abs=1e-12)
@@ -271,7 +271,7 @@ def test_importance_is_that_of_references_looked_up_as_candidates(monkeypatch, a
         ("किताब ले लो", "किताब", "é é", "e\u0301 é", "किताब ले लो"),
     ]
     for smoothing in ("exp", "kpqa", "none"):
-        pairs = PairBleu(Bleu(4, smoothing), tokeniser("default"))
+        pairs = PairBleu(Bleu(4, smoothing), tokeniser_named("default"))
         looked_up = pairs([(references, references) for references in sets])
         assert [one.tobytes() for one in pairs.among(sets)] == [one.tobytes() for one in looked_up]
 
@@ -280,7 +280,7 @@ def test_all_texts_of_all_sets_are_cut_at_once():
     def split(text):
         raise AssertionError(f"{text!r} was cut alone")
 
-    at_once = replace(tokeniser("default"), split=split)
+    at_once = replace(tokeniser_named("default"), split=split)
     pairs = PairBleu(Bleu(4), at_once)
 
     assert pairs.among([("a b", "a b"), ("c",)])[0].tolist() == [[1.0, 1.0], [1.0, 1.0]]

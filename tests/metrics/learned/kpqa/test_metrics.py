@@ -23,7 +23,7 @@ from metrics.learned.profile_models import choice, with_models
 from metrics.profiles import profile
 from metrics.scoring import in_chunks, score, score_chunks
 from metrics.texts import Answers
-from metrics.tokens.registry import tokeniser
+from metrics.tokens.registry import tokeniser_named
 from tests.metrics.learned import tiny
 
 ROWS = [
@@ -63,7 +63,7 @@ def columns(rows=ROWS):
 
 
 def tokens_and_weights(model, question, text):
-    tokens = tokeniser("default").split(text)
+    tokens = tokeniser_named("default").split(text)
     weighed = weigher(choice(model.path)[1]).weigh([(question, text)])[0]
     return tokens, on_tokens(text, tokens, weighed)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluations.training.kpqa import examples as why
+from evaluations.training.kpqa import examples
 from evaluations.training.kpqa.training_files import prepared
 from tests.metrics.shared import SHARED
 
@@ -18,8 +18,8 @@ def test_nearly_all_questions_become_examples(training_set):
     assert training_set.counts == {
         "read": 2570,
         "kept": 2559,
-        "dropped": {why.MISFIT: 5, why.REPEATED: 6},
-        "noted": {why.MOVED: 229, why.WHOLE: 94},
+        "dropped": {examples.MISFIT: 5, examples.REPEATED: 6},
+        "noted": {examples.MOVED: 229, examples.WHOLE: 94},
         "train": 2303,
         "dev": 256,
     }

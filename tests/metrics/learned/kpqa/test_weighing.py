@@ -14,7 +14,7 @@ from metrics.learned.kpqa.pieces import windows
 from metrics.learned.kpqa.word_weights import WordWeights, on_places, on_tokens, weigher
 from metrics.learned.profile_models import Choice, choice, with_models
 from metrics.profiles import profile
-from metrics.tokens.registry import TOKENISERS, tokeniser
+from metrics.tokens.registry import TOKENISERS, tokeniser_named
 from tests.metrics.learned import tiny
 
 PAIRS = [
@@ -172,7 +172,7 @@ def test_tokens_of_any_tokeniser_have_the_weight_of_the_word_they_stand_on():
     given = weighed(text, It=0.1, s=0.2, about=0.3, don=0.5, t=0.6, you=0.7, know=0.8, **{"1923": 0.4})
 
     def on(name):
-        tokens = tokeniser(name).split(text)
+        tokens = tokeniser_named(name).split(text)
         return dict(zip(tokens, on_tokens(text, tokens, given), strict=True))
 
     assert on("default")["1923"] == 0.4
@@ -203,7 +203,7 @@ def test_no_tokeniser_loses_its_way():
     last = given.weights[-1]
 
     for name in TOKENISERS:
-        tokens = tokeniser(name).split(text)
+        tokens = tokeniser_named(name).split(text)
         weights = on_tokens(text, tokens, given)
         assert len(weights) == len(tokens)
         assert weights[-1] == last, name
