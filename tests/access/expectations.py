@@ -124,7 +124,8 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ): "remove_email return request_qualification ask accept_next export forget_payment",
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """
-        overview keys activity money payables payable invoices invoice letters ratings batches batch
+        overview keys activity money payables payable report_payouts payouts payout paid_people
+        invoices invoice letters ratings batches batch
         batch_live batch_task batch_results batch_review_report batch_review_live templates
         template_look sample_table hits hit hit_question review review_by_worker review_table
         review_hit review_worker work answer workers worker qualifications qualification
@@ -135,7 +136,8 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         message new_qualification edit_qualification
     """,
     ("requester", ACT, "site desk"): """
-        new_key see_key_alerts end_key make_payable pay_out settle_letter batch_hosts batch_publish
+        new_key see_key_alerts end_key make_payable pay_out make_payout book_results payout_file payout_paid
+        withdraw_payout release_payments settle_letter batch_hosts batch_publish
         batch_cancel batch_approve_waiting batch_delete template_delete use_sample hit_more_time
         hit_more_places hit_expire hit_reviewing hit_delete approve reject bonus approve_chosen
         approve_hit approve_worker block unblock worker_grant delete_qualification give_qualification

@@ -23,7 +23,7 @@ from evaluations.models import Evaluation, ExternalScores
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
 from marketplace.batches import results
-from marketplace.models import LedgerEntry, Requester
+from marketplace.models import LedgerEntry, Payout, Requester
 from marketplace.models import Worker as SiteWorker
 from marketplace.services import invoice_records, payables, qualification_requests, voices
 from marketplace.services.qualifications import QualificationTest
@@ -322,6 +322,10 @@ def worker_site(worker: User) -> dict[str, Parts]:
     holding = site.take(SiteWorker.objects.get(user=worker), hit)
     site.approve(site.do(site.make_worker("earner"), site.post(site.make_group(lab, "Paid"))))
     report = payables.make_payable(requester=lab, until=clock.now())
+    payout = Payout.objects.create(
+        requester=lab, number=1, report=report, method="paypal", currency="USD", cents=0, people=0,
+        made_at=clock.now(),
+    )  # fmt: skip
     then = clock.now() - timedelta(days=1)
     LedgerEntry.objects.filter(requester=lab).update(at=then)
     invoice = invoice_records.issue(requester=lab, begins=then, ends=then + timedelta(hours=1))
@@ -359,6 +363,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
             "letter": letter.pk,
             "key": lab.keys.get().pk,
             "payable": report.number,
+            "payout": payout.number,
             "invoice": invoice.number,
         },
         **batches(lab),

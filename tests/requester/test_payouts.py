@@ -464,3 +464,68 @@ def test_who_made_downloaded_and_booked_is_written_down(two, real, settings):
         "payout.paid",
         "payable.paid",
     ]
+
+
+# Pages
+
+
+def page_of(requester, rest=""):
+    return f"/requester/{requester.customer_id}/money/{rest}"
+
+
+def test_staff_make_hand_out_and_book_files_on_the_pages(two, real, as_staff, as_owner):
+    page = as_staff.get(page_of(real, "payables/1/files/")).content.decode()
+    assert "Make the file" in page and "$0.35" in page and "not confirmed" in page
+    as_owner.post(page_of(real, "payables/1/files/new"), {"method": "paypal"})
+    assert not Payout.objects.exists()
+    made = as_staff.post(page_of(real, "payables/1/files/new"), {"method": "paypal"})
+    assert made.headers["Location"] == page_of(real, "payouts/1/")
+    as_owner.post(page_of(real, "payouts/1/file"))
+    assert Payout.objects.get().sent_at is None
+    files = [as_staff.post(page_of(real, "payouts/1/file")) for _ in range(2)]
+    assert files[0].content == files[1].content and "rosa@example.org" in files[0].content.decode()
+    assert "rosa@example.org" not in as_owner.get(page_of(real, "payouts/1/")).content.decode()
+    table = io.BytesIO(f"reference,status,reason\nD{real.pk}P1L1,failed,closed\n".encode())
+    table.name = "back.csv"
+    answer = as_staff.post(page_of(real, "payouts/results"), {"file": table}, follow=True)
+    assert "1 failed and owed again" in answer.content.decode()
+    assert "closed" in as_staff.get(page_of(real, "payouts/1/?state=failed")).content.decode()
+    assert "failed: closed" in as_staff.get(page_of(real, "payables/1/files/")).content.decode()
+    as_staff.post(page_of(real, "payouts/1/paid"))
+    assert set(PayoutLine.objects.values_list("state", flat=True)) == {"failed", "paid"}
+    adds_up(real)
+
+
+def test_years_are_for_staff_with_a_file_and_a_decision(two, real, as_staff, as_owner, settings):
+    settings.PAYOUT_HOLD_CENTS = 18
+    payouts.make_payout(report=two, method="paypal")
+    assert "Staff see these sums" in as_owner.get(page_of(real, "people/")).content.decode()
+    page = as_staff.get(page_of(real, "people/")).content.decode()
+    assert "AROSA" in page and "held" in page and "$0.15" in page
+    rows = list(
+        csv.DictReader(io.StringIO(as_staff.get(page_of(real, "people/?format=csv")).getvalue().decode()))
+    )
+    assert [(row["worker_id"], row["cents"], row["state"]) for row in rows] == [
+        ("ABEN", "15", ""), ("AROSA", "0", "held"),
+    ]  # fmt: skip
+    form = {"year": clock.now().year, "decision": "The form is there."}
+    as_owner.post(page_of(real, "people/AROSA/release"), form)
+    assert standings(two) == {"AROSA": "held"}
+    as_staff.post(page_of(real, "people/AROSA/release"), form)
+    assert standings(two) == {"AROSA": "ready"}
+    assert "The form is there." in as_staff.get(page_of(real, "people/")).content.decode()
+
+
+def test_pages_cost_the_same_with_one_person_and_with_many(two, real, as_staff, queries_of):
+    payouts.make_payout(report=two, method="paypal")
+    earn(real, world.make_worker("first"), title="first")
+    report_of(real)
+    addresses = [page_of(real, each) for each in ("payables/2/files/", "payouts/", "payouts/1/", "people/")]
+    few = [queries_of(as_staff, address) for address in addresses]
+    for number in range(4):
+        worker = world.make_worker(f"w{number}")
+        earn(real, worker, title=f"more {number}")
+        say(worker, "paypal", email=f"w{number}@example.org")
+    report_of(real)
+    addresses[0] = page_of(real, "payables/3/files/")
+    assert [queries_of(as_staff, address) for address in addresses] == few

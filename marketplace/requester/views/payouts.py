@@ -1,0 +1,434 @@
+"""Payout files of a requester: making them of a report, handing them out, booking results, sums of a year."""
+
+from dataclasses import dataclass
+from operator import attrgetter
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace import clock
+from marketplace.batches.sheets import ACCEPTED
+from marketplace.errors import Refusal
+from marketplace.models import Payable, PayMethod, Payout, PayoutLine, Worker, YearlyLimit
+from marketplace.payoutfiles import FORMATS
+from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.services import payoutresults, people, yearlylimits
+from marketplace.services import payouts as services
+from marketplace.services.payouts import Claim, ClaimState
+from marketplace.templatetags.marketplace_money import money
+from web.forms import read_form, run_action
+from web.tables import Choices, Column, Grid, GridRequest
+
+_PLACE = "money"
+STATE_WORDS = {
+    ClaimState.READY: "ready",
+    ClaimState.BELOW: "below the minimum",
+    ClaimState.HELD: "held",
+    ClaimState.UNSAID: "not said how",
+}
+
+
+class ResultsForm(forms.Form):
+    """What a service gave out about a file."""
+
+    file = forms.FileField(
+        label="Table",
+        help_text="With columns for our reference and the status, and a reason if there is one.",
+        widget=forms.ClearableFileInput(attrs={"accept": ACCEPTED}),
+    )
+
+
+class ReleaseForm(forms.Form):
+    """Why held payments of a year are paid all the same."""
+
+    decision = forms.CharField(
+        label="Why it is paid all the same",
+        max_length=yearlylimits.LONGEST_DECISION,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+    year = forms.IntegerField(min_value=2000, max_value=9999, widget=forms.HiddenInput)
+
+
+# Of one report: what is owed, to whom, and the files that pay it.
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to pay in a report: whom a file would pay now."""
+
+    method: str
+    label: str
+    people: int
+    cents: int
+
+
+def _words(claim: Claim) -> str:
+    if claim.standing == ClaimState.UNSAID and claim.waits_for_link:
+        return "waits for the link"
+    return STATE_WORDS[claim.standing]
+
+
+CLAIMS = Grid(
+    "claims",
+    columns=(
+        Column("worker_id", "Worker", attrgetter("worker.worker_id"), by="worker_id"),
+        Column("way", "How", attrgetter("label"), by="way"),
+        Column("confirmed", "Confirmed", attrgetter("confirmed"), on_page=False),
+        Column("state", "State", _words, by="state"),
+        Column("failed", "Why the last file failed", attrgetter("failed"), on_page=False),
+        Column("cents", "Owed", attrgetter("cents"), by="cents", down=True, number=True),
+    ),
+    filters=(
+        Choices(
+            "state",
+            "State",
+            {"all": "All", **{str(key): words for key, words in STATE_WORDS.items()}},
+            tabs=True,
+        ),
+    ),
+    order="worker_id",
+)
+
+
+def _report(access: RequesterAccess, number: int) -> Payable:
+    found = access.requester.payables.select_related("requester").filter(number=number).first()
+    if found is None:
+        raise Http404("There is no such report.")
+    return found
+
+
+@require_safe
+@for_requester
+def report_payouts(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponseBase:
+    """What is owed by a report and those before it, by way and by person, and the files made of it."""
+    report = _report(access, payable)
+    claims = services.claims_up_to(report)
+
+    def rows(asked: GridRequest) -> list[Claim]:
+        return [claim for claim in claims if asked["state"] in ("all", claim.standing)]
+
+    return respond(
+        request,
+        access,
+        CLAIMS,
+        rows,
+        "report_payouts.html",
+        place=_PLACE,
+        file=f"owed-{access.requester.customer_id}-{report.number}",
+        now=clock.now(),
+        report=report,
+        sums=services.sums_of(report),
+        ways=_ways(claims),
+        files=report.payouts.order_by("number"),
+        counts={state: _sum(claims, state) for state in ClaimState},
+        may_book=people.may_book(access.requester, access.user),
+    )
+
+
+def _sum(claims: list[Claim], state: ClaimState) -> tuple[int, int]:
+    mine = [claim.cents for claim in claims if claim.standing == state]
+    return len(mine), sum(mine)
+
+
+def _ways(claims: list[Claim]) -> list[Way]:
+    found = []
+    for method in FORMATS:
+        ready = [c.cents for c in claims if c.method == method and c.standing == ClaimState.READY]
+        if ready:
+            found.append(Way(method, PayMethod(method).label, len(ready), sum(ready)))
+    return found
+
+
+@require_POST
+@for_requester
+def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
+    """Make the file of a way; pressed twice it is the same one."""
+    report = _report(access, payable)
+    try:
+        payout, made = services.make_payout(
+            report=report,
+            method=str(request.POST.get("method", ""))[:20],
+            by=access.user,
+            leave_out=bool(request.POST.get("leave_out")),
+        )
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+        return redirect("requester:report_payouts", access.requester.customer_id, report.number)
+    if made:
+        messages.success(
+            request, f"{money(payout.cents)} to {payout.people} stand in payout {payout.number}."
+        )
+    else:
+        messages.info(request, f"Nothing more is owed in this way; this is payout {payout.number} again.")
+    return redirect("requester:payout", access.requester.customer_id, payout.number)
+
+
+# The files.
+
+PAYOUTS = Grid(
+    "payouts",
+    columns=(
+        Column("number", "Payout", attrgetter("number"), by="number", down=True),
+        Column("method", "How", lambda payout: payout.get_method_display(), by="method"),
+        Column("report", "Report", attrgetter("report.number"), by="report__number", down=True, number=True),
+        Column("people", "People", attrgetter("people"), by="people", down=True, number=True),
+        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
+        Column("made_at", "Made", attrgetter("made_at"), by="made_at", down=True),
+        Column("sent_at", "Downloaded", attrgetter("sent_at"), on_page=False),
+        Column("withdrawn_at", "Withdrawn", attrgetter("withdrawn_at"), on_page=False),
+        Column("digest", "SHA-256", attrgetter("digest"), on_page=False),
+    ),
+    order="number",
+)
+LINES = Grid(
+    "payout-lines",
+    columns=(
+        Column("number", "Line", attrgetter("number"), by="number"),
+        Column("worker_id", "Worker", attrgetter("worker.worker_id"), by="worker__worker_id"),
+        Column("reference", "Reference", attrgetter("reference"), by="reference"),
+        Column("confirmed", "Confirmed", attrgetter("confirmed"), on_page=False),
+        Column("state", "State", lambda line: line.get_state_display(), by="state"),
+        Column("reason", "Reason", attrgetter("reason"), on_page=False),
+        Column("at", "Since", attrgetter("at"), on_page=False),
+        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
+    ),
+    filters=(Choices("state", "State", {"all": "All", **dict(PayoutLine.State.choices)}, tabs=True),),
+    order="number",
+)
+
+
+@require_safe
+@for_requester
+def payouts(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """All payout files, and the form for results."""
+
+    def rows(_asked: GridRequest) -> QuerySet[Payout]:
+        return access.requester.payouts.select_related("report", "made_by")
+
+    return respond(
+        request,
+        access,
+        PAYOUTS,
+        rows,
+        "payouts.html",
+        place=_PLACE,
+        file=f"payouts-{access.requester.customer_id}",
+        now=clock.now(),
+        form=ResultsForm(),
+        may_book=people.may_book(access.requester, access.user),
+    )
+
+
+def _payout(access: RequesterAccess, number: int) -> Payout:
+    found = access.requester.payouts.select_related("report", "requester", "made_by").filter(number=number)
+    if (row := found.first()) is None:
+        raise Http404("There is no such payout.")
+    return row
+
+
+@require_safe
+@for_requester
+def payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponseBase:
+    """One file: its lines and what became of them."""
+    row = _payout(access, payout)
+
+    def rows(asked: GridRequest) -> QuerySet[PayoutLine]:
+        found = row.lines.select_related("worker")
+        return found if asked["state"] == "all" else found.filter(state=asked["state"])
+
+    return respond(
+        request,
+        access,
+        LINES,
+        rows,
+        "payout.html",
+        place=_PLACE,
+        file=f"payout-{access.requester.customer_id}-{row.number}-lines",
+        now=clock.now(),
+        payout=row,
+        waiting=row.lines.filter(state=PayoutLine.State.SENT).count(),
+        may_book=people.may_book(access.requester, access.user),
+    )
+
+
+@require_POST
+@for_requester
+def payout_file(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
+    """The file for the service, which is marked as sent before it leaves."""
+    row = _payout(access, payout)
+    try:
+        content = services.hand_out(payout=row, by=access.user)
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+        return redirect("requester:payout", access.requester.customer_id, row.number)
+    answer = HttpResponse(content, content_type=FORMATS[row.method].content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{services.file_name(row)}"'
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+@require_POST
+@for_requester
+def payout_paid(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
+    """Everything in a file that is on its way has arrived."""
+    row = _payout(access, payout)
+
+    def action() -> str:
+        booked = services.book_all_paid(payout=row, by=access.user)
+        return f"{booked:,} booked as paid." if booked else "Nothing of it is on its way."
+
+    return run_action(request, action, reverse("requester:payout", args=_names(access, row.number)))
+
+
+@require_POST
+@for_requester
+def withdraw_payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
+    """Take a file back that was never downloaded."""
+    row = _payout(access, payout)
+
+    def action() -> str:
+        services.withdraw(payout=row, by=access.user)
+        return f"Payout {row.number} is withdrawn; its people are owed again."
+
+    return run_action(request, action, reverse("requester:payout", args=_names(access, row.number)))
+
+
+@require_POST
+@for_requester
+def book_results(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """Book what a service says of lines: the whole table, or nothing of it."""
+
+    def action() -> str:
+        file = read_form(ResultsForm(request.POST, request.FILES))["file"]
+        booked = payoutresults.book_file(
+            requester=access.requester, name=file.name, file=file.file, by=access.user
+        )
+        return f"{booked.paid:,} paid, {booked.failed:,} failed and owed again, {booked.same:,} as before."
+
+    return run_action(request, action, reverse("requester:payouts", args=_names(access)))
+
+
+def _names(access: RequesterAccess, *more: object) -> list[object]:
+    return [access.requester.customer_id, *more]
+
+
+# People and years.
+
+
+@dataclass(frozen=True, slots=True)
+class YearOfPerson:
+    """What a person gets in a year, and what the thresholds say of it."""
+
+    worker_id: str
+    year: int
+    cents: int
+    state: str
+    decision: str
+    decided_by: str
+
+    @property
+    def amount(self) -> str:
+        """The sum with its currency."""
+        return money(self.cents)
+
+
+YEARS = Grid(
+    "people-and-years",
+    columns=(
+        Column("worker_id", "Worker", attrgetter("worker_id"), by="worker_id"),
+        Column("year", "Year", attrgetter("year"), on_page=False),
+        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
+        Column("amount", "Amount", attrgetter("amount"), on_page=False),
+        Column("state", "State", attrgetter("state"), by="state"),
+        Column("decision", "Decision", attrgetter("decision")),
+        Column("decided_by", "Decided by", attrgetter("decided_by"), on_page=False),
+    ),
+    order="cents",
+)
+
+
+@require_safe
+@for_requester
+def paid_people(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """Sums per person and calendar year, over all requesters with real money; for staff."""
+    this_year = clock.now().year
+    asked = request.GET.get("year", "")
+    year = int(asked) if asked.isascii() and asked.isdigit() and len(asked) == len("2026") else this_year
+    if not access.staff:
+        return show(request, "paid_people.html", access, place=_PLACE, year=year, staff=False)
+    return respond(
+        request,
+        access,
+        YEARS,
+        lambda _asked: _years(year),
+        "paid_people.html",
+        place=_PLACE,
+        file=f"people-{year}",
+        staff=True,
+        year=year,
+        years=range(this_year, this_year - 5, -1),
+        warn=settings.PAYOUT_WARN_CENTS,
+        hold=settings.PAYOUT_HOLD_CENTS,
+        form=ReleaseForm(initial={"year": year}),
+        may_release=year == this_year,
+    )
+
+
+def _years(year: int) -> list[YearOfPerson]:
+    sums = yearlylimits.paid_in(year)
+    limits = {
+        row.worker_id: row for row in YearlyLimit.objects.filter(year=year).select_related("released_by")
+    }
+    workers = Worker.objects.in_bulk({*sums, *limits})
+    return [
+        YearOfPerson(
+            worker_id=workers[pk].worker_id,
+            year=year,
+            cents=sums.get(pk, 0),
+            state=_state(limits.get(pk)),
+            decision=limits[pk].decision if pk in limits else "",
+            decided_by=_decider(limits.get(pk)),
+        )
+        for pk in workers
+    ]
+
+
+def _state(row: YearlyLimit | None) -> str:
+    if row is None:
+        return ""
+    if row.released_at:
+        return "released"
+    return "held" if row.held_at else "over the warning" if row.warned_at else ""
+
+
+def _decider(row: YearlyLimit | None) -> str:
+    return row.released_by.get_username() if row is not None and row.released_by else ""
+
+
+@require_POST
+@for_requester
+def release_payments(request: HttpRequest, access: RequesterAccess, worker_id: str) -> HttpResponse:
+    """Pay a held person for the rest of the year, for a reason."""
+    worker = Worker.objects.filter(worker_id=worker_id).first()
+    if worker is None:
+        raise Http404("There is no such worker.")
+
+    def action() -> str:
+        said = read_form(ReleaseForm(request.POST))
+        yearlylimits.release(
+            requester=access.requester,
+            worker=worker,
+            year=said["year"],
+            decision=said["decision"],
+            by=access.user,
+        )
+        return f"{worker.worker_id} is paid in {said['year']}."
+
+    return run_action(request, action, reverse("requester:paid_people", args=_names(access)))
