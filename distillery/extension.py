@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime
 
+from django.db.models import Count, Q
 from django.urls import reverse
 
 from core.extensions import Extension
@@ -10,6 +11,7 @@ from core.notices.conditions import Condition, Rule
 from core.notices.models import Notice
 from core.projects.services import EventActions
 from marketplace.ledger import last_audit
+from marketplace.models import Requester, YearlyLimit
 
 # What superusers should know of the whole installation; see `core.notices.conditions`.
 
@@ -28,6 +30,27 @@ def ledger_faults(now: datetime) -> Iterator[Condition]:
         )
 
 
+def yearly_limits(now: datetime) -> Iterator[Condition]:
+    """People whose payments of this year passed a threshold, and about whom nothing is decided."""
+    rows = YearlyLimit.objects.filter(year=now.year, released_at=None)
+    counts = rows.aggregate(
+        held=Count("pk", filter=Q(held_at__isnull=False)),
+        warned=Count("pk", filter=Q(held_at=None, warned_at__isnull=False)),
+    )
+    held, warned = counts["held"], counts["warned"]
+    lab = Requester.objects.filter(real_money=True).order_by("pk").first() if held or warned else None
+    if lab is not None:
+        yield Condition(
+            None,
+            "yearly_limits",
+            f"yearly_limits:{now.year}",
+            Notice.Level.WARNING,
+            f"Payments of {now.year}: {held:,} held over the yearly sum until staff decide, "
+            f"{warned:,} more over the sum from which is warned.",
+            reverse("requester:paid_people", args=[lab.customer_id]),
+        )
+
+
 def describe_faults(day: str, faults: tuple[str, ...]) -> str:
     """How many faults an audit found, and the first of them."""
     number = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
@@ -36,5 +59,6 @@ def describe_faults(day: str, faults: tuple[str, ...]) -> str:
 
 EXTENSION = Extension(
     Rule("ledger_audit", ledger_faults, kinds=("ledger_audit",)),
+    Rule("yearly_limits", yearly_limits, kinds=("yearly_limits",)),
     EventActions({"demo.made": "made this campaign for the demonstration"}),
 )

@@ -6,7 +6,7 @@ in effect until the link is opened; elsewhere the change counts at once and is s
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from smtplib import SMTPException
@@ -210,6 +210,20 @@ def sharing_payee(worker: Worker) -> QuerySet[Worker]:
 def payee_of(worker: Worker) -> PayeeDetails | None:
     """What a worker said; None where they said nothing."""
     return PayeeDetails.objects.filter(worker=worker).first()
+
+
+def details_in_words(workers: Iterable[Worker]) -> dict[int, str]:
+    """How workers are paid, by their key, on one line each, for those who may pay."""
+    rows = PayeeDetails.objects.filter(worker__in=[worker.pk for worker in workers]).exclude(method="")
+    return {row.worker_id: _in_words(row) for row in rows}
+
+
+def _in_words(row: PayeeDetails) -> str:
+    details = opened(row.details_sealed)
+    if details is None:
+        return f"{row.get_method_display()}: cannot be read, the key is lost"
+    said = ", ".join(f"{name} {value}" for name, value in details.items())
+    return f"{row.get_method_display()}: {said}" + ("" if row.confirmed_at else " (not confirmed)")
 
 
 @dataclass(frozen=True, slots=True)

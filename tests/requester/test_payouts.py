@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from lxml import etree
 
 from distillery import payouts as payout_settings
+from distillery.extension import yearly_limits
 from marketplace import clock, ledger
 from marketplace.batches.sheets import SheetError
 from marketplace.errors import Refusal
@@ -422,6 +423,8 @@ def test_over_the_threshold_of_a_year_a_person_waits_for_a_decision(two, real, r
     assert standings(two) == {"AROSA": "held", "ABEN": "ready"}
     payout, _ = payouts.make_payout(report=two, method="paypal")
     assert (payout.people, payout.cents) == (1, 15)
+    [told] = yearly_limits(clock.now())
+    assert told.sentence.startswith(f"Payments of {year}: 1 held over the yearly sum")
     noted = {row.worker.worker_id: row for row in YearlyLimit.objects.select_related("worker")}
     assert noted["AROSA"].held_at and noted["ABEN"].warned_at and not noted["ABEN"].held_at
     with pytest.raises(Refusal, match="Write why"):
@@ -513,6 +516,14 @@ def test_years_are_for_staff_with_a_file_and_a_decision(two, real, as_staff, as_
     assert standings(two) == {"AROSA": "held"}
     as_staff.post(page_of(real, "people/AROSA/release"), form)
     assert standings(two) == {"AROSA": "ready"}
+    [rosa_row, *_] = [
+        row
+        for row in csv.DictReader(
+            io.StringIO(as_staff.get(page_of(real, "payables/1/?format=csv")).getvalue().decode())
+        )
+        if row["worker_id"] == "AROSA"
+    ]
+    assert rosa_row["payment_details"] == "PayPal: email rosa@example.org (not confirmed)"
     assert "The form is there." in as_staff.get(page_of(real, "people/")).content.decode()
 
 

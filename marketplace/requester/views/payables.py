@@ -24,6 +24,7 @@ from marketplace.requester.forms import PayableForm
 from marketplace.services import payables as services
 from marketplace.services import people
 from marketplace.services.payables import payment_note, unreported, workers_of
+from marketplace.services.payees import details_in_words
 from marketplace.sweep import settle
 from marketplace.templatetags.marketplace_money import money
 from web import tables as grids
@@ -176,10 +177,11 @@ def payable(request: HttpRequest, access: RequesterAccess, payable: int) -> Http
 
 def _lines(workers: list[Worker], *, shown: bool) -> list[Due]:
     """Rows of workers. How to pay them is for staff alone, and for real money."""
+    said = details_in_words(workers) if shown else {}
     return [
         Due(
             worker_id=worker.worker_id,
-            details=payment_note(worker) if shown else "",
+            details=" | ".join(filter(None, (said.get(worker.pk), payment_note(worker)))) if shown else "",
             simulated=worker.simulated,
             **{name: getattr(worker, name) for name in _SUMS},
         )

@@ -39,7 +39,7 @@ class PayeeForm(forms.Form):
         super().__init__(data, initial=initial, label_suffix="")
         self.method = method
         for each in payees.FIELDS[method]:
-            shown = {"autocomplete": each.autocomplete, "dir": "auto", "size": min(each.longest, 40)}
+            shown = {"autocomplete": each.autocomplete, "dir": "auto"}
             kind = forms.EmailInput if each.name == "email" else forms.TextInput
             self.fields[each.name] = forms.CharField(
                 label=each.label if each.needed else f"{each.label} (if there is one)",
