@@ -34,7 +34,7 @@ SUBMISSIONS = Grid(
     filters=(
         Choices("state", "Which to show", {"all": "All", "unanswered": "Without an answer"}, tabs=True),
     ),
-    order="-started",
+    order="started",
 )
 
 
