@@ -1,8 +1,8 @@
 """What a call may carry, field by field; what is not named here is refused."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from crowd.simulation.prolific.answers import RefusalError
 from crowd.simulation.prolific.state import Thing
@@ -69,6 +69,18 @@ class Body(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    #: Fields that may be null. The others may be missing, where they have a default.
+    nullable: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_nulls(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            for name, value in given.items():
+                if value is None and name in cls.model_fields and name not in cls.nullable:
+                    raise ValueError(f"{name} may not be null.")
+        return given
+
 
 def read_body(model: type[Body], given: Any) -> Thing:
     """The given fields, checked. Raises `RefusalError` with what is wrong, by field."""
@@ -117,6 +129,8 @@ class ScreenOutAction(Body):
 
 class CompletionCode(Body):
     """A code and what happens with it. `code_type` may be a word of one's own."""
+
+    nullable = frozenset({"code"})
 
     code: Annotated[str, Field(min_length=1, max_length=128)] | None
     code_type: Annotated[str, Field(min_length=1, max_length=64)]
@@ -176,6 +190,8 @@ class AccessDetail(Body):
 class SubmissionsConfig(Body):
     """How often one person may take part, and how many people at once."""
 
+    nullable = frozenset({"max_concurrent_submissions", "max_submissions_per_participant"})
+
     auto_rejection_categories: list[Literal["EXCEPTIONALLY_FAST"]] = []
     max_concurrent_submissions: Whole | None = -1
     max_submissions_per_participant: Whole | None = 1
@@ -189,6 +205,22 @@ class CollectionMetadata(Body):
 
 class StudyChange(Body):
     """Fields of a study, any of them."""
+
+    nullable = frozenset(
+        {
+            "access_details",
+            "credential_pool_id",
+            "data_collection_id",
+            "data_collection_metadata",
+            "data_collection_method",
+            "filter_set_id",
+            "filter_set_version",
+            "filters",
+            "internal_name",
+            "metadata",
+            "naivety_distribution_rate",
+        }
+    )
 
     access_details: list[AccessDetail] | None = None
     completion_codes: list[CompletionCode] | None = None
@@ -421,6 +453,8 @@ class Longitudinal(Body):
 class ProjectDraft(Body):
     """A new project."""
 
+    nullable = frozenset({"longitudinal", "naivety_distribution_rate", "public_details"})
+
     title: Name
     description: Text | None = None
     is_longitudinal: bool = False
@@ -446,6 +480,8 @@ class ProjectChange(Body):
 class WorkspaceDraft(Body):
     """A new workspace."""
 
+    nullable = frozenset({"naivety_distribution_rate"})
+
     title: Name
     currency_code: Literal["USD", "GBP"] | None = None
     naivety_distribution_rate: float | None = None
@@ -463,6 +499,8 @@ class WorkspaceUser(Body):
 class ShortProject(Body):
     """A project as a workspace lists it."""
 
+    nullable = frozenset({"naivety_distribution_rate", "public_details"})
+
     id: Identity
     title: Name
     type: Literal["PRIVATE", "PUBLIC"]
@@ -475,6 +513,8 @@ class ShortProject(Body):
 
 class WorkspaceChange(Body):
     """A workspace as it shall be; what belongs to the panel is taken as read."""
+
+    nullable = frozenset({"naivety_distribution_rate"})
 
     id: Identity
     title: Name

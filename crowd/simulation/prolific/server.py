@@ -269,6 +269,7 @@ def _parse(raw: bytes) -> Any:
         return {}
     try:
         found = json.loads(raw)
+        json.dumps(found, ensure_ascii=False).encode()  # half a character cannot be kept
     except (ValueError, RecursionError) as error:
         raise RefusalError("The body is not JSON.") from error
     if not isinstance(found, dict):

@@ -212,8 +212,10 @@ class State:
         )
         return body
 
-    def get(self, kind: str, key: str) -> Thing | None:
-        """A thing by its id."""
+    def get(self, kind: str, key: Any) -> Thing | None:
+        """A thing by its id; none for what is no id."""
+        if not isinstance(key, str):
+            return None
         row = self._base.execute("SELECT body FROM things WHERE id = ? AND kind = ?", (key, kind)).fetchone()
         return json.loads(row[0]) if row else None
 

@@ -53,7 +53,6 @@ _DEFAULTS: Thing = {
     "has_credentials": False,
     "submissions_config": {},
 }
-_NULLABLE = {name for name, value in _DEFAULTS.items() if value is None} | {"filters"}
 _PUBLISHED_MAY_CHANGE = {
     "internal_name",
     "total_available_places",
@@ -118,7 +117,6 @@ def create_study(call: Call) -> Answer:
             }
         ]
     study.setdefault("maximum_allowed_time", _longest(study["estimated_completion_time"]))
-    _refuse_nulls(study, call.body)
     check_study(call.state, study)
     made = call.state.add(
         "study", study, parent=study["workspace_id"], owner=study["project"], status="UNPUBLISHED"
@@ -134,7 +132,6 @@ def get_study(call: Call) -> Answer:
 def change_study(call: Call) -> Answer:
     """Anything in a draft; few fields once it is published, and places only upwards."""
     study = study_of(call.state, call.ids[0])
-    _refuse_nulls({}, call.body)
     changed = study | call.body
     if "submissions_config" in call.body:
         changed["submissions_config"] = study["submissions_config"] | call.body["submissions_config"]
@@ -459,12 +456,6 @@ def _delete(state: State, study: Thing) -> None:
 
 def _longest(minutes: int) -> int:
     return min(_A_DAY - 1, math.ceil(2 + 2 * minutes + 2 * math.sqrt(minutes)))
-
-
-def _refuse_nulls(study: Thing, given: Thing) -> None:
-    for name, value in (study | given).items():
-        if value is None and name in given and name not in _NULLABLE:
-            raise field_error(name, "This field may not be null.")
 
 
 def _check_published_change(study: Thing, changed: Thing) -> None:
