@@ -1,0 +1,128 @@
+"""Runs with losses and kills drawn by a seed: nothing is paid twice, nobody stays unpaid in silence.
+
+`PANEL_RUNS=1000 pytest tests/crowd/panels/test_crashes.py` runs as many seeds; the suite runs a few.
+"""
+
+import os
+import random
+import threading
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from crowd.adapters.prolific.client import ProlificClient
+from crowd.models import Assignment, EndpointRound, MarketOperation, PanelStudy
+from crowd.outbox import dispatch as outbox
+from crowd.services import panels, review, stages
+from crowd.services.tick import tick
+from tests.crowd.panels.test_stages import Participant, endpoint, panel, server  # noqa: F401  # fixtures
+from tests.crowd.world import make_stage
+
+pytestmark = pytest.mark.django_db
+Kind, State = MarketOperation.Kind, MarketOperation.State
+RUNS = int(os.environ.get("PANEL_RUNS", "4"))
+#: Where a process may die: before and after each of these.
+STEPS = (
+    (ProlificClient, "call"),
+    (outbox, "_announce"),
+    (outbox, "_settle"),
+    (outbox, "_prepare"),
+    (panels, "_store_batch"),
+)
+
+
+class KilledError(BaseException):
+    """The process is dead: nothing catches it."""
+
+
+class Fate:
+    """Kills the process at steps that a seed chooses; none any more once it is over."""
+
+    def __init__(self, seed, monkeypatch):
+        self.random, self.active = random.Random(seed), True
+        self._lock = threading.Lock()
+        for place, name in STEPS:
+            monkeypatch.setattr(place, name, self._wrap(getattr(place, name)))
+
+    def _wrap(self, step):
+        def wrapped(*values, **named):
+            self._maybe_die()
+            result = step(*values, **named)
+            self._maybe_die()
+            return result
+
+        return wrapped
+
+    def _maybe_die(self):
+        with self._lock:
+            if self.active and self.random.random() < 0.04:
+                raise KilledError
+
+
+def begin_again():
+    """Another process, some time later: leases are over, what was put off is due."""
+    past = timezone.now() - timedelta(seconds=1)
+    MarketOperation.objects.filter(lease_until__isnull=False).update(lease_until=past)
+    MarketOperation.objects.exclude(state__in=MarketOperation.FINAL).update(not_before=past)
+    EndpointRound.objects.update(lease_owner=None, lease_until=None)
+    PanelStudy.objects.update(hinted_at=timezone.now())
+
+
+def live_through(panel, fate, rounds):  # noqa: F811  # the fixture's value
+    """Rounds, each of which may be killed; the panel loses calls and answers meanwhile."""
+    for _ in range(rounds):
+        begin_again()
+        draw = fate.random
+        faults = {draw.choice(["lost_before", "lost_after", "error", "throttle"]): draw.randint(1, 2)}
+        panel.control("faults", **(faults if fate.active and draw.random() < 0.5 else {}))
+        try:
+            tick()
+        except KilledError:
+            continue
+    panel.control("faults")
+
+
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, monkeypatch, seed):  # noqa: F811
+    """One study, each submission rewarded once, each bonus at most once, and known where it is not."""
+    stage = make_stage(endpoint, items=["tea"], redundancy=3, expected_seconds=30, reward_cents=20)
+    stages.open_stage(stage=stage)
+    fate = Fate(seed, monkeypatch)
+    live_through(panel, fate, 4)
+    fate.active = False
+    live_through(panel, fate, 4)
+    study = PanelStudy.objects.get(stage=stage)
+    name = f"distillery/{study.key.hex}"
+    assert [each["internal_name"] for each in panel.get("/studies/")["results"]].count(name) == 1
+    before = len(panel.get("/_control/payments")["payments"])
+    people = [Participant(panel, client, stage).finish() for _ in range(3)]
+    live_through(panel, fate, 2)
+    for number, person in enumerate(people):
+        review.bonus(assignment=person.work, actor=None, cents=10 + number, reason="Good.", purpose="q")
+    fate.active = True
+    live_through(panel, fate, 5)
+    fate.active = False
+    for _ in range(2):
+        panel.control("clock", seconds=1800)
+        MarketOperation.objects.filter(kind=Kind.BONUS, first_sent_at__isnull=False).update(
+            first_sent_at=F("first_sent_at") - timedelta(minutes=40)
+        )
+        live_through(panel, fate, 3)
+    paid = panel.get("/_control/payments")["payments"][before:]
+    rewards = Counter(each["submission_id"] for each in paid if each["kind"] == "reward")
+    bonuses = Counter(each["submission_id"] for each in paid if each["kind"] == "bonus")
+    assert rewards == {person.submission: 1 for person in people}
+    assert max(bonuses.values(), default=0) <= 1
+    for operation in MarketOperation.objects.filter(kind=Kind.BONUS).select_related("assignment"):
+        was_paid = bool(bonuses[operation.assignment.external_id])
+        assert operation.state == State.CONFIRMED if was_paid else operation.needs_person, operation
+    assert set(Assignment.objects.values_list("state", flat=True)) == {Assignment.State.APPROVED}
+    stage.refresh_from_db()
+    in_doubt = sum(
+        operation.amount_cents + operation.fee_cents
+        for operation in MarketOperation.objects.filter(kind=Kind.BONUS, needs_person=True)
+    )
+    assert stage.reserved_cents == in_doubt
