@@ -1,4 +1,4 @@
-"""Calls whose bodies and parameters are damaged: refused in the documented shape, with no error of our own."""
+"""Calls whose bodies and parameters are damaged: refused in the documented shape, with no error of ours."""
 
 import json
 import random
