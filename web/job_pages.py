@@ -27,7 +27,7 @@ from web.pages import show
 OptionsT = TypeVar("OptionsT")
 
 
-class JobPages:
+class JobPages(ABC):
     """The page of a project's job, its live part, and cancelling it, for managers.
 
     With the name "import" the templates are `import_job.html` of the app's folder and
@@ -63,9 +63,9 @@ class JobPages:
         over = job.state in (JobState.FAILED, JobState.CANCELLED)
         return {"app": self.app, "job": job, "over": over, "done": job.state == JobState.DONE}
 
+    @abstractmethod
     def describe_rest(self, job: Job) -> str:
         """A sentence about what stays of a job's work that is cancelled."""
-        raise NotImplementedError
 
     def show_result(self, request: HttpRequest, access: ProjectAccess, job: Job) -> HttpResponse | None:
         """The page that takes the place of the job's once there is a result; None: there is no other."""
@@ -125,7 +125,10 @@ FileT = TypeVar("FileT", bound=StagedUpload)
 
 
 class OptionsForm(forms.Form, Generic[OptionsT]):
-    """The form of all options of an import; `columns` are the fields that choose columns of the file."""
+    """The form of all options of an import; `columns` are the fields that choose columns of the file.
+
+    Its two methods are for subclasses. They are not abstract: the metaclass of Django's forms is not ABC's.
+    """
 
     columns: list[str]
 
@@ -149,7 +152,7 @@ class FilePreview:
     sheets: list[str] = field(default_factory=list)
 
 
-class ImportPages(JobPages, ABC, Generic[FileT, OptionsT]):
+class ImportPages(JobPages, Generic[FileT, OptionsT]):
     """An import: a file is uploaded, looked at with its options, and imported by a job."""
 
     name = "import"

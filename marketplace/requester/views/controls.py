@@ -27,36 +27,29 @@ _HOUR, _DAY = 3600, 86_400
 _KEPT = ("throttle_rate", "error_rate", "visibility_delay_s", "duplicate_events")
 
 
+def _count_field(label: str, help_text: str) -> forms.IntegerField:
+    return forms.IntegerField(
+        required=False, min_value=0, max_value=MOST_CALLS, label=label, help_text=help_text
+    )
+
+
+def _share_field(label: str, help_text: str) -> forms.FloatField:
+    return forms.FloatField(required=False, min_value=0, max_value=1, label=label, help_text=help_text)
+
+
 class FaultsForm(RevisedForm, forms.Form):
     """Faults of one requester; what is left empty is off."""
 
-    lose_response_after_commit = forms.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=MOST_CALLS,
-        label="Lose answers",
-        help_text="So many coming calls that change something are done, and then lose their answer.",
+    lose_response_after_commit = _count_field(
+        "Lose answers", "So many coming calls that change something are done, and then lose their answer."
     )
-    throttle_next = forms.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=MOST_CALLS,
-        label="Throttle the next calls",
-        help_text="So many coming calls are refused with ThrottlingException.",
+    throttle_next = _count_field(
+        "Throttle the next calls", "So many coming calls are refused with ThrottlingException."
     )
-    throttle_rate = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=1,
-        label="Throttle by chance",
-        help_text="Share of all calls, from 0 to 1.",
-    )
-    error_rate = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=1,
-        label="Fail inside by chance",
-        help_text="Share of all calls, from 0 to 1: they break off in the middle, and are undone.",
+    throttle_rate = _share_field("Throttle by chance", "Share of all calls, from 0 to 1.")
+    error_rate = _share_field(
+        "Fail inside by chance",
+        "Share of all calls, from 0 to 1: they break off in the middle, and are undone.",
     )
     visibility_delay_s = forms.FloatField(
         required=False,
