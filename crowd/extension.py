@@ -7,6 +7,7 @@ from crowd import watch
 from crowd.desk import endpoints, overview, queues, steps
 from crowd.desk.overview import OverviewSource
 from crowd.desk.panels import Section, SettingsSection
+from crowd.link_targets import ProjectTarget, StageTarget
 from web.access import has_projects, may_have_projects
 from web.nav import Page, Place
 
@@ -21,6 +22,8 @@ EXTENSION = Extension(
     SettingsSection("desk/parts/endpoints.html", endpoints.section),
     *steps.STEPS,
     *queues.QUEUES,
+    ProjectTarget(),
+    StageTarget(),
     Rule("halted", watch.halted, kinds=("halted",)),
     Rule("budget", watch.low_or_reached, kinds=("budget_low", "budget_reached")),
     Rule("expiring", watch.expiring, kinds=("expiring",)),

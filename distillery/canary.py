@@ -7,6 +7,8 @@ from core.sealing import seal, unseal
 from core.sealing.models import Canary
 from crowd.models import Endpoint
 from marketplace.models import AccessKey, PayeeDetails, Payout, PayoutLine, Worker
+from people import tokens
+from people.models import Guest, RosterRow, StudyLink
 
 PURPOSE, _VALUE = "sealing.canary", "This key opens this database."
 #: Tables with sealed values: the field, and what it is sealed for.
@@ -19,6 +21,10 @@ SEALED: tuple[tuple[type[Model], str, str], ...] = (
     (PayoutLine, "details_sealed", "marketplace.payee"),
     (Payout, "sender_sealed", "marketplace.payee"),
     (Endpoint, "secret_sealed", "crowd.endpoint"),
+    (StudyLink, "token_sealed", tokens.TOKEN),
+    (StudyLink, "secret_sealed", tokens.SECRET),
+    (Guest, "recovery_sealed", tokens.RECOVERY),
+    (RosterRow, "email_sealed", tokens.EMAIL),
 )
 
 

@@ -15,6 +15,10 @@ SEALED_COLUMNS = (
     ("marketplace_payoutline", "details_sealed"),
     ("marketplace_payout", "sender_sealed"),
     ("crowd_endpoint", "secret_sealed"),
+    ("people_studylink", "token_sealed"),
+    ("people_studylink", "secret_sealed"),
+    ("people_guest", "recovery_sealed"),
+    ("people_rosterrow", "email_sealed"),
 )
 _CONNECT_SECONDS = 5
 

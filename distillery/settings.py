@@ -74,6 +74,7 @@ INSTALLED_APPS = [
     "judgments",
     "crowd",
     "retrieval",
+    "people",
     "core.notices",
     "core.projects",
     "marketplace",

@@ -17,6 +17,7 @@ from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit, PanelStudy
+from crowd.services.endpoints import create_endpoint
 from evaluations import storage as evaluation_storage
 from evaluations.external_scores import packed
 from evaluations.models import Evaluation, ExternalScores
@@ -27,6 +28,9 @@ from marketplace.models import LedgerEntry, Payout, Requester
 from marketplace.models import Worker as SiteWorker
 from marketplace.services import invoice_records, payables, qualification_requests, voices
 from marketplace.services.qualifications import QualificationTest
+from people.links import LinkPlan, make_link
+from people.models import StudyLink
+from people.rosters import add_people
 from releases.download_files import link_for
 from releases.models import Release
 from retrieval.services.corpora import create_corpus
@@ -92,9 +96,19 @@ def make_place(tag: str, owner: User, others: dict[str, User], *, first: int) ->
     _judgments(project, endpoint, tag, rooms, own)
     _releases(project, owner, first, rooms, own)
     _evaluations(project, first, rooms, own)
+    rooms["people"] = {"pk": _study_link(project).pk}
     for parts in rooms.values():
         parts["project"] = tag
     return Place(project, rooms, own)
+
+
+def _study_link(project: Project) -> StudyLink:
+    """A link to the project, with somebody on its list."""
+    endpoint = create_endpoint(name=f"links-{project.slug}", preset="link", access_key="", secret="")
+    stage = make_stage(project, endpoint, slug=f"asked-{project.slug}")
+    link = make_link(project=project, plan=LinkPlan(title="Tea", target=f"stage:{stage.pk}"), actor=None)
+    add_people(link=link, people=[("Ada", "ada@example.org")], actor=None)
+    return link
 
 
 def _crowd(
@@ -354,6 +368,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
     }
     return {
         "site": shared,
+        "join": {"token": "none", "secret": "none", "signed": "none", "kind": "privacy"},
         "site:request_qualification": asked,
         "worker-api-test": {"request_id": "none"},
         "examples": {"number": 1},

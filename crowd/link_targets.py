@@ -1,0 +1,96 @@
+"""What study links lead to: a stage whose work is dealt on arrival, or all of a project's in turn."""
+
+from django.db.models import Count
+
+from core.projects.models import Project
+from crowd.models import Assignment, Endpoint, Stage
+from crowd.services.deals import NoWork, NoWorkError, deal
+from people.models import Guest, Outcome, StudyLink
+from people.targets import NextTask, Target
+
+#: Protocols whose people come by our own links.
+_OWN = Endpoint.Protocol.LINK
+_OUTCOMES = {
+    NoWork.CLOSED: Outcome.NOTHING_LEFT,
+    NoWork.NOTHING_LEFT: Outcome.NOTHING_LEFT,
+    NoWork.EXCLUDED: Outcome.SCREENED_OUT,
+    NoWork.LIMIT: Outcome.COMPLETED,
+}
+
+
+def _own_stages(project: int) -> list[Stage]:
+    rows = Stage.objects.filter(project=project, endpoint__protocol=_OWN)
+    return list(rows.select_related("endpoint", "project").order_by("pk"))
+
+
+class ProjectTarget(Target):
+    """A project's stages on study links, the oldest first, each as long as it has work for the person."""
+
+    kind, label = "project", "Project"
+
+    def choices(self, project: Project) -> list[tuple[int, str]]:
+        """The project, where it has such a stage."""
+        return [(project.pk, "all its stages on study links")] if _own_stages(project.pk) else []
+
+    def stages(self, link: StudyLink) -> list[Stage]:
+        """What the link leads to; nothing that belongs to another project."""
+        return _own_stages(link.project_id)
+
+    def begin(self, link: StudyLink, guest: Guest, back: str) -> NextTask | Outcome:
+        """Open work first, wherever it is; then the first stage that has some."""
+        stages = self.stages(link)
+        finished = self.finished(link, [guest.worker_id]).get(guest.worker_id, 0)
+        mine = Assignment.objects.filter(
+            stage__in=stages, worker__external_id=guest.worker_id, state=Assignment.State.WORKING
+        )
+        open_in = set(mine.values_list("stage", flat=True))
+        reasons = []
+        for stage in sorted(stages, key=lambda each: each.pk not in open_in):
+            if stage.pk not in open_in and link.most_tasks and finished >= link.most_tasks:
+                return Outcome.COMPLETED
+            try:
+                dealt = deal(stage, worker_id=guest.worker_id, submit_to=back)
+            except NoWorkError as error:
+                reasons.append(error.reason)
+                continue
+            return NextTask(dealt.task_address)
+        if finished:
+            return Outcome.FAILED_CHECKS if self._all_rejected(stages, guest) else Outcome.COMPLETED
+        first = next((reason for reason in reasons if reason == NoWork.EXCLUDED), None)
+        return _OUTCOMES[first or (reasons[0] if reasons else NoWork.NOTHING_LEFT)]
+
+    def finished(self, link: StudyLink, worker_ids: list[str]) -> dict[str, int]:
+        """HITs that were answered."""
+        rows = Assignment.objects.filter(
+            stage__in=self.stages(link), worker__external_id__in=worker_ids, stored_at__isnull=False
+        )
+        counts = rows.order_by().values_list("worker__external_id").annotate(Count("pk"))
+        return dict(counts)
+
+    def title(self, link: StudyLink) -> str:
+        """In words."""
+        return "All stages on study links"
+
+    def _all_rejected(self, stages: list[Stage], guest: Guest) -> bool:
+        rows = Assignment.objects.filter(
+            stage__in=stages, worker__external_id=guest.worker_id, stored_at__isnull=False
+        )
+        return set(rows.order_by().values_list("state", flat=True)) == {Assignment.State.REJECTED}
+
+
+class StageTarget(ProjectTarget):
+    """One stage."""
+
+    kind, label = "stage", "Stage"
+
+    def choices(self, project: Project) -> list[tuple[int, str]]:
+        """The stages whose endpoint is one of study links."""
+        return [(stage.pk, stage.title) for stage in _own_stages(project.pk)]
+
+    def stages(self, link: StudyLink) -> list[Stage]:
+        """The one."""
+        return [stage for stage in _own_stages(link.project_id) if stage.pk == link.target_id]
+
+    def title(self, link: StudyLink) -> str:
+        """The stage's title."""
+        return next((f"Stage {stage.title}" for stage in self.stages(link)), "A stage that is gone")

@@ -1,0 +1,106 @@
+"""Texts that people agree to, in versions: a change never touches what somebody has read."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from core.projects.models import Project
+from core.projects.services import record
+from people.models import ConsentText, StudyLink
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+Kind = ConsentText.Kind
+#: What a project begins with; researchers put their own in its place.
+FIRST_TEXT = """\
+You are invited to take part in a research study. You will read short texts and answer questions about them in
+your browser. There are no known risks beyond those of reading on a screen.
+
+Taking part is voluntary. You can stop at any time without giving a reason.
+"""
+FIRST_KEPT = (
+    "Your answers, when you gave them, and how long a page was open. We keep no name and no address, "
+    "unless you give them to us. Answers may be published without anything that names you."
+)
+FIRST_RIGHT = (
+    "You can withdraw later on the page “Your work here”. Data that we publish after that leave your "
+    "answers out; what is already published cannot be called back."
+)
+
+
+@cache
+def _markdown() -> "MarkdownIt":
+    """Without HTML and without pictures: the text of a page makes the browser load nothing."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).disable(["image", "html_block", "html_inline"])
+
+
+def render_text(body: str) -> SafeString:
+    """Markdown as HTML; HTML in it is shown as it was typed, and links lead only to web pages and mail."""
+    return SafeString(_markdown().render(body))
+
+
+def newest_text(
+    project: Project | None, kind: str = Kind.CONSENT, languages: list[str] | None = None
+) -> ConsentText | None:
+    """The newest version in the first of these languages that has one, else the newest of all."""
+    rows = ConsentText.objects.filter(project=project, kind=kind).order_by("-version", "-pk")
+    for language in languages or []:
+        if found := rows.filter(language__iexact=language).first():
+            return found
+    return rows.order_by("-pk").first()
+
+
+def text_for(link: StudyLink, wanted: list[str]) -> ConsentText:
+    """What a person reads who comes by this link and wants these languages; made where there is none yet."""
+    offered = link.languages or [link.project.language]
+    first = [tag for tag in wanted if tag.lower() in {each.lower() for each in offered}]
+    found = newest_text(link.project, languages=[*first, *offered])
+    return found or save_text(project=link.project, values=first_values(), actor=None)
+
+
+def first_values() -> dict[str, Any]:
+    """What the form of a project's first consent text holds."""
+    return {
+        "body": FIRST_TEXT,
+        "what_is_kept": FIRST_KEPT,
+        "right_to_withdraw": FIRST_RIGHT,
+        "minimum_age": 18,
+    }
+
+
+@transaction.atomic
+def save_text(
+    *,
+    project: Project | None,
+    values: dict[str, Any],
+    actor: Any,
+    kind: str = Kind.CONSENT,
+    language: str = "",
+) -> ConsentText:
+    """A new version with these values; the newest one again where nothing differs from it."""
+    if project is not None:
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    language = language or (project.language if project else "en")
+    newest = (
+        ConsentText.objects.filter(project=project, kind=kind, language=language).order_by("-version").first()
+    )
+    if newest is not None and all(getattr(newest, name) == value for name, value in values.items()):
+        return newest
+    made = ConsentText.objects.create(
+        project=project,
+        kind=kind,
+        language=language,
+        version=newest.version + 1 if newest else 1,
+        made_by=actor,
+        made_at=timezone.now(),
+        **values,
+    )
+    if project is not None:
+        record(project=project, action="consent.changed", subject=str(made), actor=actor)
+    return made

@@ -1,0 +1,32 @@
+"""What this app adds to others: a tab of projects, a place for people with an account, words of events."""
+
+from django.contrib.auth.models import User
+
+from core.accounts.places import Place as AccountPlace
+from core.extensions import Extension
+from core.projects.services import EventActions
+from people.models import Guest
+from web.nav import Page
+
+
+def has_studies(user: User) -> bool:
+    """Whether the person took part in a study before the account was made of it."""
+    return Guest.objects.filter(user=user).exists()
+
+
+EXTENSION = Extension(
+    Page("People", "people:links", "people", position=60),
+    AccountPlace("Your studies", "people:own", has_studies),
+    EventActions(
+        {
+            "link.made": "made a study link",
+            "link.closed": "closed a study link",
+            "link.reopened": "reopened a study link",
+            "link.quota": "changed the places of a study link",
+            "consent.changed": "wrote a version of the consent text",
+            "roster.added": "added people to a list",
+            "roster.mailed": "sent personal links",
+            "guest.withdrew": "withdrew from the study",
+        }
+    ),
+)

@@ -1,0 +1,132 @@
+"""Study links: made, changed as far as they may be, closed."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from core.projects.models import Project
+from core.projects.services import record, why_read_only
+from core.sealing import seal
+from people import consents
+from people.errors import PeopleError
+from people.models import Outcome, StudyLink
+from people.targets import all_choices
+from people.tokens import SECRET, TOKEN, digest, new_token, token_of
+
+CODE_WORD = "people.code_word"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlan:
+    """What somebody asks for; `target` is `kind:id`."""
+
+    title: str
+    target: str
+    quota: int = 100
+    expires_at: datetime | None = None
+    languages: list[str] = field(default_factory=list)
+    code_word: str = ""
+    granted: str = ""
+    id_parameters: list[str] = field(default_factory=list)
+    id_required: bool = False
+    kept_parameters: list[str] = field(default_factory=list)
+    secret: str = ""
+    returns: dict[str, dict[str, str]] = field(default_factory=dict)
+    returns_at_once: bool = False
+    compensation: str = StudyLink.Compensation.NOTHING
+    most_tasks: int = 0
+    most_per_address: int = 0
+
+
+@transaction.atomic
+def make_link(*, project: Project, plan: LinkPlan, actor: Any) -> StudyLink:
+    """A link with a new token; the project gets its first consent text where it has none."""
+    if why := why_read_only(project):
+        raise PeopleError(why)
+    if plan.target not in {key for key, _ in all_choices(project)}:
+        raise PeopleError("Choose what the link leads to: a stage on study links, or the whole project.")
+    for outcome, way in plan.returns.items():
+        _check_return(outcome, way)
+    kind, _, key = plan.target.partition(":")
+    token = new_token()
+    link = StudyLink.objects.create(
+        project=project,
+        token_digest=digest(TOKEN, token),
+        token_sealed=seal(token, purpose=TOKEN),
+        target_kind=kind,
+        target_id=int(key),
+        title=plan.title,
+        quota=plan.quota,
+        expires_at=plan.expires_at,
+        languages=plan.languages,
+        code_word_digest=digest(CODE_WORD, plain_word(plan.code_word)) if plan.code_word.strip() else "",
+        granted=plan.granted,
+        id_parameters=plan.id_parameters,
+        id_required=plan.id_required,
+        kept_parameters=plan.kept_parameters,
+        secret_sealed=seal(plan.secret, purpose=SECRET) if plan.secret else "",
+        returns=plan.returns,
+        returns_at_once=plan.returns_at_once,
+        compensation=plan.compensation,
+        most_tasks=plan.most_tasks,
+        most_per_address=plan.most_per_address,
+        made_by=actor,
+        made_at=timezone.now(),
+    )
+    consents.text_for(link, [])
+    record(project=project, action="link.made", subject=link.title, actor=actor, details={"link": link.pk})
+    return link
+
+
+def _check_return(outcome: str, way: dict[str, str]) -> None:
+    label = Outcome(outcome).label
+    address = way.get("address", "")
+    if not address:
+        return
+    parts = urlsplit(address)
+    if parts.scheme not in {"https", "http"} or not parts.hostname or "{" in parts.netloc:
+        raise PeopleError(f"{label}: the return address must begin with https:// and name a host.")
+    for name in ("{worker_id}", "{session_id}", "{code}"):
+        address = address.replace(name, "")
+    if "{" in address or "}" in address:
+        raise PeopleError(
+            f"{label}: in braces, a return address may hold {{worker_id}}, {{session_id}} and {{code}} alone."
+        )
+
+
+def plain_word(word: str) -> str:
+    """A code word as it counts: case and blanks around it do not."""
+    return " ".join(word.split()).casefold()
+
+
+@transaction.atomic
+def close_link(*, link: StudyLink, actor: Any) -> None:
+    """Nobody new joins; who has begun goes on."""
+    if StudyLink.objects.filter(pk=link.pk, closed_at=None).update(closed_at=timezone.now()):
+        record(project=link.project, action="link.closed", subject=link.title, actor=actor)
+
+
+@transaction.atomic
+def reopen_link(*, link: StudyLink, actor: Any) -> None:
+    """People may join again, under the same address."""
+    if StudyLink.objects.filter(pk=link.pk).exclude(closed_at=None).update(closed_at=None):
+        record(project=link.project, action="link.reopened", subject=link.title, actor=actor)
+
+
+@transaction.atomic
+def set_quota(*, link: StudyLink, quota: int, actor: Any) -> None:
+    """More or fewer people; who has joined stays."""
+    if StudyLink.objects.filter(pk=link.pk).exclude(quota=quota).update(quota=quota):
+        details = {"quota": quota}
+        record(project=link.project, action="link.quota", subject=link.title, actor=actor, details=details)
+
+
+def address_of(link: StudyLink) -> str:
+    """The address that people are given."""
+    return f"{settings.TASK_URL}{reverse('join:open', args=[token_of(link)])}"

@@ -1,0 +1,440 @@
+"""Pages of people who come by a link. They work without cookies: what a page knows is signed in its address.
+
+No page needs the session or Django's CSRF token: every form carries the signed state of its visit, which
+another site cannot know.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST, require_safe
+
+from core.accounts import security
+from core.accounts.security import client_address, neighbourhood
+from core.errors import ActionError
+from core.rates import limits
+from people import consents, visits
+from people.errors import JoinError
+from people.models import ConsentText, Outcome, RosterRow, StudyLink, Visit
+from people.targets import target_of
+from people.tokens import (
+    VisitState,
+    check_query,
+    keyed_digest,
+    read_guest,
+    read_roster,
+    read_visit,
+    recovery_code_of,
+    sign_guest,
+    sign_visit,
+)
+from people.visits import ArrivalFacts
+from people.withdrawal import withdraw_guest
+
+STATE, _COOKIE, _COOKIE_S = "v", "visit", 90 * 86_400
+#: Wrong code words and codes from one network: so many at once, then one in ten seconds.
+_WRONG_BURST, _WRONG_RATE = 30, 0.1
+#: Wrong tokens, which nobody can guess: enough for a class that was sent half an address.
+TOKENS_RATE, TOKENS_BURST = 0.5, 300
+_MOST_PAIRS = 50
+View = Callable[..., HttpResponse]
+#: What the page at the end says.
+ENDS = {
+    Outcome.COMPLETED: ("Done", "You have done everything. Thank you."),
+    Outcome.SCREENED_OUT: (
+        "This study is not for you",
+        "Thank you for coming. You were not among the people it needs.",
+    ),
+    Outcome.FAILED_CHECKS: (
+        "This study ends here for you",
+        "Some answers to control questions were not right.",
+    ),
+    Outcome.NO_CONSENT: ("You did not agree", "Nothing was kept of you. Thank you for looking."),
+    Outcome.NOTHING_LEFT: (
+        "Nothing left to do",
+        "Others have done all there was, or it has not begun. Thank you.",
+    ),
+    Outcome.WITHDRAWN: ("You withdrew", "Your answers are left out from now on."),
+}
+
+
+def _join_page(view: View) -> View:
+    """The view gets the link of the token; what cannot be is said on a page in one sentence."""
+
+    @csrf_exempt
+    @never_cache
+    @wraps(view)
+    def guarded(request: HttpRequest, token: str, **parts: Any) -> HttpResponse:
+        network = neighbourhood(client_address(request))
+        counter = f"join:{network}"
+        try:
+            if limits().peek(counter, rate=TOKENS_RATE, burst=TOKENS_BURST):
+                raise JoinError("Too many wrong addresses came from your network. Wait a minute.", status=429)
+            try:
+                link = visits.link_by_token(token)
+            except JoinError:
+                limits().take(counter, rate=TOKENS_RATE, burst=TOKENS_BURST)
+                security.log("link.unknown", path=request.path[:12])
+                raise
+            return view(request, link, **parts)
+        except ActionError as error:
+            status = error.status if isinstance(error, JoinError) else 409
+            return _show(request, "sentence.html", status=status, sentence=str(error))
+
+    return guarded
+
+
+def _show(request: HttpRequest, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    return render(request, f"people/{template}", context, status=status)
+
+
+def _facts(request: HttpRequest, link: StudyLink, roster: RosterRow | None = None) -> ArrivalFacts:
+    pairs = [(name, str(value)) for name, values in request.GET.lists() for value in values][:_MOST_PAIRS]
+    return ArrivalFacts(
+        pairs=pairs,
+        proven=roster is not None or check_query(link, pairs),
+        address_digest=keyed_digest("people.address", neighbourhood(client_address(request)))[:40],
+        browser_digest=keyed_digest("people.browser", request.headers.get("User-Agent", ""))[:40],
+        roster=roster,
+    )
+
+
+def _state(request: HttpRequest, link: StudyLink, signed: str = "") -> tuple[Visit, bool] | None:
+    """The visit that address, form or cookie say, and whether the browser is the person's own."""
+    given = signed or request.POST.get(STATE) or request.GET.get(STATE, "")
+    for text in (given, request.COOKIES.get(_COOKIE, "")):
+        found = read_visit(text) if text else None
+        if found is None:
+            continue
+        visit = Visit.objects.filter(pk=found.visit, link=link).select_related("guest").first()
+        if visit is not None:
+            visit.link = link
+            return visit, found.trusted
+    return None
+
+
+def _needed_state(request: HttpRequest, link: StudyLink, signed: str = "") -> tuple[Visit, bool]:
+    found = _state(request, link, signed)
+    if found is None:
+        raise JoinError(
+            "This page does not know who you are. Open the study again from its link.", status=400
+        )
+    return found
+
+
+def _at(name: str, token: str, visit: Visit, *, trusted: bool) -> str:
+    query = urlencode({STATE: sign_visit(visit, trusted=trusted)})
+    return f"{reverse(f'join:{name}', args=[token])}?{query}"
+
+
+def _token(request: HttpRequest) -> str:
+    assert request.resolver_match is not None
+    return str(request.resolver_match.kwargs["token"])
+
+
+def _remember(request: HttpRequest, answer: HttpResponse, visit: Visit, *, trusted: bool) -> HttpResponse:
+    answer.set_cookie(
+        _COOKIE,
+        sign_visit(visit, trusted=trusted),
+        max_age=_COOKIE_S,
+        path=reverse("join:open", args=[_token(request)]),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
+
+
+def _go_on(request: HttpRequest, visit: Visit, *, trusted: bool) -> HttpResponse:
+    answer = redirect(_at("next", _token(request), visit, trusted=trusted))
+    answer.status_code = 303
+    return _remember(request, answer, visit, trusted=trusted)
+
+
+@require_safe
+@_join_page
+def open_link(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """The consent page; who has agreed goes on where they stopped."""
+    return _arrive(request, link, _facts(request, link))
+
+
+@require_safe
+@_join_page
+def invited(request: HttpRequest, link: StudyLink, secret: str) -> HttpResponse:
+    """The personal link of somebody on a class's list."""
+    key = read_roster(secret, link)
+    row = RosterRow.objects.filter(pk=key, link=link).first() if key else None
+    if row is None:
+        raise JoinError("This personal link is not complete. Copy the whole of it.", status=404)
+    return _arrive(request, link, _facts(request, link, roster=row))
+
+
+def _arrive(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> HttpResponse:
+    known = _from_cookie(request, link, facts)
+    visit = known.visit if known else visits.find_visit(link, facts)
+    trusted = (known is not None and known.trusted) or facts.proven
+    if (visit is None or visit.consented_at is None) and (refusal := visits.why_closed(link)):
+        raise refusal
+    visit = visit if visit is not None and known else visits.open_visit(link, facts)
+    visit.link = link
+    text = consents.text_for(link, _wanted_languages(request))
+    if visit.consented_at is None and not link.code_word_digest and visits.continues(visit, text):
+        visit = visits.agree(visit, text)
+    if visit.consented_at is not None:
+        return _go_on(request, visit, trusted=trusted)
+    trusted = trusted or not visit.external_id
+    answer = _consent_page(request, link, visit, text, trusted=trusted)
+    return _remember(request, answer, visit, trusted=trusted)
+
+
+class _KnownVisit:
+    def __init__(self, visit: Visit, state: VisitState) -> None:
+        self.visit, self.trusted = visit, state.trusted
+
+
+def _from_cookie(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> _KnownVisit | None:
+    """The visit of the cookie, unless the address names another person or another session."""
+    state = read_visit(request.COOKIES.get(_COOKIE, ""))
+    visit = Visit.objects.filter(pk=state.visit, link=link).select_related("guest").first() if state else None
+    if visit is None or state is None:
+        return None
+    values = {value for _, value in facts.pairs}
+    names = {name for name, _ in facts.pairs}
+    if facts.roster is not None:
+        same = (visit.external_kind, visit.external_id) == (visits.ROSTER, str(facts.roster.pk))
+        return _KnownVisit(visit, state) if same else None
+    named = names & set(link.id_parameters)
+    if named and visit.external_id not in values:
+        return None
+    if visit.session and names & set(visits.SESSIONS) and visit.session not in values:
+        return None
+    return _KnownVisit(visit, state)
+
+
+def _wanted_languages(request: HttpRequest) -> list[str]:
+    parts = request.headers.get("Accept-Language", "")[:300].split(",")
+    tags = [part.partition(";")[0].strip() for part in parts]
+    return [form for tag in tags if tag for form in (tag, tag.partition("-")[0])]
+
+
+def _consent_page(
+    request: HttpRequest,
+    link: StudyLink,
+    visit: Visit,
+    text: ConsentText,
+    *,
+    trusted: bool,
+    problem: str = "",
+) -> HttpResponse:
+    own_texts = [kind for kind in ("terms", "privacy") if consents.newest_text(None, kind)]
+    return _show(
+        request,
+        "consent.html",
+        status=422 if problem else 200,
+        link=link,
+        text=text,
+        body=consents.render_text(text.body),
+        own_texts=own_texts,
+        state=sign_visit(visit, trusted=trusted),
+        token=_token(request),
+        problem=problem,
+    )
+
+
+@require_POST
+@_join_page
+def consent(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """Agree, or not."""
+    visit, trusted = _needed_state(request, link)
+    token = _token(request)
+    if request.POST.get("agree") != "yes":
+        visit = visits.refuse_consent(visit)
+        if visit.consented_at is None:
+            return redirect(_at("end", token, visit, trusted=trusted))
+        return _go_on(request, visit, trusted=trusted)
+    key = request.POST.get("text", "")
+    text = get_object_or_404(
+        ConsentText, project=link.project_id, kind=ConsentText.Kind.CONSENT, pk=key if key.isdigit() else 0
+    )
+    counter = f"join-word:{link.pk}:{neighbourhood(client_address(request))}"
+    if limits().peek(counter, rate=_WRONG_RATE, burst=_WRONG_BURST):
+        raise JoinError("Too many wrong code words came from your network. Wait a minute.", status=429)
+    try:
+        visit = visits.agree(visit, text, code_word=request.POST.get("code_word", "")[:200])
+    except JoinError as error:
+        if error.status != 422:
+            raise
+        limits().take(counter, rate=_WRONG_RATE, burst=_WRONG_BURST)
+        return _consent_page(request, link, visit, text, trusted=trusted, problem=str(error))
+    # Who is the first to agree under an identity is that person as far as we can ever know.
+    agreed = Visit.objects.filter(guest=visit.guest_id, consented_at__isnull=False).count()
+    return _go_on(request, visit, trusted=trusted or agreed == 1)
+
+
+@require_safe
+@_join_page
+def following(request: HttpRequest, link: StudyLink, signed: str = "") -> HttpResponse:
+    """The next task, or the page at the end: task pages lead here when the work is stored.
+
+    Their addresses have the state in the path, for a task page hands nothing over to an address with a query.
+    """
+    visit, trusted = _needed_state(request, link, signed)
+    token = _token(request)
+    if visit.guest is None:
+        return redirect(_at("end" if visit.ended_at else "open", token, visit, trusted=trusted))
+    path = reverse("join:handed_over", args=[token, sign_visit(visit, trusted=trusted)])
+    back = f"{settings.TASK_URL}{path}"
+    address = visits.lead(visit, back)
+    answer = redirect(address or _at("end", token, visit, trusted=trusted))
+    return _remember(request, answer, visit, trusted=trusted)
+
+
+@require_safe
+@_join_page
+def end(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """How it ended: the completion code, and the way back to the panel."""
+    visit, trusted = _needed_state(request, link)
+    if visit.ended_at is None:
+        return redirect(_at("next" if visit.guest else "open", _token(request), visit, trusted=trusted))
+    heading, sentence = ENDS[Outcome(visit.outcome)]
+    back = visits.return_address(visit)
+    answer = _show(
+        request,
+        "end.html",
+        link=link,
+        visit=visit,
+        heading=heading,
+        sentence=sentence,
+        back=back,
+        token=_token(request),
+        state=sign_visit(visit, trusted=trusted),
+        trusted=trusted and visit.guest is not None,
+    )
+    if back and link.returns_at_once:
+        answer["Refresh"] = f"8;url={back}"
+    return answer
+
+
+def _own(request: HttpRequest, link: StudyLink) -> Visit:
+    visit, trusted = _needed_state(request, link)
+    if visit.guest is None or not trusted:
+        raise JoinError(
+            "This page is shown only where you joined the study, or by your private link.", status=403
+        )
+    return visit
+
+
+@require_safe
+@_join_page
+def own_work(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """Your work here: how much is done, the way to another device, an account, and leaving the study."""
+    return _own_page(request, link, _own(request, link))
+
+
+def _own_page(request: HttpRequest, link: StudyLink, visit: Visit, problem: str = "") -> HttpResponse:
+    guest, token = visit.guest, _token(request)
+    assert guest is not None
+    finished = target_of(link).finished(link, [guest.worker_id]).get(guest.worker_id, 0)
+    private = f"{settings.TASK_URL}{reverse('join:back', args=[token, sign_guest(guest, link)])}"
+    return _show(
+        request,
+        "own_work.html",
+        status=422 if problem else 200,
+        link=link,
+        guest=guest,
+        visit=visit,
+        finished=finished,
+        private=private,
+        code=recovery_code_of(guest),
+        token=token,
+        state=sign_visit(visit, trusted=True),
+        problem=problem,
+    )
+
+
+@require_POST
+@_join_page
+def withdraw(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """The person leaves the study and takes their answers out of coming releases."""
+    visit = _own(request, link)
+    assert visit.guest is not None
+    withdraw_guest(visit.guest, link)
+    visits.lead(visit, "")
+    return redirect(_at("end", _token(request), visit, trusted=True))
+
+
+@require_POST
+@sensitive_post_parameters()
+@_join_page
+def account(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """The guest becomes an account with a name and a password."""
+    visit = _own(request, link)
+    guest = visit.guest
+    assert guest is not None
+    name, password = request.POST.get("username", "").strip(), request.POST.get("password", "")
+    if guest.user_id is not None:
+        return _own_page(request, link, visit)
+    user = User(username=name)
+    try:
+        user.clean_fields(exclude=["password"])
+        validate_password(password, user)
+        user.set_password(password)
+        with transaction.atomic():
+            user.save()
+            guest.user = user
+            guest.save(update_fields=["user"])
+    except ValidationError as error:
+        return _own_page(request, link, visit, " ".join(error.messages))
+    except IntegrityError:
+        return _own_page(request, link, visit, "Somebody has this name already. Choose another one.")
+    security.log("guest.account", subject=name)
+    return redirect(_at("work", _token(request), visit, trusted=True))
+
+
+@require_POST
+@_join_page
+def other_device(request: HttpRequest, link: StudyLink) -> HttpResponse:
+    """Go on with the code that the other device shows."""
+    counter = f"join-code:{neighbourhood(client_address(request))}"
+    if limits().peek(counter, rate=_WRONG_RATE, burst=_WRONG_BURST):
+        raise JoinError("Too many wrong codes came from your network. Wait a minute.", status=429)
+    try:
+        guest = visits.guest_by_code(link, request.POST.get("code", "")[:40])
+    except JoinError:
+        limits().take(counter, rate=_WRONG_RATE, burst=_WRONG_BURST)
+        raise
+    return _go_on(request, visits.visit_of_guest(link, guest), trusted=True)
+
+
+@require_safe
+@_join_page
+def come_back(request: HttpRequest, link: StudyLink, secret: str) -> HttpResponse:
+    """A private link: the person goes on where they stopped, on any device."""
+    key = read_guest(secret, link)
+    visit = Visit.objects.filter(link=link, guest=key, consented_at__isnull=False).order_by("-pk").first()
+    if key is None or visit is None:
+        raise JoinError("This private link is not complete. Copy the whole of it.", status=404)
+    return _go_on(request, visit, trusted=True)
+
+
+@require_safe
+def text(request: HttpRequest, kind: str) -> HttpResponse:
+    """Terms and privacy of the installation, as they stand now."""
+    if kind not in (ConsentText.Kind.TERMS, ConsentText.Kind.PRIVACY):
+        raise Http404("There is no such text.")
+    found = consents.newest_text(None, kind)
+    body = consents.render_text(found.body) if found else ""
+    return _show(request, "text.html", text=found, body=body, title=ConsentText.Kind(kind).label)

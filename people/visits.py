@@ -1,0 +1,314 @@
+"""What happens to a visit: opened, agreed to or not, led from task to task, ended with a code.
+
+visit = open_visit(link, arrival)     # a row for the live page; the same again for the same session
+agree(visit, text, ...)               # the guest, one for each external identity
+lead(visit, back)                     # the address of the next task, or None where the visit has ended
+"""
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from core.notices.services import raise_notice
+from people.errors import JoinError
+from people.links import CODE_WORD, plain_word
+from people.models import ConsentText, Guest, Outcome, RosterRow, StudyLink, Visit
+from people.targets import NextTask, target_of
+from people.tokens import TOKEN, digest, new_code, seal_recovery
+
+#: Identities that no panel gave: of a browser without one, and of a row of a class's list.
+OWN, ROSTER = "browser", "roster"
+#: People from one address after which the project's members are told, without any consequence by itself.
+NOTABLE_PER_ADDRESS = 5
+_MOST_PARAMETERS, _LONGEST_PARAMETER = 20, 200
+_LONGEST_ID = 128
+#: Names under which panels hand over the session.
+SESSIONS = ("SESSION_ID", "session_id", "sessionId", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalFacts:
+    """What the address and the browser said when somebody opened a link."""
+
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    proven: bool = False
+    address_digest: str = ""
+    browser_digest: str = ""
+    roster: RosterRow | None = None
+
+
+def link_by_token(token: str) -> StudyLink:
+    """The link of an address. Raises JoinError where there is none."""
+    try:
+        return StudyLink.objects.select_related("project").get(token_digest=digest(TOKEN, token))
+    except ObjectDoesNotExist:
+        raise JoinError(
+            "This address leads to no study. Compare it with the one that you were given.", status=404
+        ) from None
+
+
+def why_closed(link: StudyLink) -> JoinError | None:
+    """Why nobody new can join."""
+    if link.closed_at is not None:
+        return JoinError("This study has ended. Thank you for coming.", status=410)
+    if link.expires_at is not None and link.expires_at <= timezone.now():
+        return JoinError("This study was open until a certain day, and that day is over.", status=410)
+    if count_people(link) >= link.quota:
+        return JoinError("All places of this study are taken. Thank you for coming.", status=403)
+    return None
+
+
+def count_people(link: StudyLink) -> int:
+    """People who agreed."""
+    rows = Visit.objects.filter(link=link, consented_at__isnull=False)
+    return rows.values("guest").distinct().count()
+
+
+def open_visit(link: StudyLink, facts: ArrivalFacts) -> Visit:
+    """The visit of this identity and session, begun now if it is new; without an identity always a new one.
+
+    Raises JoinError where the link needs an identity and the address has none that can be one.
+    """
+    given = dict(facts.pairs)
+    kind, value = _identity(link, given)
+    if facts.roster is not None:
+        kind, value = ROSTER, str(facts.roster.pk)
+    if link.id_required and not value:
+        raise JoinError(
+            "This study is opened from the panel that invited you: the address lacks your id there. "
+            "Open it again from there.",
+            status=400,
+        )
+    session = next((given[name] for name in SESSIONS if given.get(name)), "")[:_LONGEST_ID]
+    now = timezone.now()
+    values: dict[str, Any] = {
+        "parameters": _kept(link, given),
+        "address_digest": facts.address_digest,
+        "browser_digest": facts.browser_digest,
+        "proven": facts.proven,
+        "opened_at": now,
+        "seen_at": now,
+    }
+    who = {"link": link, "external_kind": kind, "external_id": value, "session": session if value else ""}
+    if not value:
+        return Visit.objects.create(**who, **values)
+    try:
+        with transaction.atomic():
+            visit, _ = Visit.objects.get_or_create(**who, defaults=values)
+    except IntegrityError:  # the same person in two tabs at once
+        visit = Visit.objects.get(**who)
+    return visit
+
+
+def find_visit(link: StudyLink, facts: ArrivalFacts) -> Visit | None:
+    """The last visit of this identity that agreed: such a person goes on, also where nobody new may join."""
+    kind, value = (ROSTER, str(facts.roster.pk)) if facts.roster else _identity(link, dict(facts.pairs))
+    if not value:
+        return None
+    rows = Visit.objects.filter(link=link, external_kind=kind, external_id=value)
+    return rows.exclude(consented_at=None).order_by("-pk").first()
+
+
+def _identity(link: StudyLink, given: dict[str, str]) -> tuple[str, str]:
+    for name in link.id_parameters:
+        value = given.get(name, "").strip()
+        # A placeholder that a panel did not fill in is nobody's id.
+        if value and "{" not in value and "%" not in value:
+            if len(value) > _LONGEST_ID or not value.isprintable():
+                raise JoinError(f"The id in the address ({name}) is not one.", status=400)
+            return name[:60], value
+    return "", ""
+
+
+def _kept(link: StudyLink, given: dict[str, str]) -> dict[str, str]:
+    names = [*link.kept_parameters, *link.id_parameters, *SESSIONS, "STUDY_ID"]
+    found = {name: given[name][:_LONGEST_PARAMETER] for name in names if given.get(name)}
+    return dict(list(found.items())[:_MOST_PARAMETERS])
+
+
+def continues(visit: Visit, text: ConsentText) -> bool:
+    """Whether the person agreed to this very text before, on another visit to the project: asked once."""
+    if visit.guest_id is not None:
+        return True
+    if not visit.external_id:
+        return False
+    before = Visit.objects.filter(
+        guest__project=visit.link.project_id,
+        guest__identity_kind=visit.external_kind,
+        guest__identity=visit.external_id,
+        guest__withdrawn_at=None,
+        consent_text=text,
+    )
+    return before.exists()
+
+
+@transaction.atomic
+def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
+    """The person agrees to this text and becomes a guest; done again, nothing changes.
+
+    Raises JoinError: the link is closed or full, the code word is wrong, too many came from this address.
+    """
+    link = StudyLink.objects.select_for_update().select_related("project").get(pk=visit.link_id)
+    visit = Visit.objects.select_for_update().get(pk=visit.pk)
+    visit.link = link
+    if visit.consented_at is not None:
+        return visit
+    known = _known_guest(visit)
+    if known is not None and known.withdrawn_at is not None:
+        raise JoinError("You withdrew from this study. Thank you for what you did.")
+    joined = (
+        known is not None
+        and Visit.objects.filter(link=link, guest=known, consented_at__isnull=False).exists()
+    )
+    if not joined:
+        if refusal := why_closed(link):
+            raise refusal
+        if link.code_word_digest and not constant_time_compare(
+            link.code_word_digest, digest(CODE_WORD, plain_word(code_word))
+        ):
+            raise JoinError("This is not the code word. Ask whoever invited you for it.", status=422)
+        _watch_address(link, visit)
+    now = timezone.now()
+    visit.guest = known or _make_guest(visit)
+    visit.consent_text, visit.consented_at, visit.seen_at = text, now, now
+    visit.outcome, visit.ended_at, visit.code = "", None, ""
+    visit.save(
+        update_fields=["guest", "consent_text", "consented_at", "seen_at", "outcome", "ended_at", "code"]
+    )
+    if visit.external_kind == ROSTER and visit.external_id:
+        RosterRow.objects.filter(pk=int(visit.external_id), link=link).update(guest=visit.guest)
+    return visit
+
+
+def _known_guest(visit: Visit) -> Guest | None:
+    if not visit.external_id:
+        return None
+    return Guest.objects.filter(
+        project=visit.link.project_id, identity_kind=visit.external_kind, identity=visit.external_id
+    ).first()
+
+
+def _make_guest(visit: Visit) -> Guest:
+    code_digest, code_sealed = seal_recovery(new_code())
+    made, _ = Guest.objects.get_or_create(
+        project=visit.link.project,
+        identity_kind=visit.external_kind or OWN,
+        identity=visit.external_id or secrets.token_hex(16),
+        defaults={
+            "worker_id": f"G{new_code(13)}",
+            "recovery_digest": code_digest,
+            "recovery_sealed": code_sealed,
+            "made_at": timezone.now(),
+        },
+    )
+    return made
+
+
+def _watch_address(link: StudyLink, visit: Visit) -> None:
+    """Refuse who is beyond the limit of one address, and tell the project of many: a hint, no verdict."""
+    if not visit.address_digest:
+        return
+    same = Visit.objects.filter(link=link, address_digest=visit.address_digest, consented_at__isnull=False)
+    people = same.values("guest").distinct().count()
+    if link.most_per_address and people >= link.most_per_address:
+        raise JoinError(
+            "As many people as this study takes from one network have joined from yours. "
+            "Open it from another network."
+        )
+    if people + 1 >= NOTABLE_PER_ADDRESS:
+        raise_notice(
+            project=link.project,
+            kind="shared_address",
+            key=f"shared-address:{link.pk}",
+            level="news",
+            sentence=f"{NOTABLE_PER_ADDRESS} or more people came to “{link.title[:120]}” from one network "
+            "address. A class or an office looks the same; nothing was refused.",
+            address=f"/desk/projects/{link.project.slug}/people/{link.pk}/",
+        )
+
+
+def refuse_consent(visit: Visit) -> Visit:
+    """The person does not agree; who has agreed already stays so."""
+    if visit.consented_at is None:
+        _end(visit, Outcome.NO_CONSENT)
+    return visit
+
+
+def lead(visit: Visit, back: str) -> str | None:
+    """The address of the person's open or next task; None where there is none, and the visit has ended.
+
+    A visit that ended begins again where there is work again.
+    """
+    guest, link = visit.guest, visit.link
+    assert guest is not None
+    if guest.withdrawn_at is not None:
+        _end(visit, Outcome.WITHDRAWN)
+        return None
+    with transaction.atomic():  # two tabs at once get the same task
+        Guest.objects.select_for_update(no_key=True).get(pk=guest.pk)
+        found = target_of(link).begin(link, guest, back)
+    now = timezone.now()
+    if isinstance(found, NextTask):
+        Visit.objects.filter(pk=visit.pk).update(seen_at=now, ended_at=None, outcome="")
+        Visit.objects.filter(pk=visit.pk, first_task_at=None).update(first_task_at=now)
+        return found.address
+    _end(visit, found)
+    return None
+
+
+def _end(visit: Visit, outcome: Outcome) -> None:
+    now = timezone.now()
+    code = visit.link.returns.get(outcome, {}).get("code", "")[:100]
+    visit.outcome, visit.code = outcome, code
+    visit.ended_at = visit.ended_at or now
+    Visit.objects.filter(pk=visit.pk).update(outcome=outcome, code=code, ended_at=visit.ended_at, seen_at=now)
+
+
+def return_address(visit: Visit) -> str:
+    """Where the browser goes back to when a visit has ended; empty: nowhere."""
+    template = str(visit.link.returns.get(visit.outcome, {}).get("address", ""))
+    session = visit.session or visit.parameters.get("SESSION_ID", "")
+    # One pass over the template, so that an id with braces in it stays an id.
+    values = {"{worker_id}": visit.external_id, "{session_id}": session, "{code}": visit.code}
+    return _fill(template, values)
+
+
+def _fill(template: str, values: dict[str, str]) -> str:
+    filled, rest = "", template
+    while rest:
+        name = next((each for each in values if rest.startswith(each)), "")
+        filled += quote(values[name], safe="") if name else rest[0]
+        rest = rest[len(name) or 1 :]
+    return filled
+
+
+def guest_by_code(link: StudyLink, code: str) -> Guest:
+    """Who goes on here with the code from another device. Raises JoinError for one that nobody has."""
+    plain = "".join(code.upper().split()).replace("-", "")
+    found = Guest.objects.filter(
+        project=link.project_id, recovery_digest=seal_recovery(plain)[0], withdrawn_at=None
+    ).first()
+    if found is None:
+        raise JoinError("Nobody has this code. Compare it with the one on your other device.", status=422)
+    return found
+
+
+def visit_of_guest(link: StudyLink, guest: Guest) -> Visit:
+    """The last visit of a person who comes back by their code. Raises JoinError without one."""
+    found = (
+        Visit.objects.filter(link=link, guest=guest, consented_at__isnull=False)
+        .select_related("link__project", "guest")
+        .order_by("-pk")
+        .first()
+    )
+    if found is None:
+        raise JoinError(
+            "You have not joined this study by this link. Open the link without anything behind it."
+        )
+    return found

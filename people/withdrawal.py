@@ -1,0 +1,51 @@
+"""A person leaves a study: what they did stays paid and counted, and coming releases leave it out."""
+
+from abc import ABC, abstractmethod
+
+from django.db import transaction
+from django.utils import timezone
+
+from core.extensions import parts_of
+from core.notices.services import raise_notice
+from core.projects.services import record
+from people.models import Guest, StudyLink
+
+
+class AnswerHolder(ABC):
+    """An app that keeps or publishes what people did; part of its extension."""
+
+    @abstractmethod
+    def published_with(self, guest: Guest) -> list[str]:
+        """Names of what is published already and holds answers of this person."""
+
+
+@transaction.atomic
+def withdraw_guest(guest: Guest, link: StudyLink) -> None:
+    """The person withdraws; the project is told which releases hold their answers. Again, nothing changes."""
+    if not Guest.objects.filter(pk=guest.pk, withdrawn_at=None).update(withdrawn_at=timezone.now()):
+        guest.refresh_from_db()
+        return
+    guest.refresh_from_db()
+    holders = parts_of(AnswerHolder)  # type: ignore[type-abstract]  # asked by its base class
+    published = [name for holder in holders for name in holder.published_with(guest)]
+    said = f"Published already with their answers: {', '.join(published)}." if published else ""
+    raise_notice(
+        project=link.project,
+        kind="withdrawal",
+        key=f"withdrawal:{guest.pk}",
+        level="warning",
+        sentence=f"{guest.worker_id} withdrew. Coming releases leave their answers out. {said}".strip(),
+        address=f"/desk/projects/{link.project.slug}/people/{link.pk}/",
+    )
+    record(
+        project=link.project,
+        action="guest.withdrew",
+        subject=guest.worker_id,
+        details={"published": published},
+    )
+
+
+def withdrawn_ids(project_id: int) -> list[str]:
+    """Worker ids of the project's people who withdrew."""
+    rows = Guest.objects.filter(project=project_id, withdrawn_at__isnull=False)
+    return list(rows.order_by("pk").values_list("worker_id", flat=True))

@@ -1,0 +1,157 @@
+"""Links on the desk: made, watched, closed; class lists; consent texts."""
+
+import csv
+import io
+
+import pytest
+from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from people.errors import PeopleError
+from people.models import ConsentText, Guest, RosterRow, StudyLink
+from people.rosters import add_people, read_roster_file, send_letters
+from people.selectors import count_visits
+from tests.people.test_joining import RETURNS, agree, come, do_everything
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk(manager, client):
+    """The manager's browser."""
+    client.force_login(manager, backend="core.accounts.backends.ModelBackend")
+    return client
+
+
+def test_a_link_is_made_from_a_preset_and_closed(desk, stage):
+    at = f"/desk/projects/{stage.project.slug}/people/"
+    assert "Prolific by link" in desk.get(at).content.decode()
+    page = desk.get(f"{at}new/?from=prolific").content.decode()
+    assert 'value="PROLIFIC_PID"' in page
+    form = {
+        "from": "prolific", "title": "Tea", "target": f"stage:{stage.pk}", "quota": "5",
+        "compensation": "panel",
+        "id_parameters": "PROLIFIC_PID", "code_completed": "C1",
+        "address_completed": "https://app.prolific.com/submissions/complete?cc={code}",
+    }  # fmt: skip
+    for wrong in (
+        "javascript:alert(1)",
+        "https://x.example.org/{secret}",
+        "https://{worker_id}.example.org/",
+    ):
+        assert desk.post(f"{at}new/", form | {"address_completed": wrong}).status_code == 422
+    assert desk.post(f"{at}new/", form | {"target": "stage:0"}).status_code == 422
+    made = desk.post(f"{at}new/", form)
+    link = StudyLink.objects.get()
+    assert made["Location"] == f"{at}{link.pk}/"
+    assert link.returns["completed"]["code"] == "C1"
+    assert "/join/" in desk.get(made["Location"]).content.decode()
+    desk.post(f"{at}{link.pk}/close/")
+    assert "Closed since" in desk.get(f"{at}{link.pk}/").content.decode()
+    desk.post(f"{at}{link.pk}/quota/", {"quota": "9"})
+    desk.post(f"{at}{link.pk}/reopen/")
+    link.refresh_from_db()
+    assert (link.quota, link.closed_at) == (9, None)
+
+
+def test_the_counts_of_a_link_add_up(new_link, path_of, desk, stage):
+    link = new_link(returns=RETURNS, id_parameters=["pid"])
+    path = path_of(link)
+    come(Client(), path, "?pid=reads")
+    page = come(refuses := Client(), path, "?pid=no")
+    refuses.post(f"{path}agree/", {"v": page.content.decode().split('name="v" value="')[1].split('"')[0]})
+    agree(works := Client(), path, come(works, path, "?pid=%3D1%2B1"))
+    do_everything(Client(), path, "?pid=done")
+    counts = count_visits(link)
+    assert (counts.opened, counts.total, counts.people) == (4, 4, 2)
+    assert {name: number for name, number in counts.places if number} == {
+        "Reading the consent page": 1, "Did not agree": 1, "Working": 1, "Done": 1,
+    }  # fmt: skip
+    at = f"/desk/projects/{stage.project.slug}/people/{link.pk}/"
+    assert "Done" in desk.get(f"{at}live/").content.decode()
+    rows = list(csv.DictReader(io.StringIO(desk.get(f"{at}visits.csv").content.decode())))
+    assert len(rows) == 4
+    assert {row["identity"] for row in rows} == {"reads", "no", "'=1+1", "done"}
+    assert [row["consent_text_version"] for row in rows if row["outcome"] == "completed"] == ["1"]
+
+
+def test_a_class_is_invited_and_its_list_tells_who_has_done_their_part(
+    new_link, path_of, desk, stage, settings
+):
+    link = new_link()
+    at = f"/desk/projects/{stage.project.slug}/people/{link.pk}/list"
+    file = SimpleUploadedFile("c.csv", b"name,email\n=Ada,ada@example.org\nBo,bo@example.org\n")
+    desk.post(f"{at}/", {"file": file})
+    assert RosterRow.objects.count() == 2
+    rows = list(csv.DictReader(io.StringIO(desk.get(f"{at}.csv").content.decode())))
+    personal = {row["email"]: row["link"] for row in rows}
+    client = Client()
+    page = client.get(personal["ada@example.org"])
+    answer = agree(client, path_of(link), page)
+    assert "/task/" in answer["Location"]
+    assert RosterRow.objects.get(name="=Ada").guest == Guest.objects.get()
+    done = do_everything(Client(), path_of(link), f"for/{personal['bo@example.org'].split('/for/')[1]}")
+    assert done.status_code == 200
+    rows = list(csv.DictReader(io.StringIO(desk.get(f"{at}.csv").content.decode())))
+    assert [(row["name"], row["done"], row["credit"]) for row in rows] == [
+        ("'=Ada", "0", "no"),
+        ("Bo", "2", "yes"),
+    ]
+    assert "no mail server" in desk.post(f"{at}/mail/", follow=True).content.decode()
+
+
+def test_letters_go_out_once_and_their_heads_hold(new_link):
+    link = new_link(title="Tea\r\nBcc: all@example.org")
+    add_people(link=link, people=[("Ada\nX", "ada@example.org"), ("Bo", "bo@example.org")], actor=None)
+    assert (send_letters(link, reminder=False), send_letters(link, reminder=False)) == (2, 0)
+    assert (send_letters(link, reminder=True), send_letters(link, reminder=True)) == (2, 0)
+    assert {len(letter.recipients()) for letter in mail.outbox} == {1}
+    assert all("\n" not in letter.subject for letter in mail.outbox)
+    assert mail.outbox[0].body.count("/for/") == 1
+
+
+def test_a_letter_that_fails_is_due_again(new_link, monkeypatch):
+    link = new_link()
+    add_people(link=link, people=[("Ada", "ada@example.org")], actor=None)
+
+    def fail(self, *args, **kwargs):
+        raise OSError("away")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("django.core.mail.EmailMessage.send", fail)
+        with pytest.raises(OSError, match="away"):
+            send_letters(link, reminder=False)
+    assert send_letters(link, reminder=False) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("name;mail address\n", "no column 'email'"),
+        ("name,email\nAda,ada\n", "Line 2, column email: 'ada'"),
+        ("name,email\nAda\n", "Line 2: it has fewer columns"),
+        ("name,email\nAda,a@example.org\\nBcc: x@example.org\n", "Line 2"),
+    ],
+)
+def test_a_list_that_is_wrong_is_refused_with_line_and_remedy(text, words):
+    with pytest.raises(PeopleError, match=words):
+        read_roster_file(text.encode())
+
+
+def test_a_consent_text_is_looked_at_and_saved_as_a_version(desk, stage):
+    at = f"/desk/projects/{stage.project.slug}/people/consent/"
+    form = {
+        "language": "en",
+        "body": "# Hello\r\n\r\n**You**",
+        "minimum_age": "16",
+        "contact": "a@example.org",
+    }
+    assert "<strong>You</strong>" in desk.post(at, form | {"step": "preview"}).content.decode()
+    assert ConsentText.objects.count() == 0
+    for _ in range(2):
+        desk.post(at, form | {"step": "save"})
+    assert ConsentText.objects.get().body == "# Hello\n\n**You**"
+    desk.post(at, form | {"body": "Other"})
+    assert ConsentText.objects.count() == 2
