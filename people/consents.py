@@ -27,8 +27,8 @@ FIRST_KEPT = (
     "unless you give them to us. Answers may be published without anything that names you."
 )
 FIRST_RIGHT = (
-    "You can withdraw later on the page “Your work here”. Data that we publish after that leave your "
-    "answers out; what is already published cannot be called back."
+    "You can withdraw later on the page “Your work here”. We are told at once, and leave your answers out of "
+    "data that we publish after that; what is already published cannot be called back."
 )
 
 

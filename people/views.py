@@ -67,7 +67,10 @@ ENDS = {
         "Nothing left to do",
         "Others have done all there was, or it has not begun. Thank you.",
     ),
-    Outcome.WITHDRAWN: ("You withdrew", "Your answers are left out from now on."),
+    Outcome.WITHDRAWN: (
+        "You withdrew",
+        "The researchers are told to publish your answers no more.",
+    ),
 }
 
 

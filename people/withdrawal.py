@@ -1,4 +1,4 @@
-"""A person leaves a study: what they did stays paid and counted, and coming releases leave it out."""
+"""A person leaves a study: what they did stays paid, and the project is told to publish it no more."""
 
 from abc import ABC, abstractmethod
 
@@ -34,7 +34,7 @@ def withdraw_guest(guest: Guest, link: StudyLink) -> None:
         kind="withdrawal",
         key=f"withdrawal:{guest.pk}",
         level="warning",
-        sentence=f"{guest.worker_id} withdrew. Coming releases leave their answers out. {said}".strip(),
+        sentence=f"{guest.worker_id} withdrew. Leave their answers out of coming releases. {said}".strip(),
         address=f"/desk/projects/{link.project.slug}/people/{link.pk}/",
     )
     record(
