@@ -567,6 +567,10 @@ class PanelSubmission(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     return_requested = models.BooleanField(default=False)
+    consent_text = models.ForeignKey(
+        "people.ConsentText", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    consented_at = models.DateTimeField(null=True, blank=True)
     seen_at = models.DateTimeField(help_text="When this status was first seen.")
 
     class Meta:

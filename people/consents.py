@@ -64,6 +64,17 @@ def text_for(link: StudyLink, wanted: list[str]) -> ConsentText:
     return found or save_text(project=link.project, values=first_values(), actor=None)
 
 
+def text_of_project(project: Project, wanted: list[str]) -> ConsentText:
+    """What a person reads who comes to a project by a panel; made where there is none yet."""
+    found = newest_text(project, languages=[*wanted, project.language])
+    return found or save_text(project=project, values=first_values(), actor=None)
+
+
+def own_kinds() -> list[str]:
+    """Which texts the installation itself has: terms, privacy."""
+    return [kind for kind in (Kind.TERMS, Kind.PRIVACY) if newest_text(None, kind)]
+
+
 def first_values() -> dict[str, Any]:
     """What the form of a project's first consent text holds."""
     return {

@@ -193,7 +193,7 @@ def _arrive(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> HttpR
         raise refusal
     visit = visit if visit is not None and known else visits.open_visit(link, facts)
     visit.link = link
-    text = consents.text_for(link, _wanted_languages(request))
+    text = consents.text_for(link, wanted_languages(request))
     if visit.consented_at is None and not link.code_word_digest and visits.continues(visit, text):
         visit = visits.agree(visit, text)
     if visit.consented_at is not None:
@@ -227,7 +227,8 @@ def _from_cookie(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> 
     return _KnownVisit(visit, state)
 
 
-def _wanted_languages(request: HttpRequest) -> list[str]:
+def wanted_languages(request: HttpRequest) -> list[str]:
+    """Tags of languages that a browser asks for, the first one first."""
     parts = request.headers.get("Accept-Language", "")[:300].split(",")
     tags = [part.partition(";")[0].strip() for part in parts]
     return [form for tag in tags if tag for form in (tag, tag.partition("-")[0])]
@@ -242,7 +243,6 @@ def _consent_page(
     trusted: bool,
     problem: str = "",
 ) -> HttpResponse:
-    own_texts = [kind for kind in ("terms", "privacy") if consents.newest_text(None, kind)]
     return _show(
         request,
         "consent.html",
@@ -250,7 +250,7 @@ def _consent_page(
         link=link,
         text=text,
         body=consents.render_text(text.body),
-        own_texts=own_texts,
+        own_texts=consents.own_kinds(),
         state=sign_visit(visit, trusted=trusted),
         token=_token(request),
         problem=problem,

@@ -40,6 +40,7 @@ from crowd.outbox.planning import plan
 from crowd.services import decisions
 from crowd.services.groups import with_groups
 from crowd.services.stage_exclusions import rules_apart
+from people.models import ConsentText
 
 logger = logging.getLogger(__name__)
 State, Kind = Assignment.State, MarketOperation.Kind
@@ -408,6 +409,13 @@ def _keep_vouched(study: PanelStudy, participant: str, submission: str) -> Panel
     row = PanelRow(submission, participant, "ACTIVE", "", None, None, return_requested=False)
     store_rows(study, [row])
     return PanelSubmission.objects.get(study=study, external_id=submission)
+
+
+def agree(submission: PanelSubmission, text: ConsentText) -> None:
+    """Note that a participant agreed to this version; the first time counts."""
+    PanelSubmission.objects.filter(pk=submission.pk, consented_at=None).update(
+        consent_text=text, consented_at=timezone.now()
+    )
 
 
 # Hooks.

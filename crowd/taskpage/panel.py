@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -16,14 +16,17 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.sealing import unseal
 from crowd.adapters.prolific.signatures import SignatureError, verify_hook
-from crowd.models import Endpoint, PanelStudy
+from crowd.models import Endpoint, PanelStudy, PanelSubmission
 from crowd.services import panels
 from crowd.services.deals import NoWork, NoWorkError, deal
 from crowd.services.panels import ArrivalError, confirm_arrival
 from crowd.taskpage.views import may_knock
+from people import consents
+from people.models import ConsentText
+from people.views import wanted_languages
 
 logger = logging.getLogger(__name__)
-_SALT = "crowd.panel"
+_SALT, _CONSENT_SALT = "crowd.panel", "crowd.panel.consent"
 #: Where people go on with a completion code; a rehearsal's panel has the page at its own address.
 _COMPLETE = "/submissions/complete?cc={code}"
 _HOSTS = {"https://api.prolific.com": "https://app.prolific.com"}
@@ -65,6 +68,52 @@ def enter(request: HttpRequest, key: UUID) -> HttpResponse:
         )
     except ArrivalError as error:
         return _sorry(request, str(error), 403)
+    if submission.consented_at is None:
+        return _consent_page(request, study, submission)
+    return _begin(study, submission)
+
+
+def _consent_page(request: HttpRequest, study: PanelStudy, submission: PanelSubmission) -> HttpResponse:
+    text = consents.text_of_project(study.stage.project, wanted_languages(request))
+    return render(
+        request,
+        "crowd/panel_consent.html",
+        {
+            "stage": study.stage,
+            "key": study.key,
+            "text": text,
+            "body": consents.render_text(text.body),
+            "own_texts": consents.own_kinds(),
+            "state": signing.dumps(submission.external_id, salt=_CONSENT_SALT),
+        },
+    )
+
+
+@csrf_exempt
+@require_POST
+@never_cache
+def consent(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Agree, or not; the signed state of the page says who."""
+    study = _study(key)
+    try:
+        external_id = signing.loads(request.POST.get("state", ""), salt=_CONSENT_SALT)
+    except signing.BadSignature as error:
+        raise Http404("There is no such page.") from error
+    submission = get_object_or_404(PanelSubmission, study=study, external_id=external_id)
+    if request.POST.get("agree") != "yes":
+        return HttpResponseRedirect(_ending(study, submission.external_id, panels.NO_CONSENT))
+    number = request.POST.get("text", "")
+    text = get_object_or_404(
+        ConsentText,
+        pk=number if number.isdigit() else 0,
+        project=study.stage.project_id,
+        kind=ConsentText.Kind.CONSENT,
+    )
+    panels.agree(submission, text)
+    return _begin(study, submission)
+
+
+def _begin(study: PanelStudy, submission: PanelSubmission) -> HttpResponse:
     try:
         dealt = deal(
             study.stage,
@@ -100,6 +149,7 @@ def leave(request: HttpRequest, key: UUID, signed: str) -> HttpResponse:
             "code": code,
             "completed": outcome == panels.COMPLETED,
             "screened_out": outcome == panels.SCREENED_OUT,
+            "refused": outcome == panels.NO_CONSENT,
             "address": site + _COMPLETE.format(code=code),
             "panel": study.endpoint.label,
         },

@@ -218,6 +218,7 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "crowd:draft": (405, 403),
     "crowd:panel": (404, 405),
     "crowd:panel_done": (404, 405),
+    "crowd:panel_consent": (405, 404),
     "crowd:panel_hook": (405, 404),
     "rewriting:rewrite": (200, 422),
 }

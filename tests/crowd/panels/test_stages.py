@@ -92,10 +92,16 @@ class Participant:
         came = panel.control("arrive", study_id=self.study.external_id, participant_id=person)
         self.submission, self.url = came["submission_id"], came["url"]
 
-    def open(self, url=""):
-        """The study's address, up to the page that is shown."""
+    def open(self, url="", agree="yes"):
+        """The study's address, and consent where it is asked for, up to the page that is shown."""
         parts = urlsplit(url or self.url)
-        return self.client.get(f"{parts.path}?{parts.query}", follow=True)
+        page = self.client.get(f"{parts.path}?{parts.query}", follow=True)
+        asked = dict(re.findall(r'name="(state|text)" value="([^"]+)"', page.content.decode()))
+        return (
+            self.client.post(f"{parts.path}consent/", {**asked, "agree": agree}, follow=True)
+            if asked
+            else page
+        )
 
     def answer(self, choice="yes"):
         """Do the task; the page at the end."""
@@ -159,6 +165,20 @@ def test_who_comes_is_asked_of_the_panel(panel, stage, client):
     first, again = honest.open(), honest.open()
     assert first.status_code == again.status_code == 200
     assert Assignment.objects.count() == 1
+
+
+def test_who_does_not_agree_gets_no_task_and_the_version_is_kept_of_who_does(panel, stage, client):
+    """Refused: its own code, nothing stored. Agreed: which version, and when; a forged state is nobody's."""
+    no, yes = Participant(panel, client, stage), Participant(panel, client, stage)
+    page = no.open(agree="no").content.decode()
+    assert no.code(page) == no.study.codes["NO_CONSENT"]
+    assert not Assignment.objects.exists()
+    yes.open()
+    row = PanelSubmission.objects.get(external_id=yes.submission)
+    assert (row.consent_text.version, row.consented_at is not None) == (1, True)
+    assert PanelSubmission.objects.get(external_id=no.submission).consented_at is None
+    forged = client.post(f"/panel/{yes.study.key}/consent/", {"state": "x:y", "agree": "yes", "text": "1"})
+    assert forged.status_code == 404
 
 
 def test_a_secure_link_is_proof_until_it_is_changed(panel, endpoint, client):
@@ -351,7 +371,7 @@ def test_many_submissions_are_stored_with_few_queries(panel, stage, django_asser
     study = PanelStudy.objects.get(stage=stage)
     row = panels.PanelRow("s", "p", "ACTIVE", "", timezone.now(), None, return_requested=False)
     rows = [row.__class__(f"s{n}", f"p{n}", "ACTIVE", "", None, None, False) for n in range(400)]
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         assert panels.store_rows(study, rows) == 400
     assert panels.store_rows(study, rows) == 0
     assert PanelSubmission.objects.count() == 400
