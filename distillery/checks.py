@@ -40,6 +40,7 @@ from distillery.finding import Finding, Level
 from distillery.monitoring import traces
 from distillery.presence import hosts
 from distillery.schema import inspect_schema
+from marketplace import geoip
 from marketplace.ledger import last_audit
 from retrieval.errors import RetrievalError
 
@@ -554,6 +555,15 @@ def search_engine() -> Finding:
     return Finding("ok", "search engine", f"OpenSearch {version} answers at {place.where}.")
 
 
+def countries() -> Finding:
+    """The operator's file of countries can be read, where one is named."""
+    if why := geoip.fault():
+        return Finding("warning", "GEOIP_DATABASE", why, "Until then reviewers are not shown countries.")
+    return Finding(
+        "ok", "GEOIP_DATABASE", "The file of countries is read." if settings.GEOIP_DATABASE else ""
+    )
+
+
 def debug_mode() -> Finding:
     """DEBUG is for development (that it is off elsewhere is distillery.E002)."""
     if settings.DEBUG:
@@ -627,5 +637,6 @@ _ALWAYS: tuple[Callable[[], Finding], ...] = (
     static_files,
     broker,
     search_engine,
+    countries,
     database,
 )

@@ -410,6 +410,17 @@ PAYOUT_SENDER = payouts.sender(
 PAYOUT_WARN_CENTS, PAYOUT_HOLD_CENTS = payouts.thresholds(
     warn=env.text("PAYOUT_YEARLY_WARN"), hold=env.text("PAYOUT_YEARLY_HOLD")
 )
+# People who may sign up on one day from one network address, and with one invitation; 0: no limit.
+MARKETPLACE_SIGN_UPS_PER_ADDRESS = env.integer("MARKETPLACE_SIGN_UPS_PER_ADDRESS", 100)
+MARKETPLACE_SIGN_UPS_PER_INVITATION = env.integer("MARKETPLACE_SIGN_UPS_PER_INVITATION", 0)
+# Days between two changes of the country that a worker states; 0: at any time.
+MARKETPLACE_COUNTRY_DAYS = env.integer("MARKETPLACE_COUNTRY_DAYS", 30)
+# Days for which digests of addresses and browsers, and counts of how work was done, are kept; 0: none are.
+TRACES_KEPT_DAYS = env.integer("TRACES_KEPT_DAYS", 180)
+# Seconds below which reviewers are told that an answer came fast, whatever is usual.
+HINTS_LEAST_SECONDS = env.integer("HINTS_LEAST_SECONDS", 3)
+# A file of MaxMind's format (.mmdb) that has the countries of network addresses; empty: none.
+GEOIP_DATABASE = env.text("GEOIP_DATABASE")
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 200)
 #: With less free space in the data folder this installation is not ready.

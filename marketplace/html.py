@@ -76,7 +76,9 @@ def task_document(html: str, *, submit_url: str = "") -> str:
     page = _with_form(page, submit_url)
     doctype = _DOCTYPE.match(page)
     at = doctype.end() if doctype else 0
-    return f'{page[:at]}<script src="{static("html/frame.js")}"></script>{page[at:]}'
+    names = ("frame", "attention")
+    scripts = "".join(f'<script src="{static(f"html/{name}.js")}"></script>' for name in names)
+    return f"{page[:at]}{scripts}{page[at:]}"
 
 
 def _with_form(page: str, submit_url: str) -> str:

@@ -29,7 +29,7 @@ from marketplace.questionform import fields
 from marketplace.questionform.fields import FormAnswers, answers_xml, read_form_answers
 from marketplace.questionform.parsing import Form
 from marketplace.questions import ExternalQuestion, HTMLQuestion, Question, parse_question
-from marketplace.services import accesskeys, assignments
+from marketplace.services import accesskeys, assignments, traces
 
 # Where task pages post their answers: the worker's browser, cross-site, without any cookie.
 
@@ -221,6 +221,7 @@ def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
         holding = assignments.submit(holding=holding, fields=fields, answer=answer)
     except Refusal as refusal:
         return refused(request, "Your work could not be submitted", refusal.message, status=409)
+    traces.note_answer(holding=holding)
     return render(
         request,
         "marketplace/frame/submitted.html",

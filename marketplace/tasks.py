@@ -14,6 +14,7 @@ from marketplace.batches import results
 from marketplace.retention import prune
 from marketplace.services import accesskeys, contact
 from marketplace.services.account_closure import forget_payment_notes
+from marketplace.services.traces import compare_answers, forget_traces
 from marketplace.sweep import sweep
 
 logger = logging.getLogger(__name__)
@@ -23,6 +24,7 @@ logger = logging.getLogger(__name__)
 def sweep_task() -> None:
     """Apply what time does by itself."""
     sweep()
+    compare_answers()
 
 
 @shared_task(name="marketplace.nightly")
@@ -30,6 +32,7 @@ def nightly() -> None:
     """Once a day, audit the ledger: the job's effect is keyed by the day. What is no longer needed goes."""
     forget_payment_notes()
     prune()
+    forget_traces()
     day = f"{clock.now():%Y-%m-%d}"
     enqueue(kind=ledger.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
 

@@ -39,13 +39,56 @@
   const ticking = setInterval(tick, 1000);
   tick();
 
+  // How often the page was left and something pasted, for whoever reviews; it decides nothing by itself.
+  const seen = { left: 0, left_seconds: 0, pastes: 0, pasted: 0 };
+  let away = 0;
+  let submitted = false;
+
+  function leave() {
+    if (away || submitted) return;
+    away = Date.now();
+    seen.left += 1;
+  }
+
+  function comeBack() {
+    if (!away) return;
+    seen.left_seconds += Math.round((Date.now() - away) / 1000);
+    away = 0;
+  }
+
+  function report() {
+    const body = new FormData();
+    body.set("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
+    body.set("holding", frame.dataset.holding);
+    for (const [name, count] of Object.entries(seen)) body.set(name, count);
+    navigator.sendBeacon(frame.dataset.attention, body);
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) return comeBack();
+    leave();
+    return submitted ? undefined : report();
+  });
+  // The focus goes into the frame with every click on the task: that is no leaving.
+  window.addEventListener("blur", () => setTimeout(() => {
+    if (!document.hasFocus()) leave();
+  }));
+  window.addEventListener("focus", comeBack);
+
   window.addEventListener("message", (event) => {
     // Only our own page in the frame says so; a task page that claims it is not believed.
     // In a frame without an origin ours has none either; there the server's page of what follows decides.
     const origins = [window.location.origin, frame.dataset.origin];
     const ours = "opaque" in frame.dataset ? event.origin === "null" : origins.includes(event.origin);
     if (!ours || event.source !== frame.contentWindow || !event.data) return;
+    if (event.data.distillery === "pasted") {
+      seen.pastes = Math.max(seen.pastes, Number(event.data.pastes) || 0);
+      seen.pasted = Math.max(seen.pasted, Number(event.data.characters) || 0);
+    }
     if (event.data.distillery === "submitted" && String(event.data.holding) === frame.dataset.holding) {
+      comeBack();
+      submitted = true;
+      report();
       window.location.assign(frame.dataset.continue);
     }
   });

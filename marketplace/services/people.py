@@ -15,7 +15,7 @@ from core.money.fees import PROFILES
 from marketplace import clock, ids, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
-from marketplace.models import Block, Deposit, Holding, Invitation, Message, Requester, Worker
+from marketplace.models import Block, Deposit, Holding, Invitation, Message, Requester, Worker, WorkerTrace
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.activity import note as note_activity
@@ -184,8 +184,13 @@ def register_worker(
     subdivision: str = "",
     adult: bool = False,
     invitation_token: str | None = None,
+    address: str = "",
 ) -> Worker:
-    """Make `user` a worker: by an invitation, or freely where registration is open."""
+    """Make `user` a worker: by an invitation, or freely where registration is open.
+
+    `address` is the digest of the network address they come from (`services.traces`), for its limit.
+    """
+    invitation = None
     if invitation_token is not None:
         invitation = invitation_for(invitation_token)
         used = invitation and Invitation.objects.filter(pk=invitation.pk, uses__lt=F("max_uses")).update(
@@ -197,6 +202,7 @@ def register_worker(
             )
     elif settings.MARKETPLACE_REGISTRATION != "open":
         raise Refusal("RegistrationClosed", "This marketplace is open by invitation only.")
+    _refuse_too_many(invitation, address)
     if Worker.objects.filter(Q(user=user) | Q(name=_named(name))).exists():
         raise Refusal("NameTaken", "There is already a worker with this name; choose another one.")
     return Worker.objects.create(
@@ -206,8 +212,35 @@ def register_worker(
         country=country,
         subdivision=subdivision,
         adult=adult,
+        invitation=invitation,
         created_at=clock.now(),
     )
+
+
+def _refuse_too_many(invitation: Invitation | None, address: str) -> None:
+    """Keep to what one day, one invitation and one network address let in; the invitation's row is locked."""
+    day = clock.now() - timedelta(days=1)
+    most = settings.MARKETPLACE_SIGN_UPS_PER_INVITATION
+    if (
+        invitation
+        and most
+        and Worker.objects.filter(invitation=invitation, created_at__gt=day).count() >= most
+    ):
+        raise Refusal(
+            "TooManySignUps",
+            f"{most} people have signed up with this invitation since yesterday, which is its limit. "
+            "Try again tomorrow, or ask for another invitation.",
+        )
+    most = settings.MARKETPLACE_SIGN_UPS_PER_ADDRESS
+    here = WorkerTrace.objects.filter(
+        kind=WorkerTrace.Kind.ADDRESS, digest=address, signed_up=True, first_at__gt=day
+    )
+    if address and most and here.count() >= most:
+        raise Refusal(
+            "TooManySignUps",
+            f"{most} people have signed up from your network since yesterday, which is the limit. "
+            "Try again tomorrow, or ask the people who run this marketplace.",
+        )
 
 
 @transaction.atomic

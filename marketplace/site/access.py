@@ -19,6 +19,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding, Requester, Worker
 from marketplace.services.people import register_worker
+from marketplace.services.traces import address_digest, note_visit
 
 # Who is looking at the worker site, what their menu shows, and how they join.
 
@@ -75,8 +76,10 @@ def may_see_desk(user: AbstractBaseUser | AnonymousUser) -> bool:
     return user.is_staff or Requester.objects.filter(owner=user).exists()
 
 
-def join(*, user: User | None, newcomer: Newcomer, invitation_token: str | None) -> User:
-    """Make somebody a worker; people without an account get one. All of it happens, or nothing.
+def join(
+    *, request: HttpRequest, user: User | None, newcomer: Newcomer, invitation_token: str | None
+) -> User:
+    """Make a visitor a worker; people without an account get one. All of it happens, or nothing.
 
     Raises Refusal with a sentence for them: the invitation is used up, or the name is taken.
     """
@@ -84,14 +87,16 @@ def join(*, user: User | None, newcomer: Newcomer, invitation_token: str | None)
         with transaction.atomic():
             if user is None:
                 user = User.objects.create_user(newcomer.username, password=newcomer.password)
-            register_worker(
+            worker = register_worker(
                 user=user,
                 name=user.get_username(),
                 country=newcomer.country,
                 subdivision=newcomer.subdivision,
                 adult=newcomer.adult,
                 invitation_token=invitation_token,
+                address=address_digest(request),
             )
+            note_visit(request=request, worker=worker, signed_up=True)
     except IntegrityError as error:
         raise Refusal("NameTaken", "Somebody has just taken this user name; choose another one.") from error
     return user

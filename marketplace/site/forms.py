@@ -94,13 +94,13 @@ class AddressField(forms.CharField):
 SUBDIVISION_NEEDS_COUNTRY = "Choose the country this state or province belongs to."
 
 
-class PlaceFields(forms.Form):
-    """Where a worker lives and what they agree to see: what requirements of HITs may ask for."""
+class PlaceForm(forms.Form):
+    """Where a worker lives."""
 
     country = forms.ChoiceField(
         required=False,
         choices=[("", "I would rather not say"), *COUNTRIES.items()],
-        help_text="Some HITs are open to people of certain countries only.",
+        help_text="Some HITs are open to people of certain countries only. You cannot change it often.",
     )
     subdivision = forms.RegexField(
         r"^[A-Za-z0-9]{2}$",
@@ -110,11 +110,6 @@ class PlaceFields(forms.Form):
         help_text="Its two letters, as in PA for Pennsylvania. Leave it empty if you are not sure.",
         error_messages={"invalid": "Two letters, as in PA."},
         widget=forms.TextInput(attrs={"size": 4, "autocapitalize": "characters"}),
-    )
-    adult = forms.BooleanField(
-        required=False,
-        label="Show me HITs with adult content",
-        help_text="Their requesters say beforehand that the content may offend.",
     )
 
     def clean_subdivision(self) -> str:
@@ -127,6 +122,33 @@ class PlaceFields(forms.Form):
         if cleaned.get("subdivision") and not cleaned.get("country"):
             self.add_error("country", SUBDIVISION_NEEDS_COUNTRY)
         return cleaned
+
+
+class CountryForm(PlaceForm):
+    """Another country, and why."""
+
+    reason = forms.CharField(
+        label="Why does it change?",
+        max_length=300,
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+        help_text="The people who run this marketplace read it; requesters do not.",
+    )
+
+
+class ChoiceFields(forms.Form):
+    """What a worker agrees to see."""
+
+    adult = forms.BooleanField(
+        required=False,
+        label="Show me HITs with adult content",
+        help_text="Their requesters say beforehand that the content may offend.",
+    )
+
+
+class PlaceFields(PlaceForm, ChoiceFields):
+    """What requirements of HITs may ask for."""
+
+    field_order = ["country", "subdivision", "adult"]
 
 
 class JoinForm(PlaceFields):
@@ -178,7 +200,7 @@ class SignUpForm(PlaceFields, UserCreationForm[User]):
         )
 
 
-class ProfileForm(PlaceFields):
+class ProfileForm(ChoiceFields):
     """What a worker can change about themselves."""
 
     accept_next = forms.BooleanField(

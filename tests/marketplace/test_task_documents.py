@@ -9,7 +9,7 @@ from marketplace.html import element_not_here, hosts_in, task_document, task_hea
 from marketplace.questions import HTMLQuestion, html_question_xml, parse_question
 
 SUBMIT = "http://testserver/s/7-x/mturk/externalSubmit"
-SHIM = '<script src="/static/html/frame.js"></script>'
+SHIM = '<script src="/static/html/frame.js"></script><script src="/static/html/attention.js"></script>'
 
 
 def policy(hosts, **options):

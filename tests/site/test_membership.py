@@ -1,11 +1,14 @@
 """Signing up, and the profile."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from core.accounts import guards
-from marketplace.models import Invitation, Worker
+from marketplace.models import CountryChange, Invitation, Worker
 from marketplace.services import people
 from tests.site import world
 
@@ -116,14 +119,50 @@ def test_the_profile_is_changed(rosa, as_rosa):
     page = as_rosa.post("/profile", {"country": "GB", "accept_next": "on"}, follow=True)
     assert "Your profile is saved." in page.content.decode()
     rosa.refresh_from_db()
-    assert (rosa.country, rosa.subdivision, rosa.adult, rosa.accept_next) == ("GB", "", False, True)
+    assert (rosa.country, rosa.adult, rosa.accept_next) == ("", False, True)
 
 
 def test_an_empty_profile_can_be_saved(rosa, as_rosa):
     Worker.objects.update(country="US", adult=True)
     as_rosa.post("/profile", {"country": ""})
     rosa.refresh_from_db()
-    assert (rosa.country, rosa.adult) == ("", False)
+    assert (rosa.country, rosa.adult) == ("US", False)
+
+
+def test_a_country_is_changed_seldom_with_a_reason_that_staff_see(lab, rosa, as_rosa, as_staff, caplog):
+    Worker.objects.update(country="US", subdivision="PA")
+    world.do(rosa, world.post(world.make_group(lab)))
+    assert "This field is required." in as_rosa.post("/profile/country", {"country": "DE"}).text
+    asked = {"country": "DE", "reason": "I moved\nto Berlin"}
+    with caplog.at_level("INFO", "distillery.security"):
+        as_rosa.post("/profile/country", asked)
+    assert any(record.event["event"] == "country.changed" for record in caplog.records)
+    rosa.refresh_from_db()
+    assert (rosa.country, rosa.subdivision) == ("DE", "")
+    assert "again on" in as_rosa.post("/profile/country", {**asked, "country": "IN"}).text
+    rosa.refresh_from_db()
+    assert rosa.country == "DE"
+    page = as_staff.get(f"/requester/{lab.customer_id}/workers/{rosa.worker_id}/").text
+    assert "US-PA" in page and "I moved to Berlin" in page
+    CountryChange.objects.update(at=timezone.now() - timedelta(days=31))
+    as_rosa.post("/profile/country", {**asked, "country": "IN"})
+    rosa.refresh_from_db()
+    assert rosa.country == "IN"
+
+
+def test_sign_ups_are_limited_by_address_and_by_invitation(db, settings):
+    settings.MARKETPLACE_SIGN_UPS_PER_ADDRESS, settings.MARKETPLACE_SIGN_UPS_PER_INVITATION = 2, 3
+    _, token = people.create_invitation(label="Course", max_uses=9, days=None)
+
+    def sign_up(number: int, address: str) -> str:
+        form = {**FORM, "username": f"student-{number}"}
+        return Client().post(f"/invitation/{token}", form, follow=True, REMOTE_ADDR=address).text
+
+    assert "Welcome." in sign_up(1, "192.0.2.1") and "Welcome." in sign_up(2, "192.0.2.1")
+    assert "signed up from your network" in sign_up(3, "192.0.2.1")
+    assert "Welcome." in sign_up(4, "192.0.2.2")
+    assert "signed up with this invitation" in sign_up(5, "192.0.2.3")
+    assert (Worker.objects.count(), User.objects.count(), Invitation.objects.get().uses) == (3, 3, 3)
 
 
 def test_the_profile_shows_what_is_counted(lab, rosa, as_rosa):

@@ -15,6 +15,7 @@ from core.money.amounts import dollars
 from marketplace.answers import Field, fields_of
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.requester.lookup import visible_work
+from marketplace.requester.selectors.hints import KINDS, Hint, hints_for, with_hint
 from web.tables import Choices, Column, Grid, Words
 
 State = Holding.State
@@ -48,6 +49,19 @@ def _answer(row: Holding) -> str:
     return json.dumps({each.name: each.words for each in fields_of(row.answer)}, ensure_ascii=False)
 
 
+def _hint_names(row: Holding) -> str:
+    """For files: which hints there are, by name; `say_hints` has to have looked."""
+    return " ".join(hint.kind for hint in getattr(row, "hints", ()))
+
+
+def say_hints(rows: list[Holding]) -> list[Holding]:
+    """Give each answer of a page of one requester what may need a second look, as `hints`."""
+    found = hints_for(rows[0].requester_id, rows) if rows else {}
+    for row in rows:
+        row.hints = found.get(row.pk, [])  # type: ignore[attr-defined]
+    return rows
+
+
 GRID = Grid(
     "work",
     columns=(
@@ -57,6 +71,7 @@ GRID = Grid(
         Column("hit", "HIT", lambda row: row.hit.hit_id),
         Column("type", "HIT type", lambda row: row.hit.hit_type.type_id, on_page=False),
         Column("state", "State", lambda row: row.state),
+        Column("hints", "Hints", _hint_names),
         Column("seconds", "Took", seconds, number=True),
         Column("accepted", "Accepted", lambda row: row.accepted_at, on_page=False),
         Column("submitted", "Submitted", lambda row: row.submitted_at, by="submitted_at", down=True),
@@ -71,6 +86,7 @@ GRID = Grid(
     filters=(
         Choices("state", "Which work to show", STATES, tabs=True),
         Words("type", "HIT type", hidden=True),
+        Choices("hints", "Hints", KINDS),
         Words("worker", "Worker id"),
     ),
     order="due",
@@ -94,9 +110,11 @@ WAITING_HITS = Grid(
 )
 
 
-def work(requester: Requester, *, state: str, hit_type: str, worker: str, now: datetime) -> QuerySet[Holding]:
+def work(
+    requester: Requester, *, state: str, hit_type: str, worker: str, hints: str, now: datetime
+) -> QuerySet[Holding]:
     """The rows of the table, with worker, HIT and HIT type."""
-    rows = visible_work(requester, now).filter(_in(state))
+    rows = with_hint(visible_work(requester, now).filter(_in(state)), requester.pk, hints)
     if hit_type:
         rows = rows.filter(hit__hit_type__type_id=hit_type)
     if worker:
@@ -178,6 +196,7 @@ class AnswerView:
     inputs: list[tuple[str, str]]
     bonus_cents: int
     usual: float | None
+    hints: list[Hint]
     once: UUID = field(default_factory=uuid4)
 
     @property
@@ -195,11 +214,12 @@ class AnswerView:
 
 
 def shown(rows: Sequence[Holding]) -> list[AnswerView]:
-    """What pages show of these answers, in three statements however many there are."""
+    """What pages show of these answers of one requester, in ten statements however many there are."""
     paid = Bonus.objects.filter(holding__in=rows).order_by().values("holding").annotate(sum=Sum("cents"))
     bonuses = dict(paid.values_list("holding", "sum"))
     usual = usual_seconds({row.hit.hit_type_id for row in rows})
     inputs = _inputs(rows)
+    hints = hints_for(rows[0].requester_id, rows) if rows else {}
     return [
         AnswerView(
             row=row,
@@ -207,6 +227,7 @@ def shown(rows: Sequence[Holding]) -> list[AnswerView]:
             inputs=inputs.get(row.hit_id, []),
             bonus_cents=bonuses.get(row.pk, 0),
             usual=usual.get(row.hit.hit_type_id),
+            hints=hints.get(row.pk, []),
         )
         for row in rows
     ]

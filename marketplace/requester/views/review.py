@@ -102,9 +102,15 @@ def table(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         selectors.GRID,
         lambda asked: selectors.work(
-            access.requester, state=asked["state"], hit_type=asked["type"], worker=asked["worker"], now=now
+            access.requester,
+            state=asked["state"],
+            hit_type=asked["type"],
+            worker=asked["worker"],
+            hints=asked["hints"],
+            now=now,
         ),
         "review_table.html",
+        complete=selectors.say_hints,
         place=PLACE,
         file="work",
         now=now,

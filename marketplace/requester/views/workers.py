@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import Block, Message, QualificationType, Requester, Worker
+from marketplace.models import Block, CountryChange, Message, QualificationType, Requester, Worker
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.charts import pace
 from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
@@ -68,6 +68,9 @@ def worker(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> 
         blocked=Block.objects.filter(requester=access.requester, worker=whose).first(),
         grants=selectors.grants(access.requester, whose),
         written=Message.objects.filter(requester=access.requester, worker=whose).order_by("-sent_at")[:5],
+        country_changes=CountryChange.objects.filter(worker=whose).order_by("-at", "-pk")
+        if access.user.is_staff
+        else None,
         block_form=BlockForm(auto_id="block_%s"),
         grant_form=GrantForm(kinds=kinds, auto_id="grant_%s") if kinds else None,
     )

@@ -19,10 +19,11 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Worker
 from marketplace.services.contact import ask_to_confirm, contact_of
+from marketplace.services.country import change_country, next_change_at
 from marketplace.services.payees import payee_of
 from marketplace.services.people import invitation_for
 from marketplace.site.access import current_worker, for_workers, join, page
-from marketplace.site.forms import JoinForm, ProfileForm, SignUpForm
+from marketplace.site.forms import COUNTRIES, CountryForm, JoinForm, ProfileForm, SignUpForm
 from marketplace.site.views.addresses import wait_for_letter
 from marketplace.taskpages import site_url
 
@@ -67,7 +68,9 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
     form = (JoinForm if user else SignUpForm)(request.POST or None)
     if form.is_valid():
         try:
-            joined = join(user=user, newcomer=form.newcomer(), invitation_token=invitation_token)
+            joined = join(
+                request=request, user=user, newcomer=form.newcomer(), invitation_token=invitation_token
+            )
         except Refusal as refusal:
             form.add_error("username" if "username" in form.fields else None, refusal.message)
         else:
@@ -107,7 +110,33 @@ def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
         form=form,
         payee=payee_of(worker),
         contact=contact_of(worker),
+        place=COUNTRIES.get(worker.country, ""),
         by_mail=settings.NOTICES_BY_EMAIL,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_workers
+def country(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """State another country, with a reason; not twice in some days."""
+    initial = {"country": worker.country, "subdivision": worker.subdivision}
+    form = CountryForm(request.POST or None, initial=initial)
+    if form.is_valid():
+        try:
+            change_country(worker=worker, **form.cleaned_data)
+        except Refusal as refusal:
+            form.add_error(None, refusal.message)
+        else:
+            messages.success(request, "Your country is changed.")
+            return redirect("site:profile")
+    return page(
+        request,
+        "country.html",
+        worker=worker,
+        now=clock.now(),
+        form=form,
+        days=settings.MARKETPLACE_COUNTRY_DAYS,
+        again_at=next_change_at(worker),
     )
 
 

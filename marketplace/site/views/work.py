@@ -16,7 +16,7 @@ from marketplace.eligibility import verdict
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
 from marketplace.questions import ExternalQuestion
-from marketplace.services import assignments, endings
+from marketplace.services import assignments, endings, traces
 from marketplace.site import frames
 from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
@@ -49,7 +49,27 @@ def accept(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
         if refusal.code == "NoWork":
             return redirect("site:groups")
         return redirect("site:preview", group_id=hit_type.group_id)
+    traces.note_visit(request=request, worker=worker)
     return redirect(work_url(holding))
+
+
+@require_POST
+@for_workers
+def attention(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """What the browser counted on the working page; the worker's own work alone, and nothing else is said."""
+    pk, *counts = (
+        int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+        for given in (
+            request.POST.get(name, "") for name in ("holding", "left", "left_seconds", "pastes", "pasted")
+        )
+    )
+    holding = Holding.objects.filter(pk=pk, worker=worker, state__in=Holding.OCCUPYING).first()
+    if holding is not None and any(counts):
+        left, left_seconds, pastes, pasted = counts
+        traces.note_counts(
+            holding=holding, left=left, left_seconds=left_seconds, pastes=pastes, pasted=pasted
+        )
+    return HttpResponse(status=204)
 
 
 @require_safe
@@ -96,7 +116,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
 @cache
 def _links() -> dict[str, str]:
     """Addresses on the working page that are the same for everybody, worked out once."""
-    links = {name: reverse(f"site:{name}") for name in ("groups", "queue", "accept_next")}
+    links = {name: reverse(f"site:{name}") for name in ("groups", "queue", "accept_next", "attention")}
     return links | {"continue": reverse("site:continue", args=[0]).removesuffix("0")}
 
 

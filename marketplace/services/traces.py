@@ -1,0 +1,167 @@
+"""Noting how people come and how their answers come about, as keyed digests that go after a while.
+
+Nothing here refuses or rejects anything: reviewers are shown what was noted (`requester.selectors.hints`).
+"""
+
+import hashlib
+import re
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+
+from core.accounts.guards import device_number
+from core.accounts.security import client_address, neighbourhood
+from marketplace import clock, geoip
+from marketplace.answers import fields_of
+from marketplace.models import Holding, Likeness, Worker, WorkerTrace, WorkTrace
+from marketplace.retention import delete_in_batches
+
+Kind = WorkerTrace.Kind
+#: Texts of fewer words are alike by chance.
+FEWEST_WORDS = 8
+#: Sketches of 64 bits that differ in at most so many are of nearly the same words.
+NEAR_BITS = 6
+#: Answers of the same HIT or batch that one answer is compared with: the latest.
+_MOST_COMPARED = 2_000
+_AT_ONCE = 200
+#: Counts of a browser beyond these say nothing more.
+MOST = 100_000
+_WORD = re.compile(r"\w+")
+
+
+def keyed(kind: str, text: str) -> str:
+    """A digest that says nothing without the installation's secret."""
+    return salted_hmac(f"marketplace.traces.{kind}", text, algorithm="sha256").hexdigest()
+
+
+def address_digest(request: HttpRequest) -> str:
+    """Of the network address; an IPv6 network of 64 bits is one."""
+    return keyed(Kind.ADDRESS, neighbourhood(client_address(request)))
+
+
+def note_visit(*, request: HttpRequest, worker: Worker, signed_up: bool = False) -> None:
+    """Note with which address and browser a worker comes; once a day, and nothing where nothing is kept."""
+    if not settings.TRACES_KEPT_DAYS:
+        return
+    agent = keyed("agent", request.headers.get("User-Agent", "")[:500])
+    country = geoip.country_of(client_address(request))
+    found = [(Kind.ADDRESS, address_digest(request), country)]
+    if number := device_number(request):
+        found.append((Kind.BROWSER, keyed(Kind.BROWSER, number), ""))
+    now = clock.now()
+    known = {
+        (trace.kind, trace.digest): trace
+        for trace in WorkerTrace.objects.filter(worker=worker, digest__in=[each[1] for each in found])
+    }
+    for kind, digest, place in found:
+        trace = known.get((kind, digest))
+        if trace is None:
+            WorkerTrace.objects.bulk_create(
+                [
+                    WorkerTrace(
+                        worker=worker,
+                        kind=kind,
+                        digest=digest,
+                        agent_digest=agent,
+                        country=place,
+                        signed_up=signed_up,
+                        first_at=now,
+                        last_at=now,
+                    )
+                ],
+                ignore_conflicts=True,
+            )
+        elif trace.last_at < now - timedelta(days=1):
+            WorkerTrace.objects.filter(pk=trace.pk).update(last_at=now, agent_digest=agent, country=place)
+
+
+def note_counts(*, holding: Holding, left: int, left_seconds: int, pastes: int, pasted: int) -> None:
+    """What the browser counted while somebody worked; later counts of the same page are never smaller."""
+    if not settings.TRACES_KEPT_DAYS:
+        return
+    given = {"left": left, "left_seconds": left_seconds, "pastes": pastes, "pasted_characters": pasted}
+    with transaction.atomic():
+        row, _ = WorkTrace.objects.get_or_create(holding=holding, defaults={"at": clock.now()})
+        row = WorkTrace.objects.select_for_update().get(pk=row.pk)
+        for name, value in given.items():
+            setattr(row, name, max(getattr(row, name), min(MOST, max(0, value))))
+        row.save(update_fields=list(given))
+
+
+def note_answer(*, holding: Holding) -> None:
+    """Note the words of an answer that was submitted, to be compared with others' soon."""
+    if not settings.TRACES_KEPT_DAYS:
+        return
+    words = _words(holding)
+    if len(words) < FEWEST_WORDS:
+        return
+    said = {"text_digest": keyed("text", " ".join(words)), "text_sketch": sketch(words)}
+    row, made = WorkTrace.objects.get_or_create(holding=holding, defaults={**said, "at": clock.now()})
+    if not made and not row.text_digest:
+        WorkTrace.objects.filter(pk=row.pk).update(**said)
+
+
+def _words(holding: Holding) -> list[str]:
+    """Words that were typed: choices are alike because people agree."""
+    texts = [each.text for each in fields_of(holding.answer) if len(each.text.split()) >= FEWEST_WORDS / 2]
+    return _WORD.findall(" ".join(texts).lower())
+
+
+def sketch(words: list[str]) -> int:
+    """A similarity hash (SimHash) of pairs of words, as a signed number of 64 bits."""
+    counts = [0] * 64
+    for first, second in zip(words, words[1:] or words, strict=False):
+        value = int.from_bytes(hashlib.blake2b(f"{first} {second}".encode(), digest_size=8).digest(), "big")
+        for bit in range(64):
+            counts[bit] += 1 if value >> bit & 1 else -1
+    number = sum(1 << bit for bit, count in enumerate(counts) if count > 0)
+    return number - (1 << 64) if number >> 63 else number
+
+
+def compare_answers() -> int:
+    """Compare answers that came in with those of others to the same HIT or in the same batch; how many."""
+    rows = list(
+        WorkTrace.objects.filter(compared_at=None)
+        .exclude(text_digest="")
+        .select_related("holding__hit")
+        .defer("holding__answer", "holding__hit__question")
+        .order_by("pk")[:_AT_ONCE]
+    )
+    for row in rows:
+        _compare(row, clock.now())
+    return len(rows)
+
+
+@transaction.atomic
+def _compare(row: WorkTrace, now: datetime) -> None:
+    holding = row.holding
+    others = WorkTrace.objects.exclude(text_digest="").exclude(holding__worker=holding.worker_id)
+    batch = holding.hit.batch_id
+    same = others.filter(holding__hit__batch=batch) if batch else others.filter(holding__hit=holding.hit_id)
+    pairs: list[Likeness] = []
+    for other, digest, others_sketch in same.order_by("-pk").values_list(
+        "holding", "text_digest", "text_sketch"
+    )[:_MOST_COMPARED]:
+        identical = digest == row.text_digest
+        if identical or _near(row.text_sketch, others_sketch):
+            for one, another in ((holding.pk, other), (other, holding.pk)):
+                pairs.append(Likeness(holding_id=one, other_id=another, identical=identical, at=now))
+    Likeness.objects.bulk_create(pairs, ignore_conflicts=True)
+    WorkTrace.objects.filter(pk=row.pk).update(compared_at=now)
+
+
+def _near(one: int | None, other: int | None) -> bool:
+    if one is None or other is None:
+        return False
+    return ((one ^ other) & (1 << 64) - 1).bit_count() <= NEAR_BITS
+
+
+def forget_traces() -> int:
+    """Delete what is older than `TRACES_KEPT_DAYS`; how many rows."""
+    before = clock.now() - timedelta(days=settings.TRACES_KEPT_DAYS)
+    gone = delete_in_batches(WorkerTrace.objects.filter(last_at__lt=before))
+    gone += delete_in_batches(Likeness.objects.filter(at__lt=before))
+    return gone + delete_in_batches(WorkTrace.objects.filter(at__lt=before))
