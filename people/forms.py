@@ -209,6 +209,9 @@ class LinkForm(forms.Form):
             }
             for outcome in RETURNS
         }
+        for way in returns.values():
+            if "{code}" in way["address"] and not way["code"]:  # a preset's address that nobody completed
+                way["address"] = ""
         for name in ("most_tasks", "most_per_address"):
             values[name] = values[name] or 0
         return LinkPlan(

@@ -32,7 +32,7 @@ def test_a_link_is_made_from_a_preset_and_closed(desk, stage):
     form = {
         "from": "prolific", "title": "Tea", "target": f"stage:{stage.pk}", "quota": "5",
         "compensation": "panel",
-        "id_parameters": "PROLIFIC_PID", "code_completed": "C1",
+        "id_parameters": "PROLIFIC_PID", "code_completed": "C1", "address_no_consent": "https://p.example.org/?c={code}",
         "address_completed": "https://app.prolific.com/submissions/complete?cc={code}",
     }  # fmt: skip
     for wrong in (
@@ -45,7 +45,7 @@ def test_a_link_is_made_from_a_preset_and_closed(desk, stage):
     made = desk.post(f"{at}new/", form)
     link = StudyLink.objects.get()
     assert made["Location"] == f"{at}{link.pk}/"
-    assert link.returns["completed"]["code"] == "C1"
+    assert {outcome: way["code"] for outcome, way in link.returns.items()} == {"completed": "C1"}
     assert "/join/" in desk.get(made["Location"]).content.decode()
     desk.post(f"{at}{link.pk}/close/")
     assert "Closed since" in desk.get(f"{at}{link.pk}/").content.decode()
