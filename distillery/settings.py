@@ -263,6 +263,11 @@ CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # in memory: the schedule has n
 CELERY_BEAT_SCHEDULE = {
     "marketplace-sweep": {"task": "marketplace.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "marketplace-nightly": {"task": "marketplace.nightly", "schedule": 600.0, "options": {"expires": 600}},
+    "marketplace-digests": {
+        "task": "notices.marketplace_digests",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "crowd-tick": {"task": "crowd.tick", "schedule": 5.0, "options": {"expires": 5}},
     "notices-look": {"task": "notices.look", "schedule": 60.0, "options": {"expires": 60}},
     "notices-deliver": {"task": "notices.deliver", "schedule": 60.0, "options": {"expires": 60}},

@@ -14,6 +14,7 @@ from marketplace.batches import results
 from marketplace.retention import prune
 from marketplace.services import accesskeys, contact
 from marketplace.services.account_closure import forget_payment_notes
+from marketplace.services.digests import send_digests
 from marketplace.services.traces import compare_answers, forget_traces
 from marketplace.sweep import sweep
 
@@ -25,6 +26,12 @@ def sweep_task() -> None:
     """Apply what time does by itself."""
     sweep()
     compare_answers()
+
+
+@shared_task(name="notices.marketplace_digests")
+def digests_task() -> None:
+    """Digests that are due; among the notices, where a slow mail server holds up no sweep."""
+    send_digests()
 
 
 @shared_task(name="marketplace.nightly")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import wraps
 
 from django.conf import settings
@@ -13,11 +13,13 @@ from django.db import IntegrityError, connection, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 
 from core.database.composedqueries import ComposedQuery
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding, Requester, Worker
+from marketplace.services.digests import zone_of
 from marketplace.services.people import register_worker
 from marketplace.services.traces import address_digest, note_visit
 
@@ -116,20 +118,21 @@ def page(
 ) -> HttpResponse:
     """A page with the menu of the person who looks at it."""
     menu = menu_of(worker, request.user) if worker else None
-    return render(
-        request,
-        f"marketplace/site/{template}",
-        {
-            "worker": worker,
-            "badges": menu,
-            "desk": menu.desk if menu else may_see_desk(request.user),
-            "registration_open": settings.MARKETPLACE_REGISTRATION == "open",
-            "now": now,
-            "section": template.removesuffix(".html"),
-            **context,
-        },
-        status=status,
-    )
+    with timezone.override(zone_of(worker) if worker else UTC):
+        return render(
+            request,
+            f"marketplace/site/{template}",
+            {
+                "worker": worker,
+                "badges": menu,
+                "desk": menu.desk if menu else may_see_desk(request.user),
+                "registration_open": settings.MARKETPLACE_REGISTRATION == "open",
+                "now": now,
+                "section": template.removesuffix(".html"),
+                **context,
+            },
+            status=status,
+        )
 
 
 View = Callable[..., HttpResponseBase]

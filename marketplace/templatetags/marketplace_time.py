@@ -1,10 +1,11 @@
-"""Times and durations in templates: short to read, exact in the title."""
+"""Times and durations in templates: short to read, exact in the title; in the time zone that is active."""
 
 from datetime import datetime
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 
 register = template.Library()
 MINUTE, HOUR, DAY = 60, 3600, 86_400
@@ -45,7 +46,7 @@ def ago(moment: datetime, now: datetime) -> SafeString:
     """How long before `now` it was, or the date where that is long ago."""
     seconds = (now - moment).total_seconds()
     if seconds > RELATIVE_UNTIL:
-        return _time(moment, f"{moment:%-d %b %Y}")
+        return _time(moment, f"{localtime(moment):%-d %b %Y}")
     return _time(moment, "just now" if seconds < 10 else f"{_one(seconds)} ago")
 
 
@@ -54,7 +55,7 @@ def ahead(moment: datetime, now: datetime) -> SafeString:
     """How long after `now` it will be, or the date where that is far away."""
     seconds = (moment - now).total_seconds()
     if seconds > RELATIVE_UNTIL:
-        return _time(moment, f"on {moment:%-d %b %Y}")
+        return _time(moment, f"on {localtime(moment):%-d %b %Y}")
     if seconds > DAY - HOUR / 2:
         seconds += HOUR / 2  # "in 7 days" for a whole week less a minute
     return _time(moment, "now" if seconds <= 0 else f"in {_one(seconds)}")
@@ -63,13 +64,13 @@ def ahead(moment: datetime, now: datetime) -> SafeString:
 @register.filter
 def clock(moment: datetime) -> SafeString:
     """The time of day, for moments that are near."""
-    return _time(moment, f"{moment:%H:%M} UTC")
+    return _time(moment, f"{localtime(moment):%H:%M %Z}")
 
 
 @register.filter
 def moment(moment: datetime) -> SafeString:
     """Date and time."""
-    return _time(moment, f"{moment:%-d %b %Y, %H:%M} UTC")
+    return _time(moment, f"{localtime(moment):%-d %b %Y, %H:%M %Z}")
 
 
 def _one(seconds: float) -> str:
@@ -85,6 +86,6 @@ def _time(moment: datetime, words: str) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         exact.isoformat(),
-        f"{exact:%-d %b %Y, %H:%M:%S} UTC",
+        f"{localtime(exact):%-d %b %Y, %H:%M:%S %Z}",
         words,
     )

@@ -201,6 +201,7 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "site:signup": (403, 403),
     "site:invitation": (404, 404),
     "site:confirm_email": (404, 404),
+    "site:unsubscribe": (404, 404),
     "site:new_password": (200, 200),
     "site:confirm_payment": (404, 404),
     "join:open": (404, 405),

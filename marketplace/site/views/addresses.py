@@ -1,5 +1,7 @@
 """A worker's e-mail address: giving it, confirming it by its link, removing it."""
 
+import zoneinfo
+from functools import cache
 from typing import Any
 
 from django import forms
@@ -10,6 +12,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -17,8 +20,8 @@ from core.accounts import guards
 from core.accounts.middleware import too_many
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import Worker
-from marketplace.services import contact
+from marketplace.models import Contact, Worker
+from marketplace.services import contact, digests
 from marketplace.site.access import current_worker, for_workers, page
 from marketplace.site.forms import AddressField
 from marketplace.taskpages import site_url
@@ -84,6 +87,74 @@ def email(request: HttpRequest, worker: Worker) -> HttpResponse:
         form=form,
         row=contact.contact_of(worker),
         by_mail=settings.NOTICES_BY_EMAIL,
+    )
+
+
+class DigestForm(forms.Form):
+    """How often, and when that is."""
+
+    digest = forms.ChoiceField(
+        choices=Contact.Digest.choices, required=False, label="New work, decisions and messages by e-mail"
+    )
+    time_zone = forms.ChoiceField(
+        required=False,
+        label="Time zone",
+        help_text="Of all times that you are shown. Digests come at eight in the morning.",
+    )
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        field = self.fields["time_zone"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", "UTC"), *((name, name.replace("_", " ")) for name in zones())]
+
+
+@cache
+def zones() -> list[str]:
+    """Names of places, as the system's time zones have them."""
+    return sorted(
+        name for name in zoneinfo.available_timezones() if "/" in name and not name.startswith("Etc/")
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_workers
+def digest(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """How often the worker wants a digest, and their time zone."""
+    row = contact.contact_of(worker)
+    initial = {"digest": row.digest if row else "", "time_zone": worker.time_zone}
+    form = DigestForm(request.POST or None, initial=initial)
+    if form.is_valid():
+        digests.choose_digest(worker=worker, **form.cleaned_data)
+        messages.success(request, "It is kept.")
+        return redirect("site:digest")
+    return page(
+        request,
+        "digest.html",
+        worker=worker,
+        now=clock.now(),
+        form=form,
+        row=row,
+        by_mail=settings.NOTICES_BY_EMAIL,
+    )
+
+
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
+    """End digests: by a button for people, at once for mail programs (RFC 8058), which send no cookie."""
+    row = digests.subscribed(token)
+    if row is not None and request.method == "POST":
+        digests.unsubscribe(row)
+    return page(
+        request,
+        "unsubscribe.html",
+        worker=current_worker(request),
+        now=clock.now(),
+        status=200 if row else 404,
+        row=row,
+        ended=request.method == "POST",
     )
 
 

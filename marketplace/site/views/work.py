@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -17,6 +18,7 @@ from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
 from marketplace.questions import ExternalQuestion
 from marketplace.services import assignments, endings, traces
+from marketplace.services.digests import zone_of
 from marketplace.site import frames
 from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
@@ -93,23 +95,24 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
         return _ended(request, holding)
     origin = site_url(request)
     question = taskpages.load_question(holding.hit)
-    shown = render(
-        request,
-        "marketplace/site/work.html",
-        {
-            "holding": holding,
-            "hit_type": hit_type,
-            "worker": holding.worker,
-            "now": now,
-            "seconds_left": int((holding.deadline - now).total_seconds()),
-            "frame_url": taskpages.frame_url(holding=holding, base_url=origin),
-            "frame_height": question.frame_height,
-            "origin": origin,
-            "links": _links(),
-            "sandbox": frames.sandbox(question, working=True),
-            "opaque": not isinstance(question, ExternalQuestion),
-        },
-    )
+    with timezone.override(zone_of(holding.worker)):
+        shown = render(
+            request,
+            "marketplace/site/work.html",
+            {
+                "holding": holding,
+                "hit_type": hit_type,
+                "worker": holding.worker,
+                "now": now,
+                "seconds_left": int((holding.deadline - now).total_seconds()),
+                "frame_url": taskpages.frame_url(holding=holding, base_url=origin),
+                "frame_height": question.frame_height,
+                "origin": origin,
+                "links": _links(),
+                "sandbox": frames.sandbox(question, working=True),
+                "opaque": not isinstance(question, ExternalQuestion),
+            },
+        )
     return frames.with_task(shown, question, origin=origin)
 
 
