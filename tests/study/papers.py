@@ -186,10 +186,11 @@ class Campaign:
         known = accounts(settings.TASK_URL, PEOPLE)[after : after + len(people)]
         said = Crowd(stage, people, known, seed=7, threads=4, fast=True).run().facts()
         self.troubles += said["troubles"]
-        self._decide(stage)
+        self.decide(stage)
         return stage
 
-    def _decide(self, stage: Stage) -> None:
+    def decide(self, stage: Stage) -> None:
+        """Approve all work, and all answers that checks flagged; then the rounds that pay."""
         waiting = Assignment.objects.filter(stage=stage, state=Assignment.State.SUBMITTED)
         for work in waiting.select_related("stage__project", "stage__endpoint", "worker", "hit").order_by(
             "pk"
