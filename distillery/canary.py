@@ -21,6 +21,7 @@ SEALED: tuple[tuple[type[Model], str, str], ...] = (
     (PayoutLine, "details_sealed", "marketplace.payee"),
     (Payout, "sender_sealed", "marketplace.payee"),
     (Endpoint, "secret_sealed", "crowd.endpoint"),
+    (Endpoint, "hook_secret_sealed", "crowd.hook"),
     (StudyLink, "token_sealed", tokens.TOKEN),
     (StudyLink, "secret_sealed", tokens.SECRET),
     (Guest, "recovery_sealed", tokens.RECOVERY),

@@ -15,6 +15,7 @@ SEALED_COLUMNS = (
     ("marketplace_payoutline", "details_sealed"),
     ("marketplace_payout", "sender_sealed"),
     ("crowd_endpoint", "secret_sealed"),
+    ("crowd_endpoint", "hook_secret_sealed"),
     ("people_studylink", "token_sealed"),
     ("people_studylink", "secret_sealed"),
     ("people_guest", "recovery_sealed"),

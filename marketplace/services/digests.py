@@ -151,7 +151,7 @@ def _new_work(worker: Worker, since: datetime, now: datetime) -> list[str]:
     judged = verdicts(worker=worker, hit_types=kinds.values())
     open_to = [kinds[pk] for pk in counts if judged[pk].accept]
     return [
-        f"{one_line(each.title)[:100]} ({one_line(each.requester.name)}): {counts[each.pk]} HITs, "
+        f"{one_line(each.title)[:100]} ({one_line(each.requester.name)}): {counts[each.pk]} HIT{'' if counts[each.pk] == 1 else 's'}, "
         f"{dollars(each.reward_cents)} each\n  {_base()}{reverse('site:preview', args=[each.group_id])}"
         for each in open_to[:_LINES]
     ]
