@@ -84,13 +84,15 @@ def new(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 def link(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """One link: its address, who came, where they are."""
     row = _link(access, pk)
+    address = links.address_of(row) if access.manages else ""
     return _page(
         request,
         "link.html",
         access,
         link=row,
         leads_to=target_of(row).title(row),
-        address=links.address_of(row) if access.manages else "",
+        address=address,
+        code=links.draw_code(address) if address else "",
         closed=why_closed(row),
         counts=selectors.count_visits(row),
         returns=[(name, row.returns[name]) for name in row.returns],

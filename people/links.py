@@ -5,10 +5,12 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+import segno
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
@@ -106,6 +108,12 @@ def plain_word(word: str) -> str:
 
 
 @transaction.atomic
+def draw_code(address: str) -> SafeString:
+    """The address as a QR code, an image of the page itself; dark on light also where pages are dark."""
+    image = segno.make(address, error="m").svg_inline(scale=4, border=4, light="#fff")
+    return SafeString(image)
+
+
 def close_link(*, link: StudyLink, actor: Any) -> None:
     """Nobody new joins; who has begun goes on."""
     if StudyLink.objects.filter(pk=link.pk, closed_at=None).update(closed_at=timezone.now()):

@@ -34,7 +34,8 @@ def withdraw_guest(guest: Guest, link: StudyLink) -> None:
         kind="withdrawal",
         key=f"withdrawal:{guest.pk}",
         level="warning",
-        sentence=f"{guest.worker_id} withdrew. Leave their answers out of coming releases. {said}".strip(),
+        sentence=f"{guest.worker_id} withdrew. What they wrote stays out of coming releases; exclude them as "
+        f"a judge, too. {said}".strip(),
         address=f"/desk/projects/{link.project.slug}/people/{link.pk}/",
     )
     record(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from django.db.models import Min
 from django.urls import reverse
 
 from core.extensions import Extension
@@ -10,6 +11,9 @@ from core.notices.conditions import Condition, JobKindNotice, Rule, pages_of_pro
 from core.notices.models import Notice
 from core.projects.services import EventActions
 from crowd.desk.overview import OverviewSource
+from crowd.models import Assignment
+from people.models import Guest
+from people.withdrawal import AnswerHolder
 from releases.desk import funnel
 from releases.models import Release
 from web.nav import Page, Place
@@ -39,7 +43,25 @@ def built_or_failed(now: datetime) -> Iterator[Condition]:
         )
 
 
+class PublishedAnswers(AnswerHolder):
+    """Releases that were built after a person's first answer, and so may hold what they did."""
+
+    def published_with(self, guest: Guest) -> list[str]:
+        """Their versions, the oldest first."""
+        mine = Assignment.objects.filter(
+            stage__project=guest.project_id, worker__external_id=guest.worker_id, stored_at__isnull=False
+        )
+        first = mine.aggregate(first=Min("stored_at"))["first"]
+        if first is None:
+            return []
+        rows = Release.objects.filter(
+            project=guest.project_id, state=Release.State.READY, created_at__gte=first
+        )
+        return list(rows.order_by("pk").values_list("version", flat=True))
+
+
 EXTENSION = Extension(
+    PublishedAnswers(),
     Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
     Page("Releases", "releases:list", "releases", position=90),
     OverviewSource("releases", funnel.say, position=30),

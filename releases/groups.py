@@ -106,6 +106,13 @@ GROUPS: Mapping[str, Group] = {
             "of rejected or returned work",
             "The work was not accepted and not paid, so its answers cannot be published.",
         ),
+        Group(
+            "withdrawn",
+            ANSWERS,
+            "Of people who withdrew",
+            "of people who withdrew",
+            "Their writer came by a study link and withdrew from the study; the work stays paid.",
+        ),
     )
 }
 #: Names of the groups that can be brought in, in their order.

@@ -157,6 +157,7 @@ def of(project: Project) -> dict[str, list[_Place]]:
         "excluded": reviews,
         "replaced": reviews,
         "work_not_accepted": reviews,
+        "withdrawn": [("People", reverse("people:links", args=[project.slug]))],
     }
 
 

@@ -12,6 +12,7 @@ from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
 from judgments.models import Candidate
 from judgments.selectors.candidates import OUT
+from people.models import Guest
 
 _State, _Status = Answer.State, Query.Status
 _UNDECIDED_QUERIES = (_Status.TIED, _Status.DISPUTED)
@@ -27,7 +28,13 @@ def answers_with_why(rows: QuerySet[Answer]) -> QuerySet[Any]:
     flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
     held = Q(assignment__held=True) & ~Q(assignment__state=Assignment.State.APPROVED)
     on_hold = held | (Q(state=_State.APPROVED) & ~counting("assignment"))
+    withdrew = Guest.objects.filter(
+        project=OuterRef("query__project"),
+        worker_id=OuterRef("worker__external_id"),
+        withdrawn_at__isnull=False,
+    )
     why = Case(
+        When(Exists(withdrew), then=Value("withdrawn")),
         When(state=_State.EXCLUDED, then=Value("excluded")),
         When(state=_State.REPLACED, then=Value("replaced")),
         When(~Q(assignment__state__in=Assignment.GOOD), then=Value("work_not_accepted")),
