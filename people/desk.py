@@ -15,7 +15,7 @@ from core.errors import ActionError
 from core.files.cells import csv_text, plain
 from people import consents, links, rosters, selectors
 from people.forms import PRESETS, ConsentForm, LinkForm, preset_named
-from people.models import ConsentText, Guest, StudyLink
+from people.models import ConsentText, Guest, Outcome, StudyLink
 from people.targets import all_choices, target_of
 from people.tokens import sign_guest, token_of
 from people.visits import why_closed
@@ -95,7 +95,7 @@ def link(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespons
         code=links.draw_code(address) if address else "",
         closed=why_closed(row),
         counts=selectors.count_visits(row),
-        returns=[(name, row.returns[name]) for name in row.returns],
+        returns=[(Outcome(name).label, way) for name, way in row.returns.items()],
     )
 
 
