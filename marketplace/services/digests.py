@@ -137,6 +137,10 @@ def digest_of(row: Contact, *, now: datetime) -> Digest:
     return found
 
 
+def _count_hits(count: int) -> str:
+    return f"{count:,} HIT{'' if count == 1 else 's'}"
+
+
 def _new_work(worker: Worker, since: datetime, now: datetime) -> list[str]:
     """Groups with HITs that came since and that the worker may accept."""
     taken = Holding.objects.filter(worker=worker, state__in=Holding.OCCUPYING).values("hit")
@@ -151,7 +155,7 @@ def _new_work(worker: Worker, since: datetime, now: datetime) -> list[str]:
     judged = verdicts(worker=worker, hit_types=kinds.values())
     open_to = [kinds[pk] for pk in counts if judged[pk].accept]
     return [
-        f"{one_line(each.title)[:100]} ({one_line(each.requester.name)}): {counts[each.pk]} HIT{'' if counts[each.pk] == 1 else 's'}, "
+        f"{one_line(each.title)[:100]} ({one_line(each.requester.name)}): {_count_hits(counts[each.pk])}, "
         f"{dollars(each.reward_cents)} each\n  {_base()}{reverse('site:preview', args=[each.group_id])}"
         for each in open_to[:_LINES]
     ]
