@@ -36,8 +36,12 @@ def holds_sealed_values(database_url: str) -> bool | None:
         return None
     with contextlib.closing(connection), connection, connection.cursor() as cursor:
         for table, column in SEALED_COLUMNS:
-            cursor.execute("SELECT to_regclass(%s)", [table])
-            if cursor.fetchone() != (None,):
+            cursor.execute(
+                "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = %s "
+                "AND NOT attisdropped",
+                [table, column],
+            )
+            if cursor.fetchone():
                 cursor.execute(_any_row(table, column))
                 if cursor.fetchone():
                     return True
@@ -56,14 +60,17 @@ def _in_sqlite(path: Path) -> bool | None:
         return False
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            names = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+            # A database of an earlier version lacks some of the tables and columns.
             return any(
                 database.execute(_any_row(table, column)).fetchone()
                 for table, column in SEALED_COLUMNS
-                if table in names
+                if database.execute(_HAS_COLUMN, [column, table]).fetchone()
             )
     except sqlite3.Error:
         return None
+
+
+_HAS_COLUMN = "SELECT 1 FROM pragma_table_info(?2) WHERE name = ?1"
 
 
 def _any_row(table: str, column: str) -> str:

@@ -27,6 +27,8 @@ NEAR_BITS = 6
 #: Answers of the same HIT or batch that one answer is compared with: the latest.
 _MOST_COMPARED = 2_000
 _AT_ONCE = 200
+#: Key of the session: which visit was noted last.
+_NOTED = "visit_noted"
 #: Counts of a browser beyond these say nothing more.
 MOST = 100_000
 _WORD = re.compile(r"\w+")
@@ -52,6 +54,11 @@ def note_visit(*, request: HttpRequest, worker: Worker, signed_up: bool = False)
     if number := device_number(request):
         found.append((Kind.BROWSER, keyed(Kind.BROWSER, number), ""))
     now = clock.now()
+    # The session remembers it, so that accepting asks the database once a day and not for every HIT.
+    mark = " ".join([str(worker.pk), f"{now:%Y-%m-%d}", *(digest[:16] for _, digest, _ in found)])
+    if not signed_up and request.session.get(_NOTED) == mark:
+        return
+    request.session[_NOTED] = mark
     known = {
         (trace.kind, trace.digest): trace
         for trace in WorkerTrace.objects.filter(worker=worker, digest__in=[each[1] for each in found])

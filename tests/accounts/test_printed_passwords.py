@@ -127,7 +127,6 @@ def test_the_middleware_asks_the_database_nothing_about_visitors(db, rf, django_
 
 def test_the_middleware_needs_only_the_session_of_others(db, client, django_assert_num_queries):
     client.force_login(User.objects.create_user("mira", password="seven green kettles"))
-    with django_assert_num_queries(
-        3
-    ):  # session, user and the projects of the user, which the page itself needs
+    # Session and user; the page itself asks for the user's projects and studies.
+    with django_assert_num_queries(4):
         client.get("/accounts/home/")

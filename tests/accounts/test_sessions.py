@@ -58,7 +58,7 @@ def test_a_session_in_use_is_stored_every_ten_minutes_and_not_at_every_page(
     with time_machine.travel(timezone.now(), tick=False) as clock:
         client = browser()
         clock.shift(timedelta(minutes=9))
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):
             client.get(HOME)
         clock.shift(timedelta(minutes=2))
         client.get(HOME)

@@ -5,11 +5,12 @@ import uuid
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 
 from core.notices.services import raise_notice
 from core.projects.models import Event, Project
 from crowd.desk import urls
-from crowd.models import Hit, LedgerEntry, MarketOperation, Stage
+from crowd.models import Hit, LedgerEntry, MarketOperation, PanelStudy, Stage
 from tests.desk.conftest import make_hit, make_stage, make_unknown, make_work
 
 pytestmark = pytest.mark.django_db
@@ -56,6 +57,8 @@ def place(stage, people):
     notice = raise_notice(
         project=stage.project, kind="stuck", key="stuck:1", level="warning", sentence="It is stuck."
     )
+    study = PanelStudy.objects.create(stage=stage, endpoint=stage.endpoint, created_at=timezone.now())
+    came = study.submissions.create(external_id="1", participant="2", status="ACTIVE", seen_at=timezone.now())
     return {
         "project": stage.project.slug,
         "stage": stage.slug,
@@ -68,6 +71,7 @@ def place(stage, people):
         "form": "csv",
         "worker_pk": work.worker_id,
         "notice_pk": notice.pk,
+        "submission_pk": came.pk,
     }
 
 
@@ -76,6 +80,8 @@ def address(name, place):
     values = {part: place[part] for part in pattern.pattern.converters}
     if name in ("worker", "exclude", "compensate", "person", "exclude_person"):
         values["pk"] = place["worker_pk"]
+    if name == "ask_return":
+        values["pk"] = place["submission_pk"]
     if name == "see_notice":
         values["pk"] = place["notice_pk"]
     return reverse(f"desk:{name}", kwargs=values)

@@ -59,7 +59,7 @@ def test_a_digest_tells_of_work_and_decisions_once(lab, rosa, row):
     [letter] = mail.outbox
     assert letter.to == ["rosa@example.org"]
     for words in (
-        "Read a page (Answer Lab): 1 HITs",
+        "Read a page (Answer Lab): 1 HIT",
         "1 of your HITs, 0.35",
         "Empty Bcc: all@example.org",
         "0.50: For the explanation.",

@@ -36,6 +36,7 @@ FIELDS = (
     "deadline",
     "worker__worker_id",
     "worker__accept_next",
+    "worker__time_zone",
     "hit__hit_id",
     "hit__question",
     "hit__reward_cents",
