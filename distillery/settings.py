@@ -242,7 +242,7 @@ QUEUE_THREADS = {
     "jobs": env.integer("JOBS_THREADS", 4, least=1),
     "rounds": env.integer("ROUNDS_THREADS", 16, least=1),
     "sweeps": 5,
-    "notices": 3,
+    "notices": 4,
 }
 CELERY_TASK_DEFAULT_QUEUE = "jobs"
 CELERY_TASK_QUEUES = [Queue(name) for name in QUEUE_THREADS]

@@ -13,7 +13,7 @@ PEOPLE = (
 _RANK = {"viewer": 0, "manager": 1, "owner": 2}
 LOOK, ACT, FORM = "look", "act", "form"
 #: Answers of pages that are there, and of actions that were heard: done or refused in words.
-SHOWN, HEARD = frozenset({200}), frozenset({200, 302, 400, 422})
+SHOWN, HEARD = frozenset({200}), frozenset({200, 204, 302, 400, 422})
 TO_LOG_IN, NOT_THERE, WRONG_METHOD, NOT_A_WORKER = (frozenset({each}) for each in (302, 404, 405, 403))
 
 
@@ -112,16 +112,12 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("site", FORM, "everybody"): "ask_for_password",
     ("site", LOOK, "worker"): "queue history earnings continue qualifications qualification feedback sent",
     ("site", LOOK, "holder"): "work",
-    (
-        "site",
-        FORM,
-        "worker",
-    ): "email profile inbox accept qualification_test rate contact reply close payment",
-    (
-        "site",
-        ACT,
-        "worker",
-    ): "remove_email return request_qualification ask accept_next export forget_payment",
+    ("site", FORM, "worker"): """
+        email profile inbox accept qualification_test rate contact reply close payment digest country
+    """,
+    ("site", ACT, "worker"): """
+        remove_email return request_qualification ask accept_next export forget_payment attention
+    """,
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """
         overview keys activity money payables payable report_payouts payouts payout paid_people
