@@ -87,7 +87,9 @@ def experienced(lab, newcomer) -> Callable[[], Page]:
     return mira
 
 
-@pytest.mark.parametrize("path", ["/history", "/dashboard", "/inbox", "/profile", "/?sort=reward"])
+@pytest.mark.parametrize(
+    "path", ["/history", "/dashboard", "/inbox", "/profile", "/profile/country", "/?sort=reward"]
+)
 def test_pages_of_workers(experienced, path):
     experienced.page.goto(path)
     check(experienced.page)

@@ -197,7 +197,7 @@ def test_everything_works_without_javascript(lab, newcomer):
 
 def test_mistakes_in_a_form_get_the_focus(lab, newcomer):
     page = newcomer().page
-    page.goto("/profile")
+    page.goto("/profile/country")
     page.get_by_label("State or province").fill("P")
     page.get_by_role("button", name="Save").click()
     summary = page.get_by_role("alert")
