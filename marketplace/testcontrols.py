@@ -32,6 +32,9 @@ from marketplace.models import (
     Letter,
     Message,
     Payable,
+    Payout,
+    PayoutLine,
+    PayoutPart,
     Place,
     QualificationType,
     Queue,
@@ -40,11 +43,13 @@ from marketplace.models import (
     Template,
     TokenUse,
     Worker,
+    YearlyLimit,
 )
 
 # Emptying a marketplace under test. Only test controls call this.
 
 _WORK = (
+    *(PayoutPart, PayoutLine, Payout, YearlyLimit),
     *(Invoice, Payable, Bonus, Holding, Place, BatchTask, HIT, Batch, Template, HITType),
     *(QualificationType, Block, Message, Letter, QueuedEvent, Queue, TokenUse, CallLog, Activity),
 )

@@ -12,7 +12,7 @@ from lxml import etree
 
 from distillery import payouts as payout_settings
 from distillery.extension import yearly_limits
-from marketplace import clock, ledger
+from marketplace import clock, ledger, testcontrols
 from marketplace.batches.sheets import SheetError
 from marketplace.errors import Refusal
 from marketplace.models import Activity, Payable, Payout, PayoutLine, PayoutPart, Worker, YearlyLimit
@@ -185,6 +185,12 @@ def test_details_that_a_service_would_refuse_are_named_and_can_be_left_out(two, 
 
 
 # Once, and the same
+
+
+def test_test_controls_empty_a_marketplace_that_has_paid(two):
+    payouts.make_payout(report=two, method="paypal")
+    testcontrols.wipe_work()
+    assert not (Payout.objects.exists() or Payable.objects.exists())
 
 
 def test_a_file_made_twice_is_the_same_file_whatever_changed_since(two, rosa, settings):
