@@ -1,10 +1,10 @@
-"""Publishing a batch, going on where it stopped, and cancelling it: durable jobs, one transaction per task.
+"""Publishing a batch, going on where it stopped, and cancelling it: durable jobs, some tasks per transaction.
 
 A task and its HIT are linked in the transaction that makes the HIT and puts its cost on hold. Whatever dies
 when, a row has no HIT or exactly one, and the money is right. Locks are taken in the order job, batch, HIT.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
@@ -14,18 +14,19 @@ from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
 from core.jobs.models import Job, JobState
 from core.money.amounts import dollars
-from marketplace import clock, ids
+from marketplace import clock
 from marketplace.batches import placeholders
 from marketplace.batches.properties import Cost, cost, from_stored
 from marketplace.eligibility import normalise
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchTask, HITType, Requester
-from marketplace.questions import html_question_xml
-from marketplace.services.hits import create_hit, create_hit_type, set_expiration
+from marketplace.questions import html_question_xml, parse_question
+from marketplace.services.hits import create_hit_type, create_hits, set_expiration
 
 State = Batch.State
 PUBLISH, CANCEL = "marketplace.publish-batch", "marketplace.cancel-batch"
-_AT_ONCE = 200
+#: Tasks of one transaction: enough to cost little each, few enough that nobody waits for the database.
+AT_ONCE = 200
 
 
 def cost_of(batch: Batch, *, tasks: int | None = None) -> Cost:
@@ -93,49 +94,79 @@ def work_off(context: JobContext) -> None:
                 now=clock.now(),
             )
             page = placeholders.parse(batch.html)
-            for task in _waiting(batch):
+            for tasks in _waiting(batch):
                 context.progress(done, batch.task_count, "Publishing")
-                done += _publish_one(batch, hit_type, page, task)
+                done += _publish_some(batch, hit_type, page, tasks)
     except Refusal as refusal:
         raise PermanentError(_stop(batch, refusal)) from refusal
     context.commit(lambda: _finish(batch))
 
 
-def _waiting(batch: Batch) -> Iterator[BatchTask]:
+def _waiting(batch: Batch) -> Iterator[list[BatchTask]]:
     """Tasks without a HIT, some at a time; one that another attempt takes meanwhile is passed over."""
     after = 0
     rows = BatchTask.objects.filter(batch=batch, hit=None).order_by("ordinal")
-    while some := list(rows.filter(ordinal__gt=after)[:_AT_ONCE]):
-        yield from some
+    while some := list(rows.filter(ordinal__gt=after)[:AT_ONCE]):
+        yield some
         after = some[-1].ordinal
 
 
-@transaction.atomic
-def _publish_one(batch: Batch, hit_type: HITType, page: placeholders.Page, task: BatchTask) -> int:
-    """One task becomes a HIT; 1, or 0 where it is one already or the batch is no longer to be published.
+def _publish_some(
+    batch: Batch, hit_type: HITType, page: placeholders.Page, tasks: Sequence[BatchTask]
+) -> int:
+    """Tasks become HITs, all or none; where the money does not last, as many of the first as it pays for.
 
-    The first update locks the batch: no two attempts are here at once, and no cancelling comes between.
+    How many became one: 0 where they are HITs already or the batch is no longer to be published.
     """
-    counted = Batch.objects.filter(pk=batch.pk, state=State.PUBLISHING).update(
-        published_count=F("published_count") + 1
-    )
-    if not counted or not BatchTask.objects.filter(pk=task.pk, hit=None).exists():
-        transaction.set_rollback(True)
+    questions = [_question(batch, page, task) for task in tasks]
+    for question in questions:
+        parse_question(question)
+    try:
+        return _publish_together(batch, hit_type, tasks, questions)
+    except Refusal as refusal:
+        if refusal.code != "InsufficientFunds" or len(tasks) == 1:
+            raise
+    available = Requester.objects.values_list("available_cents", flat=True).get(pk=batch.requester_id)
+    covered = min(len(tasks) - 1, max(1, available // cost_of(batch).each))
+    done = _publish_some(batch, hit_type, page, tasks[:covered])
+    return done + _publish_some(batch, hit_type, page, tasks[covered:])
+
+
+def _question(batch: Batch, page: placeholders.Page, task: BatchTask) -> str:
+    html = page.fill(dict(zip(batch.columns, task.values, strict=True)))
+    return html_question_xml(html, batch.frame_height)
+
+
+@transaction.atomic
+def _publish_together(
+    batch: Batch, hit_type: HITType, tasks: Sequence[BatchTask], questions: Sequence[str]
+) -> int:
+    """Tasks become HITs in one transaction: HITs, links, what is on hold and the count of the batch.
+
+    The first statement locks the batch: no two attempts are here at once, and no cancelling comes between.
+    """
+    if not Batch.objects.select_for_update(no_key=True).filter(pk=batch.pk, state=State.PUBLISHING).exists():
+        return 0
+    there = BatchTask.objects.filter(pk__in=[task.pk for task in tasks], batch=batch, hit=None)
+    left = set(there.values_list("pk", flat=True))
+    new = [(task, text) for task, text in zip(tasks, questions, strict=True) if task.pk in left]
+    if not new:
         return 0
     properties = from_stored(batch.properties)
-    html = page.fill(dict(zip(batch.columns, task.values, strict=True)))
-    hit = create_hit(
-        hit_id=ids.new_entity_id(),
+    hits = create_hits(
         hit_type=hit_type,
-        question=html_question_xml(html, batch.frame_height),
+        questions=[text for _, text in new],
         batch=batch,
         max_assignments=properties.places,
         lifetime_s=properties.lifetime_s,
         annotation=annotation(batch),
         now=clock.now(),
     )
-    BatchTask.objects.filter(pk=task.pk).update(hit=hit)
-    return 1
+    for (task, _), hit in zip(new, hits, strict=True):
+        task.hit = hit
+    BatchTask.objects.bulk_update([task for task, _ in new], ["hit"])
+    Batch.objects.filter(pk=batch.pk).update(published_count=F("published_count") + len(new))
+    return len(new)
 
 
 def annotation(batch: Batch) -> str:
@@ -190,7 +221,7 @@ def expire_all(context: JobContext) -> None:
     now = clock.now()
     hits = HIT.objects.filter(batch=context.payload["batch"], disposed_at=None)
     total, done, after = hits.count(), 0, 0
-    while some := list(hits.filter(pk__gt=after).order_by("pk")[:_AT_ONCE]):
+    while some := list(hits.filter(pk__gt=after).order_by("pk")[:AT_ONCE]):
         for hit in some:
             context.progress(done, total, "Expiring HITs")
             if hit.expires_at > now:

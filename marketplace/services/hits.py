@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -110,6 +111,53 @@ def create_hit(
     ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit)], at=created)
     emit_event("HITCreated", hit, at=created)
     return hit
+
+
+def create_hits(
+    *,
+    hit_type: HITType,
+    questions: Sequence[str],
+    batch: Batch,
+    max_assignments: int,
+    lifetime_s: int,
+    annotation: str,
+    now: datetime,
+) -> list[HIT]:
+    """Publish HITs that differ by their question only, as cheaply as one. Must run in a transaction.
+
+    The questions were read with `parse_question`. Raises Refusal for missing funds; then none is there.
+    """
+    requester = hit_type.requester
+    created = now.replace(microsecond=0)
+    hits = [
+        HIT(
+            requester=requester,
+            hit_type=hit_type,
+            hit_id=ids.new_entity_id(),
+            question=question,
+            batch=batch,
+            annotation=annotation,
+            created_at=created,
+            expires_at=created + timedelta(seconds=lifetime_s),
+            max_assignments=max_assignments,
+            max_at_creation=max_assignments,
+            open_places=max_assignments,
+            held_places=max_assignments,
+            reward_cents=hit_type.reward_cents,
+            fee_profile=requester.fee_profile,
+        )
+        for question in questions
+    ]
+    fee = _fee(hits[0])
+    for hit in hits:
+        hit.fee_cents = fee
+        hit.expiry_watched = watches_expiry(hit)
+    HIT.objects.bulk_create(hits)
+    cost = max_assignments * (hit_type.reward_cents + fee)
+    ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit) for hit in hits], at=created)
+    for hit in hits:
+        emit_event("HITCreated", hit, at=created)
+    return hits
 
 
 def change_type(*, hit: HIT, hit_type: HITType, now: datetime) -> HIT:

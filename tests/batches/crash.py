@@ -36,7 +36,7 @@ def main(job: str, function: str, when: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return value
 
-    with mock.patch(function, dying):
+    with mock.patch(function, dying), mock.patch("marketplace.batches.publication.AT_ONCE", 1):
         runner.run(job_id=int(job))
 
 

@@ -17,10 +17,12 @@ def publish_at_once(batch: Batch, *, threads: int) -> int:
     kind = create_hit_type(requester=batch.requester, properties=properties.of_type(), now=clock.now())
     page = placeholders.parse(batch.html)
     tasks = list(batch.tasks.order_by("ordinal"))
+    chunks = [tasks[at : at + 3] for at in range(0, len(tasks), 3)]
+    chunks = [tasks[at : at + 3] for at in range(0, len(tasks), 3)]
 
     def work(_: int) -> int:
         try:
-            return sum(publication._publish_one(batch, kind, page, task) for task in tasks)
+            return sum(publication._publish_some(batch, kind, page, chunk) for chunk in chunks)
         finally:
             connections.close_all()
 

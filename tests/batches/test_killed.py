@@ -43,10 +43,10 @@ def attempt(job: Job, function: str, when: str) -> None:
 @pytest.mark.parametrize(
     ("function", "when"),
     [
-        (f"{MODULE}.create_hit", "before"),
+        (f"{MODULE}.create_hits", "before"),
         ("marketplace.ledger.post", "after"),
-        (f"{MODULE}.create_hit", "after"),
-        (f"{MODULE}._publish_one", "after"),
+        (f"{MODULE}.create_hits", "after"),
+        (f"{MODULE}._publish_together", "after"),
         (f"{MODULE}._finish", "before"),
     ],
     ids=["before-the-hit", "money-moved", "hit-not-linked", "committed", "at-the-end"],

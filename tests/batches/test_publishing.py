@@ -113,8 +113,8 @@ def publish_two(batch: Batch) -> None:
     )
     page = placeholders.parse(batch.html)
     for task in batch.tasks.order_by("ordinal")[:2]:
-        assert publication._publish_one(batch, kind, page, task) == 1
-        assert publication._publish_one(batch, kind, page, task) == 0
+        assert publication._publish_some(batch, kind, page, [task]) == 1
+        assert publication._publish_some(batch, kind, page, [task]) == 0
 
 
 def test_work_in_progress_of_a_cancelled_batch_can_still_be_submitted(lab, rosa):
