@@ -1,5 +1,6 @@
 """Tables of the marketplace, grouped by what they are about."""
 
+from marketplace.models.bulk import BatchExtension, WorkerFile, WorkerFileLine
 from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
 from marketplace.models.payouts import PayeeDetails, PayMethod, Payout, PayoutLine, PayoutPart, YearlyLimit
 from marketplace.models.people import (
@@ -45,6 +46,7 @@ __all__ = [
     "AccessKey",
     "Activity",
     "Batch",
+    "BatchExtension",
     "BatchTask",
     "Block",
     "Bonus",
@@ -85,6 +87,8 @@ __all__ = [
     "TokenUse",
     "WorkTrace",
     "Worker",
+    "WorkerFile",
+    "WorkerFileLine",
     "WorkerTrace",
     "YearlyLimit",
 ]

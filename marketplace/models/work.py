@@ -63,9 +63,48 @@ class Batch(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField()
     published_at = models.DateTimeField(null=True, blank=True)
+    extends = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="additions",
+        help_text="A draft of rows for this published batch.",
+    )
+    repeats = models.JSONField(
+        null=True, blank=True, help_text="Of added rows: how many there were before, and which."
+    )
+    publish_at = models.DateTimeField(null=True, blank=True, help_text="A draft is published then.")
+    end_at = models.DateTimeField(null=True, blank=True, help_text="It is cancelled then.")
+    scheduled_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    schedule_note = models.CharField(
+        max_length=500, blank=True, default="", db_default="", help_text="What became of its schedule."
+    )
+    end_mail_to = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Who wants an e-mail at its end.",
+    )
+    end_mailed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["requester", "number"], name="batch_number")]
+        indexes = [
+            models.Index(
+                fields=["publish_at"], name="batch_to_publish_at", condition=Q(publish_at__isnull=False)
+            ),
+            models.Index(fields=["end_at"], name="batch_to_end_at", condition=Q(end_at__isnull=False)),
+            models.Index(
+                fields=["id"],
+                name="batch_end_to_mail",
+                condition=Q(end_mail_to__isnull=False, end_mailed_at=None),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
