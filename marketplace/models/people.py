@@ -39,6 +39,38 @@ class Requester(models.Model):
         return self.name
 
 
+class RequesterMember(models.Model):
+    """A person beside the requester's owner, and what they may do there (`services.members`)."""
+
+    class Role(models.TextChoices):
+        """Viewers look, payers pay, reviewers decide about work, managers run it all but the members."""
+
+        OWNER = "owner"
+        MANAGER = "manager"
+        REVIEWER = "reviewer"
+        PAYER = "payer"
+        VIEWER = "viewer"
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="requester_memberships"
+    )
+    role = models.CharField(max_length=8, choices=Role)
+    since = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["requester", "user"], name="one_role_at_a_requester"),
+            models.CheckConstraint(
+                name="requester_role_known",
+                condition=Q(role__in=["owner", "manager", "reviewer", "payer", "viewer"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} is {self.role} of {self.requester_id}"
+
+
 class AccessKey(models.Model):
     """A pair of keys with which scripts of a requester sign their calls; several may be valid at once."""
 

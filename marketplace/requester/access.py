@@ -1,7 +1,12 @@
 """The door of the requester site: a view behind it gets a requester that is this person's, or does not run.
 
-A requester belongs to its owner; staff may do everything for every requester. To anybody else it does not
-exist, and neither does anything of it.
+A requester belongs to its owner, who names members with roles (`services.members`); staff may do everything
+for every requester. To anybody else it does not exist, and neither does anything of it. A view says what a
+person must be allowed:
+
+    @for_requester                                # looking: view; anything else: manage
+    @on_requester(act=Action.REVIEW)              # a form or button of reviewers
+    @on_requester(look=Action.KEYS, act=Action.KEYS)
 """
 
 from collections.abc import Callable
@@ -19,6 +24,7 @@ from django.urls import reverse
 
 from core.accounts import security
 from marketplace.models import Requester
+from marketplace.services.members import Action, may, role_of
 from marketplace.site.access import current_worker
 from marketplace.site.selectors import desk
 from web import tables as grids
@@ -39,15 +45,22 @@ PLACES = (
     ("Messages", "messages", "requester:letters"),
     ("Money", "money", "requester:money"),
     ("Keys", "keys", "requester:keys"),
+    ("Members", "members", "requester:members"),
     ("Activity", "activity", "requester:activity"),
 )
 #: Shown where test controls are on.
 TEST_PLACES = (("Test controls", "controls", "requester:controls"),)
 
 
-def sidebar_links(requester: Requester, here: str, path: str) -> list[NavLink]:
-    """The sidebar of a page at `path` that belongs to the place `here`."""
+#: Places that only those see who may do this.
+_NEEDED = {"keys": Action.KEYS}
+
+
+def sidebar_links(requester: Requester, here: str, path: str, user: User | None = None) -> list[NavLink]:
+    """The sidebar of a page at `path` that belongs to the place `here`, with what `user` may open."""
     places = PLACES + (TEST_PLACES if settings.MARKETPLACE_TEST_TOKEN else ())
+    if user is not None:
+        places = tuple(place for place in places if may(user, requester, _NEEDED.get(place[1], Action.VIEW)))
     found = []
     for label, name, url_name in places:
         address = reverse(url_name, args=[requester.customer_id])
@@ -61,7 +74,7 @@ View = Callable[..., HttpResponseBase]
 
 @dataclass(frozen=True, slots=True)
 class RequesterAccess:
-    """Somebody at a requester of theirs."""
+    """Somebody at a requester, where they have a role."""
 
     user: User
     requester: Requester
@@ -71,22 +84,44 @@ class RequesterAccess:
         """Runs this installation: may also do what touches real money."""
         return self.user.is_staff
 
+    @property
+    def role(self) -> str:
+        """Their role; the owner's for staff."""
+        return role_of(self.user, self.requester)
 
-def for_requester(view: View) -> View:
-    """The view gets a `RequesterAccess` to the requester whose customer id the address names."""
+    @property
+    def may(self) -> dict[str, bool]:
+        """What they may do, by `Action`; templates ask `access.may.review`."""
+        return {action.value: may(self.user, self.requester, action) for action in Action}
 
-    @login_required
-    @wraps(view)
-    def guarded(request: HttpRequest, *, requester: str, **parts: Any) -> HttpResponseBase:
-        user = request.user
-        assert isinstance(user, User)
-        found = desk.requesters(user).filter(customer_id=requester).first()
-        if found is None:
-            security.log("role.refused", requester=requester, path=request.path)
-            raise Http404("There is no such requester.")
-        return view(request, RequesterAccess(user, found), **parts)
 
-    return guarded
+def on_requester(
+    look: Action = Action.VIEW, act: Action = Action.MANAGE
+) -> Callable[[View], Callable[..., HttpResponseBase]]:
+    """The view gets a `RequesterAccess` to the requester whose customer id the address names.
+
+    `look` is what a person must be allowed for GET and HEAD, `act` for everything else.
+    """
+
+    def decorate(view: View) -> View:
+        @login_required
+        @wraps(view)
+        def guarded(request: HttpRequest, *, requester: str, **parts: Any) -> HttpResponseBase:
+            user = request.user
+            assert isinstance(user, User)
+            found = desk.requesters(user).filter(customer_id=requester).first()
+            needed = look if request.method in {"GET", "HEAD"} else act
+            if found is None or not may(user, found, needed):
+                security.log("role.refused", requester=requester, path=request.path)
+                raise Http404("There is no such requester.")
+            return view(request, RequesterAccess(user, found), **parts)
+
+        return guarded
+
+    return decorate
+
+
+for_requester = on_requester()
 
 
 def show(
@@ -102,7 +137,7 @@ def show(
     own = {
         "access": access,
         "requester": access.requester,
-        "sidebar": sidebar_links(access.requester, place, request.path),
+        "sidebar": sidebar_links(access.requester, place, request.path, access.user),
         "worker": current_worker(request),
     }
     return render(request, f"marketplace/requester/{template}", own | context, status=status)

@@ -26,10 +26,14 @@ ACTIONS = {
     "payout.released": "released held payments of a year",
     "key.made": "made an access key",
     "key.ended": "ended an access key",
+    "member.set": "set a member's role",
+    "member.removed": "removed a member",
+    "owner.changed": "took the requester over",
     "key.new_address": "used an access key from a new address",
 }
 #: Of these the log of security events has a line as well.
 _SECURITY = {"key.made", "key.ended", "key.new_address", "payable.paid", "money.deposited"}
+_SECURITY |= {"member.set", "member.removed", "owner.changed"}
 _SECURITY |= {"payout.made", "payout.downloaded", "payout.withdrawn", "payout.paid", "payout.results"}
 
 

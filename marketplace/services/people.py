@@ -19,6 +19,7 @@ from marketplace.models import Block, Deposit, Holding, Invitation, Message, Req
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.activity import note as note_activity
+from marketplace.services.members import Action, may
 
 MAX_BLOCKS = 100_000
 #: The largest deposit: ten million.
@@ -114,7 +115,7 @@ def deposit(
 
 def may_book(requester: Requester, user: User) -> bool:
     """Whether this person may say that money of this account came in or was paid out."""
-    return user.is_staff or (not requester.real_money and requester.owner_id == user.pk)
+    return user.is_staff or (not requester.real_money and may(user, requester, Action.PAY))
 
 
 def create_scripted_worker(

@@ -18,10 +18,11 @@ from django.utils import timezone
 from core.database.composedqueries import ComposedQuery
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import Holding, Requester, Worker
+from marketplace.models import Holding, Worker
 from marketplace.services.digests import zone_of
 from marketplace.services.people import register_worker
 from marketplace.services.traces import address_digest, note_visit
+from marketplace.site.selectors.desk import requesters
 
 # Who is looking at the worker site, what their menu shows, and how they join.
 
@@ -30,6 +31,7 @@ _MENU = """
 SELECT (SELECT COUNT(*) FROM marketplace_holding WHERE worker_id = %s AND state = %s),
        (SELECT COUNT(*) FROM marketplace_message WHERE worker_id = %s AND read_at IS NULL),
        EXISTS (SELECT 1 FROM marketplace_requester WHERE owner_id = %s)
+       OR EXISTS (SELECT 1 FROM marketplace_requestermember WHERE user_id = %s)
 """
 
 
@@ -66,16 +68,16 @@ def current_worker(request: HttpRequest) -> Worker | None:
 def menu_of(worker: Worker, user: AbstractBaseUser | AnonymousUser) -> Menu:
     """HITs in the worker's queue, messages they have not read, and whether they may see the desk."""
     with connection.cursor() as cursor:
-        cursor.execute(_MENU, (worker.pk, Holding.State.ACCEPTED, worker.pk, user.pk))
+        cursor.execute(_MENU, (worker.pk, Holding.State.ACCEPTED, worker.pk, user.pk, user.pk))
         in_queue, unread, owns = cursor.fetchone()
     return Menu(in_queue, unread, bool(owns) or (isinstance(user, User) and user.is_staff))
 
 
 def may_see_desk(user: AbstractBaseUser | AnonymousUser) -> bool:
-    """The desk is for staff and for people who own a requester."""
+    """The desk is for staff and for people who own a requester or are a member of one."""
     if not isinstance(user, User):
         return False
-    return user.is_staff or Requester.objects.filter(owner=user).exists()
+    return user.is_staff or requesters(user).exists()
 
 
 def join(

@@ -120,7 +120,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     """,
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """
-        overview keys activity money payables payable report_payouts payouts payout paid_people
+        overview keys members activity money payables payable report_payouts payouts payout paid_people
         invoices invoice letters ratings batches batch
         batch_live batch_task batch_results batch_review_report batch_review_live templates
         template_look sample_table hits hit hit_question review review_by_worker review_table
@@ -132,6 +132,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         message new_qualification edit_qualification
     """,
     ("requester", ACT, "site desk"): """
+        set_member remove_member
         new_key see_key_alerts end_key make_payable pay_out make_payout book_results payout_file payout_paid
         withdraw_payout release_payments settle_letter batch_hosts batch_publish
         batch_cancel batch_approve_waiting batch_delete template_delete use_sample hit_more_time

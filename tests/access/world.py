@@ -27,6 +27,7 @@ from marketplace.batches import results
 from marketplace.models import LedgerEntry, Payout, Requester
 from marketplace.models import Worker as SiteWorker
 from marketplace.services import invoice_records, payables, qualification_requests, voices
+from marketplace.services.members import set_role as set_member
 from marketplace.services.qualifications import QualificationTest
 from people.links import LinkPlan, make_link
 from people.models import StudyLink
@@ -345,6 +346,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
     invoice = invoice_records.issue(requester=lab, begins=then, ends=then + timedelta(hours=1))
     shared = {"group_id": group.group_id, "hit_id": hit.hit_id, "holding_id": holding.pk, "token": "none"}
     shared["uidb64"] = "none"
+    member = User.objects.create_user("payer", password="seven green kettles")
     asking = site.make_group(lab, "Read a page", requirements=[site.needs(kind)])
     site.post(asking)
     me = holding.worker
@@ -376,6 +378,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "requester": {
             **answered,
             "letter": letter.pk,
+            "user": set_member(requester=lab, user=member, role="viewer").user_id,
             "key": lab.keys.get().pk,
             "payable": report.number,
             "payout": payout.number,

@@ -22,7 +22,14 @@ from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.html import SANDBOX
 from marketplace.models import Batch, BatchTask, Requester
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show, show_conflict
+from marketplace.requester.access import (
+    RequesterAccess,
+    for_requester,
+    on_requester,
+    respond,
+    show,
+    show_conflict,
+)
 from marketplace.requester.batchforms import (
     ApproveWaitingForm,
     BatchForm,
@@ -32,6 +39,7 @@ from marketplace.requester.batchforms import (
     ReviewForm,
 )
 from marketplace.selectors import hit_status
+from marketplace.services.members import Action
 from marketplace.site.fresh import settle_overdue
 from web.tables import Choices, Column, Grid, GridRequest, Rows, Words
 
@@ -117,7 +125,7 @@ def batches(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.MANAGE, act=Action.MANAGE)
 def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """A template and a table become a draft."""
     posted = request.method == "POST"
@@ -257,7 +265,7 @@ def live(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpR
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.MANAGE, act=Action.MANAGE)
 def properties(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Change what the HITs of a draft will have in common."""
     batch = own(access, number)
@@ -417,7 +425,7 @@ REPORT = Grid(
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.REVIEW, act=Action.REVIEW)
 def upload(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Take a reviewed results file."""
     batch = own(access, number)
@@ -464,7 +472,7 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def approve_waiting(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
     """Approve all that waited when the batch's page was looked at."""
     batch = own(access, number)

@@ -17,9 +17,10 @@ from core.money.amounts import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Invoice
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import InvoiceForm
 from marketplace.services import invoice_records, people
+from marketplace.services.members import Action
 from marketplace.sweep import settle
 from web.tables import Column, Grid, GridRequest
 
@@ -59,7 +60,7 @@ def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.PAY, act=Action.PAY)
 def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Choose a period, look at what it comes to, issue the invoice."""
     given = request.POST if request.method == "POST" else request.GET if "begins_on" in request.GET else None

@@ -19,9 +19,10 @@ from core.money.fees import PROFILES
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey
-from marketplace.requester.access import RequesterAccess, for_requester, respond
+from marketplace.requester.access import RequesterAccess, on_requester, respond
 from marketplace.services import accesskeys, people
 from marketplace.services.accesskeys import mark_alerts_seen, open_alerts, valid_at
+from marketplace.services.members import Action
 from marketplace.site.access import for_researchers
 from marketplace.taskpages import site_url
 from web.tables import Choices, Column, Grid, GridRequest
@@ -118,7 +119,7 @@ KEYS = Grid(
 
 @require_safe
 @never_cache
-@for_requester
+@on_requester(look=Action.KEYS, act=Action.KEYS)
 def keys(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The keys; a secret is shown on the first look after its key was made, and never again."""
     return _page(request, access, NewKeyForm())
@@ -166,7 +167,7 @@ def show_secret_once(request: HttpRequest, key: AccessKey) -> None:
 
 
 @require_POST
-@for_requester
+@on_requester(look=Action.KEYS, act=Action.KEYS)
 def new_key(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Make a key; the others end when the form says so."""
     form = NewKeyForm(request.POST)
@@ -189,7 +190,7 @@ def new_key(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 @require_POST
-@for_requester
+@on_requester(look=Action.KEYS, act=Action.KEYS)
 def see_alerts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Close the alerts that the page showed; newer ones stay open."""
     last = request.POST.get("last", "")
@@ -200,7 +201,7 @@ def see_alerts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 
 
 @require_POST
-@for_requester
+@on_requester(look=Action.KEYS, act=Action.KEYS)
 def end_key(request: HttpRequest, access: RequesterAccess, key: int) -> HttpResponse:
     """End one key, at once or later; from then on calls signed with it are refused."""
     found = access.requester.keys.filter(pk=key).first()

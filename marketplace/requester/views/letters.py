@@ -11,8 +11,9 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Letter
 from marketplace.requester import letters as selectors
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.services import voices
+from marketplace.services.members import Action
 from marketplace.services.voices import MAX_BODY
 
 # The form by which a requester answers a letter.
@@ -50,7 +51,7 @@ def letters(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(act=Action.REVIEW)
 def letter(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpResponseBase:
     """One letter with its answers; a POST answers it."""
     found = _own(access, letter)
@@ -78,7 +79,7 @@ def letter(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpRe
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def settle(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpResponseBase:
     """Put a letter away without an answer, or among the open ones again."""
     found = _own(access, letter)

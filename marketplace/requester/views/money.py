@@ -13,10 +13,11 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import LedgerEntry
 from marketplace.requester import charts
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import DepositForm
 from marketplace.requester.statement import KINDS, PERIODS, Balances, entries
 from marketplace.services import people
+from marketplace.services.members import Action
 from marketplace.templatetags.marketplace_money import money
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
@@ -74,7 +75,7 @@ def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.PAY, act=Action.PAY)
 def deposit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Book money that came in: play money by its owner, real money by staff."""
     form = DepositForm(request.POST if request.method == "POST" else None)

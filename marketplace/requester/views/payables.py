@@ -19,10 +19,11 @@ from core.money.amounts import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Payable, Worker
-from marketplace.requester.access import RequesterAccess, for_requester, respond
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond
 from marketplace.requester.forms import PayableForm
 from marketplace.services import payables as services
 from marketplace.services import people
+from marketplace.services.members import Action
 from marketplace.services.payables import payment_note, unreported, workers_of
 from marketplace.services.payees import details_in_words
 from marketplace.sweep import settle
@@ -124,7 +125,7 @@ def payables(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.PAY)
 def make_payable(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Put all payments that no report has into a new one."""
     form = PayableForm(request.POST)
@@ -210,7 +211,7 @@ def _totals(report: Payable) -> Iterator[str]:
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.PAY)
 def pay_out(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
     """Note that a report was paid out."""
     report = _report(access, payable)

@@ -18,9 +18,10 @@ from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
 from marketplace.models import Payable, PayMethod, Payout, PayoutLine, Worker, YearlyLimit
 from marketplace.payoutfiles import FORMATS
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.services import payoutresults, people, yearlylimits
 from marketplace.services import payouts as services
+from marketplace.services.members import Action
 from marketplace.services.payouts import Claim, ClaimState
 from marketplace.templatetags.marketplace_money import money
 from web.forms import read_form, run_action
@@ -147,7 +148,7 @@ def _ways(claims: list[Claim]) -> list[Way]:
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.PAY)
 def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
     """Make the file of a way; pressed twice it is the same one."""
     report = _report(access, payable)
@@ -259,7 +260,7 @@ def payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpRe
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.PAY)
 def payout_file(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
     """The file for the service, which is marked as sent before it leaves."""
     row = _payout(access, payout)
@@ -275,7 +276,7 @@ def payout_file(request: HttpRequest, access: RequesterAccess, payout: int) -> H
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.PAY)
 def payout_paid(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
     """Everything in a file that is on its way has arrived."""
     row = _payout(access, payout)
@@ -288,7 +289,7 @@ def payout_paid(request: HttpRequest, access: RequesterAccess, payout: int) -> H
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.PAY)
 def withdraw_payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
     """Take a file back that was never downloaded."""
     row = _payout(access, payout)
@@ -301,7 +302,7 @@ def withdraw_payout(request: HttpRequest, access: RequesterAccess, payout: int) 
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.PAY)
 def book_results(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Book what a service says of lines: the whole table, or nothing of it."""
 
@@ -413,7 +414,7 @@ def _decider(row: YearlyLimit | None) -> str:
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.PAY)
 def release_payments(request: HttpRequest, access: RequesterAccess, worker_id: str) -> HttpResponse:
     """Pay a held person for the rest of the year, for a reason."""
     worker = Worker.objects.filter(worker_id=worker_id).first()

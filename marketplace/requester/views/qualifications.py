@@ -18,12 +18,13 @@ from marketplace.answers import fields_of
 from marketplace.batches.sheets import ACCEPTED, Limits, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest, QualificationType, Worker
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import Form, TextField
 from marketplace.requester.lookup import own_qualification, own_request
 from marketplace.requester.selectors import qualifications as selectors
 from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualification_requests, qualifications
+from marketplace.services.members import Action
 from marketplace.services.qualifications import GrantLine, QualificationTest, grant_many
 from web.forms import read_form, run_action
 from web.revisions import RevisedForm
@@ -359,7 +360,7 @@ def _decide(
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def accept(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
     """Grant it, with a value."""
 
@@ -372,7 +373,7 @@ def accept(request: HttpRequest, access: RequesterAccess, *, asking: str) -> Htt
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def reject(request: HttpRequest, access: RequesterAccess, *, asking: str) -> HttpResponse:
     """Refuse a worker a qualification, with a reason that the worker reads."""
 

@@ -19,7 +19,7 @@ from core.errors import ActionError
 from core.money.fees import PROFILES
 from marketplace import clock
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import ApproveForm, BonusForm, RejectForm
 from marketplace.requester.lookup import own_hit, own_work, own_worker, visible_work
 from marketplace.requester.selectors import hits as hit_rows
@@ -27,6 +27,7 @@ from marketplace.requester.selectors import work as selectors
 from marketplace.requester.selectors import workers as worker_rows
 from marketplace.services import decisions
 from marketplace.services.decisions import Outcome
+from marketplace.services.members import Action
 from marketplace.services.review import OVERRIDE_WITHIN
 from marketplace.site.fresh import settle_approvals
 from marketplace.sweep import settle
@@ -285,7 +286,7 @@ def _on(request: HttpRequest, access: RequesterAccess, row: Holding, now: dateti
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def approve(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """Approve and pay; what was rejected only where the form says so."""
     now = clock.now()
@@ -302,7 +303,7 @@ def approve(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRe
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def reject(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """Reject, with a reason."""
     now = clock.now()
@@ -329,7 +330,7 @@ def _decide(
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def bonus(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """Pay something on top; the same form sent twice pays once."""
     now = clock.now()
@@ -347,7 +348,7 @@ def bonus(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResp
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def approve_chosen(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Approve what is ticked in the table, which comes back as it was filtered."""
     chosen = chosen_keys(request.POST.getlist("chosen")[:AT_ONCE])
@@ -363,7 +364,7 @@ def approve_chosen(request: HttpRequest, access: RequesterAccess) -> HttpRespons
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def approve_hit(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpResponse:
     """Approve all work on a HIT that was there when its sheet was looked at."""
     now = clock.now()
@@ -376,7 +377,7 @@ def approve_hit(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -
 
 
 @require_POST
-@for_requester
+@on_requester(act=Action.REVIEW)
 def approve_worker(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> HttpResponse:
     """Approve all of a worker's work that was there when their sheet was looked at."""
     now = clock.now()

@@ -15,8 +15,9 @@ from marketplace.batches.samples import SAMPLES, Sample
 from marketplace.errors import Refusal
 from marketplace.html import SANDBOX
 from marketplace.models import Template
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.batchforms import TemplateForm
+from marketplace.services.members import Action
 from web.tables import Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
@@ -44,7 +45,7 @@ def templates(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.MANAGE, act=Action.MANAGE)
 def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """A template of one's own."""
     form = TemplateForm(request.POST if request.method == "POST" else None, requester=access.requester)

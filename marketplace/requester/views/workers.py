@@ -13,13 +13,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Block, CountryChange, Message, QualificationType, Requester, Worker
-from marketplace.requester.access import RequesterAccess, for_requester, respond, show
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.charts import pace
 from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
 from marketplace.requester.lookup import own_worker
 from marketplace.requester.selectors import workers as selectors
 from marketplace.services import people, qualifications
 from marketplace.services.decisions import claim
+from marketplace.services.members import Action
 from web.forms import read_form, run_action
 
 PLACE = "workers"
@@ -144,7 +145,7 @@ def grant(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> H
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.MANAGE, act=Action.MANAGE)
 def message(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Write to workers: into the inboxes of those who did work here or hold a qualification."""
     posted = request.method == "POST"

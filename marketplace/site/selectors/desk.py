@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 
 from marketplace import clock
-from marketplace.models import HIT, AccessKey, CallLog, HITType, Requester
+from marketplace.models import HIT, AccessKey, CallLog, HITType, Requester, RequesterMember
 from marketplace.services.accesskeys import valid_at
+from marketplace.services.members import with_role_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,18 @@ class Progress:
 
 
 def requesters(user: User) -> QuerySet[Requester]:
-    """Requesters this person may look at: all of them for staff, else their own."""
-    everyone = Requester.objects.order_by("-created_at", "-pk")
-    return everyone if user.is_staff else everyone.filter(owner=user)
+    """Requesters this person may look at: all of them for staff, else where they are owner or member.
+
+    `member_role` is theirs as a member; empty for the owner, and for staff who are none.
+    """
+    everyone = with_role_of(user, Requester.objects.order_by("-created_at", "-pk"))
+    return everyone if user.is_staff else everyone.filter(is_of(user))
+
+
+def is_of(user: User, path: str = "") -> Q:
+    """The rows whose requester, at the end of `path`, this person owns or is a member of."""
+    of_members = RequesterMember.objects.filter(requester=OuterRef(f"{path}pk"), user=user)
+    return Q(**{f"{path}owner": user}) | Q(Exists(of_members))
 
 
 def with_key(requesters: QuerySet[Requester]) -> QuerySet[Requester]:
@@ -73,7 +83,7 @@ def hit_types(user: User) -> QuerySet[HITType]:
     """HIT types with HITs that are not disposed of, the newest first."""
     living = HIT.objects.filter(hit_type=OuterRef("pk"), disposed_at=None)
     found = HITType.objects.filter(Exists(living)).select_related("requester").order_by("-pk")
-    return found if user.is_staff else found.filter(requester__owner=user)
+    return found if user.is_staff else found.filter(is_of(user, "requester__"))
 
 
 def progress(types: list[HITType]) -> list[Progress]:
@@ -112,4 +122,4 @@ def progress(types: list[HITType]) -> list[Progress]:
 def calls(user: User) -> QuerySet[CallLog]:
     """Calls of the protocol endpoint that this person may look at."""
     logged = CallLog.objects.select_related("requester").defer("parameters")
-    return logged if user.is_staff else logged.filter(requester__owner=user)
+    return logged if user.is_staff else logged.filter(is_of(user, "requester__"))

@@ -1,0 +1,152 @@
+"""Who may do what for a requester: its owner, the people beside the owner, and staff.
+
+One question has one answer, for pages, services and programs alike:
+
+    may(user, requester, Action.REVIEW)
+
+Staff and owners may do everything; what touches real money is for staff besides (`people.may_book`).
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, OuterRef, QuerySet, Subquery
+
+from core.accounts import security
+from marketplace import clock
+from marketplace.errors import Refusal
+from marketplace.models import Requester, RequesterMember
+from marketplace.services.activity import note
+
+Role = RequesterMember.Role
+
+
+class Action(StrEnum):
+    """What somebody may do for a requester."""
+
+    #: See its pages and tables.
+    VIEW = "view"
+    #: Approve, reject, pay bonuses, answer letters, decide about requests.
+    REVIEW = "review"
+    #: Publish and change HITs, qualifications, templates; write to and block workers.
+    MANAGE = "manage"
+    #: Book deposits, make payables, invoices and payout files, book their results.
+    PAY = "pay"
+    #: See, make and end access keys.
+    KEYS = "keys"
+    #: Name and invite members, give the requester to another owner.
+    MEMBERS = "members"
+
+
+ALLOWED: dict[str, frozenset[Action]] = {
+    Role.OWNER: frozenset(Action),
+    Role.MANAGER: frozenset({Action.VIEW, Action.REVIEW, Action.MANAGE, Action.KEYS}),
+    Role.REVIEWER: frozenset({Action.VIEW, Action.REVIEW}),
+    Role.PAYER: frozenset({Action.VIEW, Action.PAY}),
+    Role.VIEWER: frozenset({Action.VIEW}),
+}
+#: Roles in words, for forms and pages.
+WORDS = {
+    Role.OWNER: "owner: everything, also members",
+    Role.MANAGER: "manager: publishes, reviews, holds keys",
+    Role.REVIEWER: "reviewer: decides about work",
+    Role.PAYER: "payer: deposits and pays out",
+    Role.VIEWER: "viewer: looks",
+}
+
+
+def role_of(user: User, requester: Requester) -> str:
+    """The person's role; empty for people who have none. Staff have the owner's.
+
+    Costs a query only where the requester was not loaded by `site.selectors.desk.requesters`.
+    """
+    if user.is_staff or requester.owner_id == user.pk:
+        return Role.OWNER
+    if hasattr(requester, "member_role"):
+        return requester.member_role or ""
+    row = RequesterMember.objects.filter(requester=requester, user=user).first()
+    return row.role if row else ""
+
+
+def may(user: User, requester: Requester, action: Action | str) -> bool:
+    """Whether this person may do this for this requester."""
+    return user.is_active and Action(action) in ALLOWED.get(role_of(user, requester), frozenset())
+
+
+def with_role_of(user: User, requesters: QuerySet[Requester]) -> QuerySet[Requester]:
+    """The same, each with the role of this person as `member_role`, so that `role_of` asks no more."""
+    role = RequesterMember.objects.filter(requester=OuterRef("pk"), user=user).values("role")[:1]
+    return requesters.annotate(member_role=Subquery(role))
+
+
+@transaction.atomic
+def set_role(*, requester: Requester, user: User, role: str, by: User | None = None) -> RequesterMember:
+    """Give somebody a role at a requester, beside its owner; `by` is who does it in a browser."""
+    if role not in Role.values:
+        raise Refusal("InvalidParameterValue", f"There is no role {role!r}; there are {', '.join(Role)}.")
+    locked = _locked(requester, by)
+    if locked.owner_id == user.pk:
+        raise Refusal("InvalidState", f"{user.get_username()} owns this requester, and may do everything.")
+    if not user.is_active:
+        raise Refusal("InvalidState", f"The account of {user.get_username()} is closed.")
+    member, made = RequesterMember.objects.get_or_create(
+        requester=locked, user=user, defaults={"role": role, "since": clock.now()}
+    )
+    if made or member.role != role:
+        member.role = role
+        member.save(update_fields=["role"])
+        note(locked.pk, "member.set", user.get_username(), role)
+    return member
+
+
+@transaction.atomic
+def remove_member(*, requester: Requester, user: User, by: User | None = None) -> None:
+    """Take somebody's role away; people may always leave by themselves."""
+    locked = _locked(requester, None if by == user else by)
+    if RequesterMember.objects.filter(requester=locked, user=user).delete()[0]:
+        note(locked.pk, "member.removed", user.get_username())
+
+
+@transaction.atomic
+def hand_over(*, requester: Requester, before: User | None, after: User) -> None:
+    """Make somebody the owner, who said yes to it; the owner before becomes a manager.
+
+    Refusal where the requester has another owner by now than the one who offered it.
+    """
+    pk = before.pk if before else None
+    changed = Requester.objects.filter(pk=requester.pk, owner=pk).update(owner=after)
+    if not changed:
+        raise Refusal("InvalidState", "This requester has another owner by now.")
+    RequesterMember.objects.filter(requester=requester, user=after).delete()
+    if before is not None and before != after:
+        RequesterMember.objects.update_or_create(
+            requester=requester,
+            user=before,
+            defaults={"role": Role.MANAGER},
+            create_defaults={"role": Role.MANAGER, "since": clock.now()},
+        )
+    note(requester.pk, "owner.changed", after.get_username(), f"from {before}" if before else "")
+
+
+def members_of(requester: Requester) -> QuerySet[RequesterMember]:
+    """The people beside the owner, by name."""
+    return requester.members.select_related("user").annotate(name=F("user__username")).order_by("name")
+
+
+def _locked(requester: Requester, by: User | None) -> Requester:
+    """The requester, whose members change one after the other; Refusal where `by` may not change them."""
+    locked = Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
+    if by is not None and not may(by, locked, Action.MEMBERS):
+        security.log("role.refused", requester=locked.customer_id)
+        raise Refusal("AccessDenied", "Owners name the members of a requester.")
+    return locked
+
+
+def requesters_with(user: User, action: Action) -> QuerySet[Any]:
+    """The requesters for which this person has the right to do something, but for what staff may do."""
+    roles = [role for role, allowed in ALLOWED.items() if action in allowed]
+    of_members = RequesterMember.objects.filter(user=user, role__in=roles).values("requester")
+    owned = Requester.objects.filter(owner=user)
+    return owned | Requester.objects.filter(pk__in=of_members)
