@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('marketplace', '0012_people_and_traces'),
+        ('marketplace', '0013_running_batches'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
