@@ -11,6 +11,7 @@ from celery.signals import task_prerun, worker_init, worker_ready, worker_shutdo
 from django.conf import settings
 
 from core.jobs.spans import begin_request
+from core.origin import Via, begin_arrival
 from distillery import env, lifeline
 from distillery.dbtimeouts import limit_connections
 from distillery.workerpool import QueuePool
@@ -46,6 +47,7 @@ def limit_statements(**_: Any) -> None:
 def begin_message(task_id: str, **_: Any) -> None:
     """What a message does has its id in the log; a job goes on under the id of who queued it."""
     begin_request(task_id)
+    begin_arrival(Via.TIMER)  # a job that the message announces says so itself
 
 
 @worker_ready.connect

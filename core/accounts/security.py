@@ -10,7 +10,7 @@ import ipaddress
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +20,8 @@ from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
+
+from core.origin import Via, arriving_by
 
 # Where a request comes from.
 
@@ -67,7 +69,10 @@ def neighbourhood(address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A person, or an access key, and the address they come from; the system has none of them."""
+    """A person, an access key or both, and the address they come from; the system has none of them.
+
+    `access_key` names what they showed: the key of a requester, or a token of the API. Never its secret.
+    """
 
     user: User | None = None
     access_key: str = ""
@@ -89,11 +94,12 @@ def actor() -> Actor:
 
 
 @contextmanager
-def acting_as(found: Callable[[], Actor]) -> Iterator[None]:
-    """What is done inside is done by this actor, who is looked up when somebody asks."""
+def acting_as(found: Callable[[], Actor], *, via: Via | None = None) -> Iterator[None]:
+    """What is done inside is done by this actor, who is looked up when it is asked for, and came this way."""
     token = _actor.set(found)
     try:
-        yield
+        with nullcontext() if via is None else arriving_by(via):
+            yield
     finally:
         _actor.reset(token)
 
@@ -111,7 +117,7 @@ class ActingMiddleware:
             user = request.user if isinstance(request.user, User) else None
             return Actor(user=user, address=address_of(request.META))
 
-        with acting_as(found):
+        with acting_as(found, via=Via.PAGE):
             return self.get_response(request)
 
 

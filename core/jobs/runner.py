@@ -15,6 +15,7 @@ from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.models import Job
 from core.jobs.spans import current_request_id, open_span, request_id_of
+from core.origin import Via, arriving_by
 
 # What other parts may want to hear of.
 
@@ -35,6 +36,7 @@ def run(*, job_id: int) -> None:
         return
     started = time.monotonic()
     with (
+        arriving_by(Via.JOB),
         request_id_of(job.request_id or current_request_id() or f"job-{job.pk}"),
         open_span(
             f"job {job.kind}", **{"distillery.job": job.pk, "distillery.attempt": job.attempts}

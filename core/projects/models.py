@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from core.origin import Via
+
 
 def new_pseudonym_key() -> str:
     """Key by which workers' pseudonyms of one project are made; never leaves the installation."""
@@ -97,6 +99,13 @@ class Event(models.Model):
     subject = models.CharField(max_length=200, blank=True)
     details = models.JSONField(default=dict)
     address = models.CharField(max_length=45, blank=True, help_text="From where; empty: the system.")
+    via = models.CharField(
+        max_length=8, choices=Via, blank=True, default="", db_default="", help_text="Empty: not noted."
+    )
+    credential = models.CharField(
+        max_length=64, blank=True, default="", db_default="", help_text="Access key or token, by its name."
+    )
+    request_id = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     objects = AppendOnlyQuerySet.as_manager()
 

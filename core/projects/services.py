@@ -12,6 +12,8 @@ from django.utils import timezone
 from core.accounts import security
 from core.errors import ActionError
 from core.extensions import parts_of
+from core.jobs.spans import current_request_id
+from core.origin import current_via
 from core.projects.models import Event, Membership, Project
 from core.revisions import ShownColumns
 
@@ -75,9 +77,13 @@ def record(
     actor: Any = None,
     details: dict[str, Any] | None = None,
 ) -> Event:
-    """Add an event to the project's log; `actor` None is the system itself."""
+    """Add an event to the project's log; `actor` None is the system itself.
+
+    By which way, from which address and with which key or token it came is known from the border.
+    """
     if action not in event_actions():
         raise UnknownActionError(action)
+    who = security.actor()
     return Event.objects.create(
         project=project,
         at=timezone.now(),
@@ -85,7 +91,10 @@ def record(
         action=action,
         subject=subject[:200],
         details=details or {},
-        address=security.actor().address,
+        address=who.address,
+        via=current_via(),
+        credential=who.access_key[:64],
+        request_id=current_request_id()[:64],
     )
 
 

@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from core.origin import Via
+
 
 class Requester(models.Model):
     """Somebody who posts HITs, by scripts or in a browser, with one account in integer cents."""
@@ -291,6 +293,10 @@ class Activity(models.Model):
     actor = models.CharField(max_length=150, blank=True, help_text="User's name; empty: a key, or nobody.")
     access_key = models.CharField(max_length=64, blank=True)
     address = models.CharField(max_length=45, blank=True)
+    via = models.CharField(
+        max_length=8, choices=Via, blank=True, default="", db_default="", help_text="Empty: not noted."
+    )
+    request_id = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     class Meta:
         indexes = [models.Index(fields=["requester", "-id"], name="activity_of_requester")]

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as, address_of
 from core.database.composedqueries import ComposedInsert
+from core.origin import Via
 from marketplace import clock, sqs
 from marketplace.errors import Refusal
 from marketplace.models import CallLog, SignedWrite
@@ -80,7 +81,7 @@ class ProtocolMiddleware:
         """Answer one protocol request and log it; whatever goes wrong becomes an error of the protocol."""
         log = partial(_log, record, time.perf_counter())
         try:
-            with acting_as(lambda: Actor(access_key=record.access_key, address=record.address)):
+            with acting_as(lambda: Actor(access_key=record.access_key, address=record.address), via=Via.CALL):
                 call, signature = _read_call(request, record)
                 body, status = self.execute(call, signature, log), 200
         except ProtocolError as error:

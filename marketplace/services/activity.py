@@ -2,6 +2,8 @@
 
 from core.accounts import security
 from core.accounts.security import SYSTEM, actor
+from core.jobs.spans import current_request_id
+from core.origin import current_via
 from marketplace import clock
 from marketplace.models import Activity
 
@@ -54,4 +56,6 @@ def note(requester_pk: int, action: str, subject: str = "", details: str = "") -
         actor=who.user.get_username() if who.user else "",
         access_key=who.access_key,
         address=who.address,
+        via=current_via(),
+        request_id=current_request_id()[:64],
     )
