@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('marketplace', '0012_people_and_traces'),
+        ('marketplace', '0014_members_of_requesters'),
     ]
 
     operations = [
