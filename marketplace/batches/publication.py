@@ -15,7 +15,7 @@ from core.jobs.errors import PermanentError
 from core.jobs.models import Job, JobState
 from core.money.amounts import dollars
 from marketplace import clock
-from marketplace.batches import placeholders
+from marketplace.batches import layouts, placeholders
 from marketplace.batches.properties import Cost, cost, from_stored
 from marketplace.eligibility import normalise
 from marketplace.errors import Refusal
@@ -84,7 +84,7 @@ def _check_funds(batch: Batch) -> None:
 
 def work_off(context: JobContext) -> None:
     """The job: every task without a HIT gets one, in the order of the file."""
-    batch = Batch.objects.select_related("requester").get(pk=context.payload["batch"])
+    batch = Batch.objects.select_related("requester", "template").get(pk=context.payload["batch"])
     done = batch.published_count
     try:
         if batch.state == State.PUBLISHING:
@@ -157,6 +157,7 @@ def _publish_together(
         hit_type=hit_type,
         questions=[text for _, text in new],
         batch=batch,
+        layout_id=layouts.layout_id_of(batch.template) if batch.template else "",
         max_assignments=properties.places,
         lifetime_s=properties.lifetime_s,
         annotation=annotation(batch),

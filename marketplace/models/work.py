@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from marketplace.ids import new_entity_id
 from marketplace.models.people import Requester, Worker
 
 # Batches: a template with ${variables}, a table of values, and the HITs that come of them.
@@ -17,6 +18,14 @@ class Template(models.Model):
     """A task page of a requester with ${variables}, and the properties that HITs made of it begin with."""
 
     requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="templates")
+    layout_id = models.CharField(
+        max_length=64,
+        unique=True,
+        null=True,
+        blank=True,
+        default=new_entity_id,
+        help_text="HITLayoutId of the protocol; empty until somebody asks for it.",
+    )
     name = models.CharField(max_length=120)
     html = models.TextField()
     frame_height = models.PositiveIntegerField(default=0, help_text="CSS pixels; 0 fits the window.")
@@ -174,6 +183,9 @@ class HIT(models.Model):
     assignment_review_policy = models.JSONField(null=True, blank=True)
     hit_review_policy = models.JSONField(null=True, blank=True)
     batch = models.ForeignKey("Batch", null=True, blank=True, on_delete=models.PROTECT, related_name="hits")
+    layout_id = models.CharField(
+        max_length=64, blank=True, db_default="", default="", help_text="Of the template that it was made of."
+    )
     annotation = models.CharField(max_length=255, blank=True)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()

@@ -56,7 +56,7 @@ PATHS = frozenset({"/mturk/api", "/mturk/api/"})
 TARGET = "MTurkRequesterServiceV20170117."
 CONTENT_TYPE = "application/x-amz-json-1.1"
 #: Parameters that the call log leaves out, for their size.
-_UNLOGGED = {"Question", "Test", "AnswerKey", "MessageText"}
+_UNLOGGED = {"Question", "HITLayoutParameters", "Test", "AnswerKey", "MessageText"}
 
 
 _LOGGED = ComposedInsert(CallLog)

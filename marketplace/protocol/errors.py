@@ -10,6 +10,8 @@ from django.http import HttpRequest
 from marketplace.errors import Refusal
 
 CODE_PREFIX = "AWS.MechanicalTurk."
+#: Codes that all of Amazon's services share have a prefix of their own.
+_SHARED_PREFIX = "AWS."
 
 
 @dataclass(slots=True)
@@ -35,10 +37,11 @@ def validation_error(message: str) -> ProtocolError:
 
 def refusal_body(refusal: Refusal) -> dict[str, Any]:
     """JSON body for a refusal of the marketplace: stem, time in epoch milliseconds, TurkErrorCode."""
+    shared = refusal.code.startswith(_SHARED_PREFIX)
     return {
         "__type": refusal.kind,
         "Message": f"{refusal.message} ({time.time_ns() // 1_000_000})",
-        "TurkErrorCode": f"{CODE_PREFIX}{refusal.code}",
+        "TurkErrorCode": refusal.code if shared else f"{CODE_PREFIX}{refusal.code}",
     }
 
 

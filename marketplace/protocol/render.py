@@ -42,6 +42,7 @@ def hit(row: HIT, now: datetime) -> dict[str, Any]:
             "HITId": row.hit_id,
             "HITTypeId": kind.type_id,
             "HITGroupId": kind.group_id,
+            "HITLayoutId": row.layout_id,
             "CreationTime": epoch(row.created_at),
             "Title": kind.title,
             "Description": kind.description,

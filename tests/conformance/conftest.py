@@ -14,6 +14,7 @@ from tests.server import RunningServer
 NEED_OF_FIXTURE = {
     "new_requester": "accounts",
     "new_worker": "accounts",
+    "manage": "accounts",
     "workers": "workers",
     "worker": "workers",
     "advance": "controls",
@@ -105,6 +106,12 @@ def worker(workers: list[ScriptedWorker]) -> ScriptedWorker:
 def new_worker(market: Market) -> Callable[..., ScriptedWorker]:
     """Makes workers with properties: new_worker(country="US", subdivision="PA", adult=True)."""
     return market.new_worker
+
+
+@pytest.fixture
+def manage(market: Market) -> Callable[..., Any]:
+    """Commands of `manage.py marketplace` on the marketplace's host: manage("layout", "list", name)."""
+    return market.manage
 
 
 @pytest.fixture

@@ -52,6 +52,10 @@ class Market(ABC):
         """A worker with these properties (needs accounts)."""
 
     @abstractmethod
+    def manage(self, *arguments: str) -> Any:
+        """What `manage.py marketplace …` of the marketplace's host says (needs accounts)."""
+
+    @abstractmethod
     def control(self, what: str, **value: object) -> dict[str, Any]:
         """One call of the test controls (needs controls)."""
 
@@ -80,6 +84,9 @@ class OwnMarket(Market):
 
     def new_worker(self, **options: str | bool) -> ScriptedWorker:
         return self.server.worker(**options)
+
+    def manage(self, *arguments: str) -> Any:
+        return self.server.console("marketplace", *arguments, "--json")
 
     def control(self, what: str, **value: object) -> dict[str, Any]:
         said: dict[str, Any] = self.server.control(what, **value)
@@ -132,6 +139,9 @@ class GivenMarket(Market):
             flags += [f"--{option}"] if value is True else [f"--{option}", str(value)]
         made = self._run("worker", "create", self._name("worker"), *flags)
         return ScriptedWorker(self.site_url, made["worker_id"], made["token"])
+
+    def manage(self, *arguments: str) -> Any:
+        return self._run(*arguments)
 
     def control(self, what: str, **value: object) -> dict[str, Any]:
         answer = post_json(f"{self.site_url}/mturk/test/{what}", value, self._test_token)

@@ -98,7 +98,8 @@ def utc(moment: datetime) -> datetime:
 def refused(*codes: str, turk: str = "", stem: str = "") -> Iterator[pytest.ExceptionInfo[ClientError]]:
     """The block must end in an error of one of these codes, with HTTP 400.
 
-    A RequestError must carry a TurkErrorCode (the one that `turk` names, whatever its case), and its message
+    A RequestError must carry a TurkErrorCode (the one that `turk` names, whatever its case; one that all of
+    Amazon's services share begins with AWS.), and its message
     must end with the time in milliseconds. `stem` must be part of the message.
     """
     with pytest.raises(ClientError) as caught:
@@ -111,8 +112,9 @@ def refused(*codes: str, turk: str = "", stem: str = "") -> Iterator[pytest.Exce
     if code == "RequestError":
         assert type(caught.value).__name__ == "RequestError"
         said = answer.get("TurkErrorCode", "")
-        assert said.startswith(TURK), answer
-        assert not turk or said.lower() == f"{TURK}{turk}".lower(), f"{said}: {message}"
+        assert said.startswith("AWS." if turk.startswith("AWS.") else TURK), answer
+        wanted = turk if turk.startswith("AWS.") else f"{TURK}{turk}"
+        assert not turk or said.lower() == wanted.lower(), f"{said}: {message}"
         assert re.search(r"\(\d{13}( s)?\)$", message), message
         assert answer["Message"] == message
 

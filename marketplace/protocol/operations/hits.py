@@ -2,8 +2,9 @@
 
 from core.money.amounts import cents
 from marketplace import ids
+from marketplace.batches import layouts
 from marketplace.eligibility import normalise
-from marketplace.errors import Refusal, invalid_value
+from marketplace.errors import invalid_value
 from marketplace.models import HIT, HITType
 from marketplace.protocol import idempotency, lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
@@ -46,10 +47,15 @@ def _claim_hit_id(call: Call) -> str:
 
 
 def _create(call: Call, hit_id: str, hit_type: HITType) -> Result:
+    question, layout_id = call.get("Question"), call.get("HITLayoutId", "")
+    if question is None:
+        layout = layouts.layout_named(call.requester, layout_id)
+        question = layouts.question_of(layout, call.get("HITLayoutParameters", ()))
     row = hits.create_hit(
         hit_id=hit_id,
         hit_type=hit_type,
-        question=call["Question"],
+        question=question,
+        layout_id=layout_id,
         max_assignments=call.get("MaxAssignments", 1),
         lifetime_s=call["LifetimeInSeconds"],
         annotation=call.get("RequesterAnnotation", ""),
@@ -90,10 +96,8 @@ def _check_hit(call: Call) -> None:
     _check_length(call, "RequesterAnnotation", 255)
     if ("Question" in call.parameters) == ("HITLayoutId" in call.parameters):
         raise invalid_value("Question", "give exactly one of Question and HITLayoutId.")
-    if "HITLayoutId" in call.parameters or "HITLayoutParameters" in call.parameters:
-        raise Refusal(
-            "NotSupported", "HIT layouts are not supported by this marketplace; send the Question itself."
-        )
+    if "HITLayoutParameters" in call.parameters and "HITLayoutId" not in call.parameters:
+        raise invalid_value("HITLayoutParameters", "they go with a HITLayoutId; a Question has none.")
 
 
 def _check_length(call: Call, name: str, most: int, least: int = 0) -> None:

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.revisions import ConflictError
-from marketplace.batches import frames, placeholders, samples, selectors
+from marketplace.batches import frames, layouts, placeholders, samples, selectors
 from marketplace.batches.properties import change_template, create_template
 from marketplace.batches.samples import SAMPLES, Sample
 from marketplace.errors import Refusal
@@ -86,6 +86,7 @@ def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpR
         place=PLACE,
         form=form,
         task_page=found,
+        layout_id=layouts.layout_id_of(found),
         variables=placeholders.parse(found.html).names,
         status=409 if form.conflict else 422 if form.errors else 200,
     )
