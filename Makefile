@@ -100,6 +100,9 @@ landed-migrations: env-dev ## freeze new migrations: add their digests to tests/
 contracts: env-dev ## write what must stay as it is, as text files, after a change that is meant (ARGS="tests/contracts -k urls")
 	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m tests.contracts.write $(ARGS)
 
+openapi: env-dev ## write docs/openapi.json after a change of the API that is meant
+	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m tests.api.write
+
 papers: env-dev ## write the reports of the papers' samples in docs/papers
 	@for paper in $$($(BIN)/python manage.py paper --list --json | $(BIN)/python -c 'import json, sys; print(*(each["paper"] for each in json.load(sys.stdin)))'); do \
 	  folder=$$(mktemp -d) && $(BIN)/python manage.py paper $$paper --sample --report "$$folder" > /dev/null \

@@ -9,10 +9,12 @@ from crowd.desk.overview import OverviewSource
 from crowd.desk.panels import Section, SettingsSection
 from crowd.link_targets import ProjectTarget, StageTarget
 from web.access import has_projects, may_have_projects
+from web.api.parts import ApiPart
 from web.nav import Page, Place
 
 EXTENSION = Extension(
     AccountPlace("Projects", "desk:projects", may_have_projects, has_projects),
+    ApiPart("crowd.api"),
     Place("Projects", "projects", "desk:projects", "desk:projects", 10),
     Place("Workers", "people", "desk:all_workers", "desk:project_workers", 20),
     Place("Settings", "settings", "desk:my_settings", "desk:settings", 40),

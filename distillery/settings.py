@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "retrieval",
     "people",
     "core.notices",
+    "core.api",
     "core.projects",
     "marketplace",
     "core.jobs",
@@ -113,6 +114,7 @@ MIDDLEWARE = [
     if MARKETPLACE_TEST_TOKEN
     else "marketplace.protocol.endpoint.ProtocolMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "web.api.middleware.ApiMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -418,6 +420,8 @@ PAYOUT_WARN_CENTS, PAYOUT_HOLD_CENTS = payouts.thresholds(
 # People who may sign up on one day from one network address, and with one invitation; 0: no limit.
 MARKETPLACE_SIGN_UPS_PER_ADDRESS = env.integer("MARKETPLACE_SIGN_UPS_PER_ADDRESS", 100)
 MARKETPLACE_SIGN_UPS_PER_INVITATION = env.integer("MARKETPLACE_SIGN_UPS_PER_INVITATION", 0)
+# Requests per second of one token of the API; 0: no limit.
+API_REQUESTS_PER_SECOND = env.integer("API_REQUESTS_PER_SECOND", 100)
 # Days between two changes of the country that a worker states; 0: at any time.
 MARKETPLACE_COUNTRY_DAYS = env.integer("MARKETPLACE_COUNTRY_DAYS", 30)
 # Days for which digests of addresses and browsers, and counts of how work was done, are kept; 0: none are.

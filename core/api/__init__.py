@@ -1,0 +1,1 @@
+"""Programs that act for people: their tokens, and replies to requests that may come again."""

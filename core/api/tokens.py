@@ -1,0 +1,141 @@
+"""Tokens: making, reading and ending them."""
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from core.accounts import security
+from core.api.models import ApiToken, Scope
+from core.database.composedqueries import ComposedQuery
+from core.errors import ActionError
+from core.projects.models import Project
+from core.projects.selectors import projects_of
+
+BEGINNING = "dst_"
+#: Characters of a token that are kept and shown.
+_SHOWN = 12
+#: A use is written down when the one before is so long ago, or came from elsewhere.
+NOTED_EVERY = timedelta(minutes=1)
+LONGEST_DAYS = 3650
+
+
+class TokenError(ActionError):
+    """A token that cannot be made, in words."""
+
+
+# Asked by every request.
+_TOKENS = ComposedQuery(
+    ApiToken,
+    ["digest"],
+    lambda digest: ApiToken.objects.select_related("user").filter(digest=digest),
+)
+
+
+def create_token(
+    *,
+    user: User,
+    scopes: Collection[str],
+    name: str = "",
+    project: Project | None = None,
+    days: int | None = None,
+) -> tuple[ApiToken, str]:
+    """A new token and its text, which is known only now; TokenError, in words, for what cannot be."""
+    unknown = sorted(set(scopes) - set(Scope.values))
+    if unknown:
+        raise TokenError(f"There is no scope {unknown[0]!r}; there are {', '.join(Scope.values)}.")
+    if not scopes:
+        raise TokenError(f"Name at least one scope: {', '.join(Scope.values)}.")
+    if days is not None and not 1 <= days <= LONGEST_DAYS:
+        raise TokenError(f"A token lives for 1 to {LONGEST_DAYS} days.")
+    if project is not None and not projects_of(user).filter(pk=project.pk).exists():
+        raise TokenError(f"{user.get_username()} is no member of the project {project.slug!r}.")
+    now, text = timezone.now(), BEGINNING + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(
+        user=user,
+        project=project,
+        name=name.strip()[:100] or "API",
+        prefix=text[:_SHOWN],
+        digest=_digest(text),
+        scopes=[scope for scope in Scope.values if scope in scopes],
+        created_at=now,
+        expires_at=now + timedelta(days=days) if days else None,
+    )
+    security.log("api_token.made", subject=token.prefix, scopes=",".join(token.scopes))
+    return token, text
+
+
+def read_token(text: str) -> ApiToken | None:
+    """The token of this text; None where there is none that works now."""
+    if not text.startswith(BEGINNING):
+        return None
+    token = _TOKENS.first(_digest(text))
+    if token is None or token.revoked_at is not None or not token.user.is_active:
+        return None
+    if token.expires_at is not None and token.expires_at <= timezone.now():
+        return None
+    return token
+
+
+def note_use(token: ApiToken, *, address: str) -> None:
+    """Remember when and from where a token was last used, once a minute and address."""
+    now = timezone.now()
+    lately = token.last_used_at is not None and now - token.last_used_at < NOTED_EVERY
+    if not lately or token.last_used_from != address:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, last_used_from=address)
+
+
+def revoke_token(*, token: ApiToken) -> bool:
+    """End a token at once; False where it had ended."""
+    ended = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now())
+    if ended:
+        security.log("api_token.ended", subject=token.prefix)
+    return bool(ended)
+
+
+def tokens_of(user: User) -> QuerySet[ApiToken]:
+    """The tokens of a person that work, newest first."""
+    return working_tokens().filter(user=user)
+
+
+def tokens_for(project: Project) -> QuerySet[ApiToken]:
+    """Tokens that open a project: those bound to it, and those of members that are bound to none."""
+    members = Q(project=None, user__memberships__project=project)
+    return working_tokens().filter(Q(project=project) | members).distinct()
+
+
+def working_tokens() -> QuerySet[ApiToken]:
+    """All tokens that work, newest first."""
+    alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    rows = ApiToken.objects.filter(alive, revoked_at=None).select_related("user", "project")
+    return rows.order_by(F("created_at").desc(), "-pk")
+
+
+def _digest(text: str) -> str:
+    # A token is 256 random bits: no salt and no slow digest makes it harder to find.
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def describe_token(token: ApiToken) -> dict[str, Any]:
+    """A token for programs, without its secret."""
+    return {
+        "id": token.pk,
+        "user": token.user.get_username(),
+        "project": token.project.slug if token.project else None,
+        "name": token.name,
+        "prefix": token.prefix,
+        "scopes": token.scopes,
+        "created_at": _stamp(token.created_at),
+        "expires_at": _stamp(token.expires_at),
+        "last_used_at": _stamp(token.last_used_at),
+        "last_used_from": token.last_used_from,
+    }
+
+
+def _stamp(moment: Any) -> str | None:
+    return None if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,141 @@
+"""Projects: the list, a new one, one of them and its settings."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Max, Min, OuterRef, QuerySet, Subquery
+from ninja import Query
+from pydantic import Field
+
+from core.api.models import Scope
+from core.projects import services
+from core.projects.models import Membership, Project
+from core.projects.selectors import projects_of
+from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
+from web.api.fields import Body, Cents, Slug, Time
+from web.api.paging import Page, Paging, page_of
+from web.api.resources import Resource
+from web.api.revisions import Revised, seen_columns
+
+projects = Resource("Projects")
+#: What If-Match protects.
+_COLUMNS = ("title", "language", "licence", "wage_floor_cents", "budget_cents")
+_TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+
+
+class ProjectOut(Revised):
+    """One campaign."""
+
+    slug: str
+    title: str
+    language: str = Field(description="BCP 47 tag.")
+    licence: str = Field(description="Of what will be published; empty: none was named.")
+    currency: str | None = Field(description="Of its money; null: its stages pay in several.")
+    wage_floor_cents: int
+    budget_cents: int
+    reserved_cents: int
+    spent_cents: int
+    read_only: bool = Field(description="Its data come from elsewhere; nothing is collected or changed.")
+    role: str = Field(description="What the token's person is in it.")
+    created_at: Time
+
+
+class ProjectIn(Body):
+    """A new project; the token's person owns it."""
+
+    slug: Slug
+    title: str = Field(min_length=1, max_length=200)
+    language: str = Field("en", max_length=35, pattern=_TAG)
+    licence: str = Field("", max_length=80)
+    wage_floor_cents: Cents = Field(1000, le=1_000_000)
+    budget_cents: Cents = 0
+
+
+class ProjectChanges(Body):
+    """Fields to change; what is left out stays."""
+
+    title: str | None = Field(None, min_length=1, max_length=200)
+    language: str | None = Field(None, max_length=35, pattern=_TAG)
+    licence: str | None = Field(None, max_length=80)
+    wage_floor_cents: Cents | None = Field(None, le=1_000_000)
+    budget_cents: Cents | None = None
+
+
+def describe(project: Any, role: str) -> ProjectOut:
+    """A project of `described`, as JSON."""
+    several = project.least_currency != project.greatest_currency
+    return ProjectOut(
+        slug=project.slug,
+        title=project.title,
+        language=project.language,
+        licence=project.licence,
+        currency=None if several else project.least_currency or settings.MARKETPLACE_CURRENCY,
+        wage_floor_cents=project.wage_floor_cents,
+        budget_cents=project.budget_cents,
+        reserved_cents=project.reserved_cents,
+        spent_cents=project.spent_cents,
+        read_only=project.read_only,
+        role=role,
+        created_at=project.created_at,
+    ).marked(project, _COLUMNS)
+
+
+def described(rows: QuerySet[Project]) -> QuerySet[Project]:
+    """With what `describe` needs."""
+    return rows.annotate(
+        least_currency=Min("stages__endpoint__currency"), greatest_currency=Max("stages__endpoint__currency")
+    )
+
+
+def _now(project: Project, role: str) -> ProjectOut:
+    return describe(described(Project.objects.all()).get(pk=project.pk), role)
+
+
+@projects.get("/projects", scopes=[Scope.READ], role=ACCOUNT)
+def list_projects(request: ApiRequest, paging: Query[Paging]) -> Page[ProjectOut]:
+    """The projects of the token's person; of a token bound to a project, that one."""
+    caller = request.caller
+    rows = projects_of(caller.user)
+    if caller.token.project_id is not None:
+        rows = rows.filter(pk=caller.token.project_id)
+    own = Membership.objects.filter(project=OuterRef("pk"), user=caller.user).values("role")
+    page = page_of(described(rows).annotate(own_role=Subquery(own)), paging, within=caller.user.pk)
+    items = [describe(row, _role(row, request)) for row in page.items]
+    return Page(items=items, next=page.next)
+
+
+def _role(row: Any, request: ApiRequest) -> str:
+    return str(Role.OWNER) if request.caller.user.is_superuser else str(row.own_role)
+
+
+@projects.post("/projects", scopes=[Scope.ADMIN], role=MEMBER, status=201)
+def create_project(request: ApiRequest, body: ProjectIn) -> ProjectOut:
+    """Make a project. Nothing is published before one of its stages is opened."""
+    user = request.caller.user
+    project = services.create_project(**body.model_dump(), owner=user, actor=user)
+    return _now(project, Role.OWNER)
+
+
+@projects.get("/projects/{project}", scopes=[Scope.READ], role=Role.VIEWER)
+def get_project(request: ApiRequest, project: str) -> ProjectOut:
+    """One project, with its budget; the ETag is for changing it."""
+    access = project_access(request)
+    return _now(access.project, access.role)
+
+
+@projects.patch("/projects/{project}", scopes=[Scope.ADMIN], role=Role.OWNER, revised=True)
+def change_project(request: ApiRequest, project: str, body: ProjectChanges) -> ProjectOut:
+    """Change settings and budget of a project, all of them or none."""
+    access = project_access(request)
+    row = access.project
+    changes = {
+        name: value for name, value in body.model_dump(exclude_unset=True).items() if value is not None
+    }
+    services.edit_project(
+        project=row,
+        budget_cents=changes.pop("budget_cents", row.budget_cents),
+        changes=changes,
+        seen=seen_columns(request, _COLUMNS),
+        actor=access.user,
+    )
+    return _now(row, access.role)

@@ -1,0 +1,144 @@
+"""Answers requests below /api/v1/: finds the operation, and says every refusal as a problem."""
+
+import json
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import URLResolver
+from django.urls.exceptions import Resolver404
+from django.urls.resolvers import RegexPattern
+from ninja import NinjaAPI
+from ninja.parser import Parser
+
+from core.accounts.security import Actor, acting_as, address_of
+from core.extensions import parts_of
+from core.origin import Via
+from web.api import problems
+from web.api.middleware import ROOT
+from web.api.parts import ApiPart
+from web.api.problems import ProblemError
+
+#: Where the schema lies.
+SCHEMA = f"{ROOT}openapi.json"
+_ESCAPED_NUL = b"\\u0000"
+
+
+class BodyParser(Parser):
+    """JSON as the databases can keep it: no NUL, no NaN."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        """The body; ValueError says what is wrong with it."""
+        body = request.body
+        if _ESCAPED_NUL in body and "\0" in json.dumps(json.loads(body), ensure_ascii=False):
+            raise ValueError("the character U+0000 is allowed in no text")
+        try:
+            return json.loads(body, parse_constant=_refuse_constant)
+        except RecursionError as error:
+            raise ValueError("it is nested too deeply") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+@cache
+def api() -> NinjaAPI:
+    """All operations of all apps."""
+    found = NinjaAPI(
+        title="Distillery",
+        version="1",
+        description=_DESCRIPTION,
+        openapi_url=None,
+        docs_url=None,
+        urls_namespace="api-v1",
+        parser=BodyParser(),
+    )
+    for part in parts_of(ApiPart):
+        module = import_module(part.module)
+        for resource in module.RESOURCES:
+            found.add_router("", resource.router)
+        problems.KINDS.update(getattr(module, "PROBLEMS", {}))
+    for error in (Exception, Http404, *problems.of_ninja()):
+        found.add_exception_handler(error, problems.handle)
+    return found
+
+
+@cache
+def resolver() -> URLResolver:
+    """Finds the operations of an address."""
+    patterns, _, namespace = api().urls
+    own = [each for each in patterns if getattr(each, "name", "") != "api-root"]
+    return URLResolver(RegexPattern(f"^{ROOT}"), own, app_name="ninja", namespace=namespace)
+
+
+def answer(request: HttpRequest) -> HttpResponseBase:
+    """The answer to a request below `ROOT`, whatever it is."""
+    with acting_as(lambda: _actor(request), via=Via.API):
+        try:
+            response = _answer(request)
+        except Exception as error:  # every refusal is a problem, and so is what nobody expected
+            response = problems.handle(request, error)
+    response.headers.setdefault("Cache-Control", "no-store")
+    return response
+
+
+def _actor(request: HttpRequest) -> Actor:
+    caller = getattr(request, "caller", None)
+    address = address_of(request.META)
+    if caller is None:
+        return Actor(address=address)
+    return Actor(user=caller.user, access_key=caller.token.prefix, address=address)
+
+
+def _answer(request: HttpRequest) -> HttpResponseBase:
+    request.get_host()
+    if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+        raise BadRequest("The character U+0000 is allowed in no text.")
+    if request.path_info == SCHEMA:
+        return _schema(request)
+    try:
+        match = resolver().resolve(request.path_info)
+    except Resolver404:
+        raise ProblemError(
+            404, "not_found", "There is no such address; /api/v1/openapi.json has all."
+        ) from None
+    request.resolver_match = match
+    is_head = request.method == "HEAD"
+    if is_head:
+        request.method = "GET"
+    response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
+    if response.status_code == 405 and "Allow" in response.headers:
+        return _not_allowed(response.headers["Allow"])
+    if is_head and isinstance(response, HttpResponse):
+        length = len(response.content)
+        response.content = b""
+        response.headers["Content-Length"] = str(length)
+    return response
+
+
+def _not_allowed(allowed: str) -> HttpResponse:
+    methods = ", ".join(sorted(allowed.replace(" ", "").split(",")))
+    words = f"This address takes {methods}."
+    return problems.respond(ProblemError(405, "method_not_allowed", words, headers={"Allow": methods}))
+
+
+def _schema(request: HttpRequest) -> HttpResponse:
+    from web.api import schema  # noqa: PLC0415  # needs the operations
+
+    if request.method not in ("GET", "HEAD"):
+        return _not_allowed("GET")
+    response = HttpResponse(schema.schema_text(), content_type="application/json")
+    response.headers["Cache-Control"] = "max-age=300"
+    return response
+
+
+_DESCRIPTION = f"""\
+Everything that people do with projects in the browser, for programs. Send a token with each request:
+`Authorization: Bearer dst_…`. Times are UTC (ISO 8601), money is integers in minor units. Refusals are
+problems of RFC 9457. Distillery {settings.DISTILLERY_VERSION.split("+")[0]}.
+"""

@@ -1,0 +1,13 @@
+"""What apps add to the API."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ApiPart:
+    """A module of an app with `RESOURCES` (of `web.api.resources`), by its dotted name.
+
+    It may have `PROBLEMS` too: the status and code of errors of the app, by their class.
+    """
+
+    module: str

@@ -1,0 +1,244 @@
+"""Operations of one resource: each says what it asks of the caller, and the schema says it too.
+
+    stages = Resource("Stages")
+
+    @stages.get("/projects/{project}/stages", scopes=[Scope.READ], role=Role.VIEWER)
+    def list_stages(request: ApiRequest, project: str, paging: Query[Paging]) -> Page[StageOut]: …
+
+A view returns the model that its annotation names, or a response that is ready (streams). The permission
+is checked before a byte of the body is read. A POST may come with an Idempotency-Key: then effect and reply
+are one transaction, and the reply is kept. `atomic=False` is for services with transactions of their own,
+which may be called again where they stopped.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar, get_type_hints
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from ninja import Router
+from pydantic import BaseModel
+
+from core.api.idempotency import (
+    Claim,
+    KeyInFlightError,
+    KeyReusedError,
+    StoredReply,
+    claim_key,
+    digest_of,
+    give_up,
+    keep_reply,
+)
+from core.api.models import Scope
+from web.api.access import ApiRequest, Permission
+from web.api.problems import ProblemDetails, ProblemError
+from web.api.revisions import HEADER as IF_MATCH
+
+View = TypeVar("View", bound=Callable[..., Any])
+KEY_HEADER = "Idempotency-Key"
+_LONGEST_KEY = 200
+_READING = frozenset({"GET"})
+#: Statuses that any operation may answer with, and those of writing ones beside them.
+ALWAYS, OF_WRITES = (400, 401, 403, 404, 422, 429, 503), (409, 413)
+_KEPT_HEADERS = ("Location", "ETag")
+_NO_CONTENT = 204
+
+
+class Resource:
+    """A group of operations under one heading; `permission` is the class that knows its addresses."""
+
+    def __init__(self, title: str, *, permission: type[Permission] = Permission) -> None:
+        self.title, self.permission = title, permission
+        self.router = Router(tags=[title])
+
+    def get(self, path: str, *, scopes: Sequence[Scope], role: str, **more: Any) -> Callable[[View], View]:
+        """An operation that changes nothing."""
+        return self._operation("GET", path, scopes, role, **more)
+
+    def post(
+        self, path: str, *, scopes: Sequence[Scope], role: str, status: int = 200, **more: Any
+    ) -> Callable[[View], View]:
+        """An operation that makes or does something; it takes an Idempotency-Key."""
+        return self._operation("POST", path, scopes, role, status=status, **more)
+
+    def put(self, path: str, *, scopes: Sequence[Scope], role: str, **more: Any) -> Callable[[View], View]:
+        """An operation that has something be so; a repetition changes nothing."""
+        return self._operation("PUT", path, scopes, role, **more)
+
+    def patch(self, path: str, *, scopes: Sequence[Scope], role: str, **more: Any) -> Callable[[View], View]:
+        """An operation that changes some fields; with `revised` it asks for If-Match."""
+        return self._operation("PATCH", path, scopes, role, **more)
+
+    def delete(self, path: str, *, scopes: Sequence[Scope], role: str, **more: Any) -> Callable[[View], View]:
+        """An operation that takes something away; it answers 204."""
+        return self._operation("DELETE", path, scopes, role, status=_NO_CONTENT, **more)
+
+    def _operation(
+        self,
+        method: str,
+        path: str,
+        scopes: Sequence[Scope],
+        role: str,
+        *,
+        status: int = 200,
+        atomic: bool = True,
+        revised: bool = False,
+        spends: bool = False,
+        content: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Callable[[View], View]:
+        """Register a view.
+
+        spends: where real money is, only owners may. content, body: what the schema says of an answer or body
+        that no model describes, by media type.
+        """
+        writes = method not in _READING
+        problems = (*ALWAYS, *(OF_WRITES if writes else ()), *((412, 428) if revised else ()))
+        asked: dict[str, Any] = {
+            "x-scopes": [scope.value for scope in scopes],
+            "x-role": str(role),
+            "security": [{"token": [scope.value for scope in scopes]}],
+        }
+        headers = [
+            *([_KEY_PARAMETER] if method == "POST" else []),
+            *([_MATCH_PARAMETER] if revised else []),
+        ]
+        if headers:
+            asked["parameters"] = headers
+        if spends:
+            asked["x-spends"] = True
+        if content is not None:
+            asked["responses"] = {status: {"description": "OK", "content": dict(content)}}
+        if body is not None:
+            asked["requestBody"] = {"required": True, "content": dict(body)}
+        permission = self.permission(scopes=scopes, role=role, writes=writes)
+        permission.spends = spends
+
+        def register(view: View) -> View:
+            answer = get_type_hints(view).get("return")
+            is_model = isinstance(answer, type) and issubclass(answer, BaseModel)
+            response: dict[int, Any] = {status: answer if is_model else None}
+            response.update(dict.fromkeys(problems, ProblemDetails))
+            self.router.api_operation(
+                [method],
+                path,
+                auth=permission,
+                response=response,
+                operation_id=view.__name__,
+                summary=_summary(view),
+                description=_description(view),
+                openapi_extra=asked,
+            )(_answering(view, method, status, atomic=atomic))
+            return view
+
+        return register
+
+
+def _summary(view: Callable[..., Any]) -> str:
+    words = view.__name__.replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _description(view: Callable[..., Any]) -> str:
+    return inspect.cleandoc(view.__doc__ or "")
+
+
+def _answering(view: Callable[..., Any], method: str, status: int, *, atomic: bool) -> Callable[..., Any]:
+    """The view as django-ninja calls it: once per Idempotency-Key, its model as JSON."""
+
+    @wraps(view)
+    def answer(request: ApiRequest, **values: Any) -> HttpResponseBase:
+        def act() -> HttpResponseBase:
+            return _as_response(view(request, **values), status)
+
+        key = request.headers.get(KEY_HEADER, "") if method == "POST" else ""
+        return _once(request, key, act, atomic=atomic) if key else act()
+
+    return answer
+
+
+def _as_response(answer: Any, status: int) -> HttpResponseBase:
+    if isinstance(answer, HttpResponseBase):
+        return answer
+    if answer is None:
+        return HttpResponse(status=_NO_CONTENT)
+    headers = getattr(answer, "_headers", None)
+    return HttpResponse(
+        answer.model_dump_json(), content_type="application/json", status=status, headers=headers
+    )
+
+
+def _once(
+    request: ApiRequest, key: str, act: Callable[[], HttpResponseBase], *, atomic: bool
+) -> HttpResponseBase:
+    """Act for the first request with a key, and give its reply to all others."""
+    if len(key) > _LONGEST_KEY or not key.isprintable():
+        raise ProblemError(
+            400,
+            "idempotency_key_invalid",
+            f"{KEY_HEADER}: send at most {_LONGEST_KEY} characters.",
+        )
+    digest = digest_of(request.method or "", request.get_full_path(), request.body)
+    try:
+        claim = claim_key(user=request.caller.user, key=key, digest=digest)
+        if isinstance(claim, StoredReply):
+            return _reply_again(claim)
+        try:
+            return _keep(claim, act, atomic=atomic)
+        except BaseException:
+            give_up(claim)
+            raise
+    except KeyReusedError as error:
+        raise ProblemError(
+            422,
+            "idempotency_key_reused",
+            f"This {KEY_HEADER} came before with another request. Send a new one with each new request.",
+        ) from error
+    except KeyInFlightError as error:
+        raise ProblemError(
+            409,
+            "idempotency_key_in_flight",
+            f"The first request with this {KEY_HEADER} is not done yet. Send it again in a while.",
+            headers={"Retry-After": str(error.wait_s)},
+        ) from error
+
+
+def _keep(claim: Claim, act: Callable[[], HttpResponseBase], *, atomic: bool) -> HttpResponseBase:
+    if not atomic:
+        response = act()
+        keep_reply(claim, _reply_of(response))
+        return response
+    with transaction.atomic():
+        response = act()
+        keep_reply(claim, _reply_of(response))
+    return response
+
+
+def _reply_of(response: HttpResponseBase) -> StoredReply:
+    assert isinstance(response, HttpResponse), "a stream cannot be kept"
+    headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+    return StoredReply(response.status_code, headers, response.content.decode())
+
+
+def _reply_again(reply: StoredReply) -> HttpResponse:
+    headers = {**reply.headers, "Idempotency-Replayed": "true"}
+    return HttpResponse(reply.body, content_type="application/json", status=reply.status, headers=headers)
+
+
+_KEY_PARAMETER = {
+    "in": "header",
+    "name": KEY_HEADER,
+    "required": False,
+    "schema": {"type": "string", "maxLength": _LONGEST_KEY, "minLength": 1},
+    "description": "Your own text, new for each request; again within 7 days it gets the first reply.",
+}
+_MATCH_PARAMETER = {
+    "in": "header",
+    "name": IF_MATCH,
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "The ETag under which you read it.",
+}

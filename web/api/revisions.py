@@ -1,0 +1,34 @@
+"""ETag and If-Match: a change is made to what its sender read, or not at all."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db.models import Model
+from django.http import HttpRequest
+from pydantic import BaseModel, PrivateAttr
+
+from core.revisions import ShownColumns, mark_of
+from web.api.problems import ProblemError
+
+HEADER = "If-Match"
+
+
+class Revised(BaseModel):
+    """A model whose answer carries an ETag."""
+
+    _headers: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def marked(self, row: Model, columns: Iterable[str]) -> "Any":
+        """Itself, with the ETag of these columns of the row."""
+        self._headers = {"ETag": f'"{mark_of(row, columns)}"'}
+        return self
+
+
+def seen_columns(request: HttpRequest, columns: Iterable[str]) -> ShownColumns:
+    """What the sender read, by If-Match; 428 without one. Services check it in the transaction that saves."""
+    given = request.headers.get(HEADER, "").strip()
+    if not given:
+        raise ProblemError(
+            428, "if_match_missing", f"Send {HEADER} with the ETag under which you read these settings."
+        )
+    return ShownColumns(tuple(columns), given.removeprefix("W/").strip('"'))

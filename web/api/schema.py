@@ -1,0 +1,52 @@
+"""The API as OpenAPI 3.1: what django-ninja knows of the operations, and what our kit adds to all of them."""
+
+import json
+from functools import cache
+from typing import Any
+
+from web.api.dispatch import api
+from web.api.middleware import ROOT
+from web.api.problems import MEDIA_TYPE
+
+_PROBLEM = {"$ref": "#/components/schemas/ProblemDetails"}
+_WORDS = {
+    "400": "The request cannot be read",
+    "401": "No valid token",
+    "403": "The token or its person may not do this",
+    "404": "Not there, or not for this person",
+    "409": "Not possible now, or the first request with this Idempotency-Key is under way",
+    "412": "Changed since it was read",
+    "413": "The body is too large",
+    "422": "Refused, with the reason by field",
+    "428": "If-Match is missing",
+    "429": "Too many requests",
+    "503": "Ask again later",
+}
+
+
+@cache
+def build_schema() -> dict[str, Any]:
+    """The whole schema; the same for every installation."""
+    found: dict[str, Any] = json.loads(json.dumps(api().get_openapi_schema(path_prefix=ROOT)))
+    found["servers"] = [{"url": "/"}]
+    found["components"]["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer", "description": "A token of the API, `dst_…`."}
+    }
+    for methods in found["paths"].values():
+        for operation in methods.values():
+            for status, response in operation["responses"].items():
+                _complete(status, response)
+    return found
+
+
+def _complete(status: str, response: dict[str, Any]) -> None:
+    content = response.get("content", {})
+    if content.get("application/json", {}).get("schema") == _PROBLEM:
+        response["content"] = {MEDIA_TYPE: {"schema": _PROBLEM}}
+        response["description"] = _WORDS[status]
+
+
+@cache
+def schema_text() -> str:
+    """The schema as it is served and committed."""
+    return json.dumps(build_schema(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
