@@ -390,7 +390,7 @@ def test_halves_are_scores_of_a_scale_with_steps_of_a_half(ratings):
     assert [each["mean"] for each in said["items"]] == [2.75, 4.5]
     assert (said["scores"]["before"]["2.5"], said["scores"]["before"]["4.5"]) == (1, 2)
     assert kept.read_text().splitlines()[1:] == ["q,a,2.5,none", "q,b,3,none", "r,a,4.5,none", "r,b,4.5,none"]
-    assert "scale 1 to 5 in steps of 0.5" in page.read_text()
+    assert "scale 1 to 5 in steps of 0.5" in " ".join(page.read_text().split())
 
 
 def test_sliders_give_any_number_of_their_scale(ratings):
