@@ -47,6 +47,11 @@ class Endpoint(models.Model):
         blank=True, default="", db_default="", help_text="With which its hooks are signed, sealed."
     )
     created_at = models.DateTimeField()
+    balance_cents = models.BigIntegerField(
+        null=True, blank=True, help_text="What a panel's account can spend, as it last said."
+    )
+    balance_held_cents = models.BigIntegerField(null=True, blank=True)
+    balance_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.name
@@ -55,6 +60,11 @@ class Endpoint(models.Model):
     def deals_work(self) -> bool:
         """Whether people come without a HIT and are given one on arrival."""
         return self.protocol in self.DEALT
+
+    @property
+    def is_panel(self) -> bool:
+        """Whether it has a far side that sends people to a study."""
+        return self.protocol in self.PANELS
 
 
 class EndpointRound(models.Model):
@@ -366,6 +376,9 @@ class Assignment(models.Model):
     telemetry = models.JSONField(default=dict)
     failed_checks = models.PositiveIntegerField(default=0)
     held = models.BooleanField(default=False, help_text="Waits for a person's decision.")
+    paid_cents = models.PositiveIntegerField(
+        null=True, blank=True, help_text="What a panel pays for it where that is not the HIT's reward."
+    )
     note = models.CharField(max_length=300, blank=True, help_text="Why it is held or quarantined.")
 
     class Meta:
@@ -448,6 +461,7 @@ class MarketOperation(models.Model):
         PLACES = "places"
         MOVE = "move"
         RETURN = "return"
+        PARTIAL = "partial"
 
     class State(models.TextChoices):
         """Where it stands."""
@@ -542,6 +556,22 @@ class PanelStudy(models.Model):
     created_at = models.DateTimeField()
     synced_at = models.DateTimeField(null=True, blank=True, help_text="When its submissions were last read.")
     hinted_at = models.DateTimeField(null=True, blank=True, help_text="When a hook last spoke of it.")
+    messages_read_at = models.DateTimeField(
+        null=True, blank=True, help_text="When what its people wrote was last asked for."
+    )
+    pays_in_part = models.BooleanField(
+        default=False, db_default=False, help_text="The account may pay a part of the reward."
+    )
+    screen_out_cents = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Paid to somebody who is screened out; 0: nothing is."
+    )
+    screen_out_fee_cents = models.PositiveIntegerField(default=0, db_default=0)
+    screen_out_slots = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How many may be paid for being screened out."
+    )
+    screen_out_left = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How many of them have money set aside and were not paid."
+    )
 
     class Meta:
         constraints = [
@@ -567,6 +597,12 @@ class PanelSubmission(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     return_requested = models.BooleanField(default=False)
+    reward_cents = models.PositiveIntegerField(
+        null=True, blank=True, help_text="What the panel says that it paid, where it says so."
+    )
+    screen_out_booked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its paid screen-out was booked, once."
+    )
     consent_text = models.ForeignKey(
         "people.ConsentText", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -595,6 +631,29 @@ class PanelHook(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event_type} {self.resource}"
+
+
+class PanelMessage(models.Model):
+    """What a participant wrote to us by a panel; what we wrote is an operation."""
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="panel_messages")
+    study = models.ForeignKey(
+        PanelStudy, null=True, blank=True, on_delete=models.CASCADE, related_name="messages"
+    )
+    external_id = models.CharField(max_length=64)
+    participant = models.CharField(max_length=64)
+    category = models.CharField(max_length=40, blank=True)
+    body = models.TextField()
+    sent_at = models.DateTimeField()
+    received_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True, help_text="When somebody here noted it as read.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["endpoint", "external_id"], name="panel_message_once")]
+        indexes = [models.Index(fields=["study", "-sent_at"], name="panel_message_of_study")]
+
+    def __str__(self) -> str:
+        return f"{self.participant} at {self.sent_at:%Y-%m-%d %H:%M}"
 
 
 class LedgerEntry(models.Model):
@@ -681,6 +740,7 @@ __all__ = [
     "LedgerEntry",
     "MarketOperation",
     "PanelHook",
+    "PanelMessage",
     "PanelStudy",
     "PanelSubmission",
     "Recount",

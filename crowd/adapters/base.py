@@ -181,11 +181,26 @@ class StudySpec:
     longest_minutes: int
     codes: Mapping[str, str]
     eligibility: tuple[Rule, ...] = ()
+    pays_in_part: bool = False
+    screen_out: Money | None = None
+    screen_out_slots: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message of a participant, as the panel has it."""
+
+    ref: str
+    participant: str
+    study: str
+    category: str
+    body: str
+    sent_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class PanelRow:
-    """A submission as a panel lists it, with its own word for the status."""
+    """A submission as a panel lists it, with its own word for the status; `reward` in cents where it says."""
 
     ref: str
     participant: str
@@ -194,6 +209,7 @@ class PanelRow:
     started_at: datetime | None
     completed_at: datetime | None
     return_requested: bool
+    reward: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +348,20 @@ class Panel(Marketplace, Protocol):
 
     def ask_return(self, ref: str, why: str) -> Outcome[str]:
         """Ask a person to give a submission back, which they decide; each call writes to them."""
+
+    def pay_in_part(self, ref: str, *, code: str, percent: int, note: str) -> Outcome[str]:
+        """End a submission with a share of its reward, in whole percent; a repeat changes nothing."""
+
+    def write_to(
+        self, participants: Sequence[str], text: str, *, study: str, group: str = ""
+    ) -> Outcome[dict[str, str]]:
+        """Write to participants, or to all of a group; each call writes to them."""
+
+    def was_written(self, participants: Sequence[str], text: str, *, since: datetime) -> int | None:
+        """How many of these have this message since then; None where the panel lists no messages."""
+
+    def unread_letters(self) -> Sequence[Letter]:
+        """What participants wrote and the panel counts as unread."""
 
     def subscribe(self, event_types: Sequence[str], target_url: str) -> str:
         """Have the panel send these events to an address; the secret that signs them."""

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from core.money.amounts import dollars
 from core.notices.models import Wish
 from core.projects.models import Membership, Project
+from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT
 from crowd.desk import modelform
 from crowd.models import Stage
 from crowd.study.documents import expected_minutes
@@ -134,6 +135,59 @@ class WhyForm(Form):
     """A reason that somebody will read later."""
 
     why = forms.CharField(max_length=300, required=False, label="Why (for the log)")
+
+
+class PanelTermsForm(Form):
+    """What a study at a panel pays beside whole rewards."""
+
+    screen_out = MoneyField(
+        required=False,
+        label="Paid to each who is screened out",
+        help_text="Less than the reward; empty: people who do not fit are asked to return, unpaid.",
+    )
+    slots = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=100_000,
+        label="At most so many screen-outs",
+        help_text="Their money is set aside with the study. The panel pauses the study after the last one.",
+    )
+    pays_in_part = forms.BooleanField(
+        required=False,
+        label="A part of the reward can be paid",
+        help_text="Only where the panel enabled it for your workspace.",
+    )
+
+
+class PartForm(Form):
+    """A share of a reward for a person who did a part of the work."""
+
+    percent = forms.IntegerField(
+        min_value=LEAST_PERCENT, max_value=MOST_PERCENT, label="Percent of the reward"
+    )
+    note = forms.CharField(max_length=1000, required=False, label="Why, for the participant")
+
+
+class AmountForm(Form):
+    """What was paid, as the panel's own pages say."""
+
+    amount = MoneyField(label="What was paid", least=1)
+
+
+class LetterForm(Form):
+    """A message to participants of a panel, which has no subject there."""
+
+    to = forms.ChoiceField(label="To")
+    text = forms.CharField(
+        max_length=4096,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        label="Message",
+        help_text="As participants read it. It is sent once; a lost answer is never tried again by itself.",
+    )
+
+    def __init__(self, data: Any = None, *, choices: list[tuple[str, str]], **options: Any) -> None:
+        super().__init__(data, **options)
+        self.fields["to"].choices = choices  # type: ignore[attr-defined]  # a field of choices
 
 
 class ReasonForm(Form):

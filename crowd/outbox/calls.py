@@ -40,7 +40,16 @@ WITH_TOKEN = frozenset({Kind.PUBLISH, Kind.EXTEND, Kind.BONUS})
 AT_MOST_ONCE = frozenset({Kind.MESSAGE, Kind.RETURN})
 #: Kinds that spend money, or promise to.
 PAID = frozenset(
-    {Kind.PUBLISH, Kind.EXTEND, Kind.BONUS, Kind.APPROVE, Kind.UNREJECT, Kind.STUDY, Kind.PLACES}
+    {
+        Kind.PUBLISH,
+        Kind.EXTEND,
+        Kind.BONUS,
+        Kind.APPROVE,
+        Kind.UNREJECT,
+        Kind.STUDY,
+        Kind.PLACES,
+        Kind.PARTIAL,
+    }
 )
 
 
@@ -152,12 +161,29 @@ def prepare_bonus(market: Marketplace, operation: MarketOperation) -> Outcome[st
 
 def _study(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
     values = dict(operation.payload)
-    reward = Money(values.pop("reward_cents"), values.pop("currency"))
+    currency = values.pop("currency")
+    reward = Money(values.pop("reward_cents"), currency)
+    if screen_out := values.pop("screen_out_cents", 0):
+        values["screen_out"] = Money(screen_out, currency)
     rules = tuple(
         Rule(rule["kind"], rule["op"], tuple(rule["values"]), rule["hide"])
         for rule in values.pop("eligibility")
     )
     return cast(Panel, market).open_study(StudySpec(reward=reward, eligibility=rules, **values))
+
+
+def _message(market: Marketplace, operation: MarketOperation) -> Outcome[dict[str, str]]:
+    payload = operation.payload
+    if "study" not in payload:
+        return market.message(payload["workers"], payload["subject"], payload["text"])
+    return cast(Panel, market).write_to(
+        payload["workers"], letter_of(payload), study=payload["study"], group=payload.get("group", "")
+    )
+
+
+def letter_of(payload: dict[str, Any]) -> str:
+    """A message as participants of a panel read it: it has no subject there."""
+    return "\n\n".join(filter(None, (payload["subject"], payload["text"])))
 
 
 CALLS: dict[str, Call] = {
@@ -190,7 +216,11 @@ CALLS: dict[str, Call] = {
     Kind.MOVE: lambda market, operation: cast(Panel, market).move_study(
         operation.payload["ref"], operation.payload["action"]
     ),
-    Kind.MESSAGE: lambda market, operation: market.message(
-        operation.payload["workers"], operation.payload["subject"], operation.payload["text"]
+    Kind.PARTIAL: lambda market, operation: cast(Panel, market).pay_in_part(
+        operation.payload["ref"],
+        code=operation.payload["code"],
+        percent=operation.payload["percent"],
+        note=operation.payload["note"],
     ),
+    Kind.MESSAGE: _message,
 }

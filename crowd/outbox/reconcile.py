@@ -7,18 +7,19 @@ surest question.
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import cast
 
 from django.db import DatabaseError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from crowd.adapters import registry
-from crowd.adapters.base import CallRefusal, EarlierSuccess, Marketplace, MarketplaceRefusedError
+from crowd.adapters.base import CallRefusal, EarlierSuccess, Marketplace, MarketplaceRefusedError, Panel
 from crowd.errors import CrowdError
 from crowd.models import Endpoint, Hit, MarketOperation
 from crowd.outbox import results
-from crowd.outbox.calls import AT_MOST_ONCE, PREPARED, CallClasses, bonus_reference
+from crowd.outbox.calls import AT_MOST_ONCE, PREPARED, CallClasses, bonus_reference, letter_of
 from crowd.outbox.dispatch import REPEAT_WITHIN
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,8 @@ _MESSAGE_IN_DOUBT = (
 )
 
 
+#: A message is listed at once; clocks of two machines differ by less than this.
+_LETTER_LISTED_WITHIN, _CLOCKS_DIFFER = timedelta(minutes=5), timedelta(minutes=2)
 #: A panel lists a bonus some minutes after it was told to pay. Until then its list says nothing.
 _BONUS_LISTED_WITHIN = timedelta(hours=1)
 _BONUS_IN_DOUBT = (
@@ -75,6 +78,9 @@ def reconcile(endpoint: Endpoint) -> int:
     )
     settled = len(waiting)
     for operation in waiting:
+        if operation.kind == Kind.MESSAGE and operation.payload.get("study"):
+            settled -= not _reconcile_letter(market, operation)
+            continue
         if operation.kind in AT_MOST_ONCE:
             results.ask_a_person(operation, _MESSAGE_IN_DOUBT)
             continue
@@ -121,6 +127,40 @@ def _reconcile_bonus(market: Marketplace, operation: MarketOperation) -> bool:
         return False
     results.ask_a_person(operation, _BONUS_IN_DOUBT)
     return True
+
+
+def _reconcile_letter(market: Marketplace, operation: MarketOperation) -> bool:
+    """Look whether participants of a panel have a message; False while it is too early to tell."""
+    payload, sent_at = operation.payload, operation.first_sent_at
+    assert sent_at is not None
+    if payload.get("group"):
+        results.ask_a_person(operation, _MESSAGE_IN_DOUBT)
+        return True
+    since = sent_at - _CLOCKS_DIFFER
+    try:
+        found = cast(Panel, market).was_written(payload["workers"], letter_of(payload), since=since)
+    except MarketplaceRefusedError as error:
+        results.ask_a_person(operation, f"{_MESSAGE_IN_DOUBT} ({error})")
+        return True
+    if found == len(payload["workers"]) and not _same_letters(operation, since).exists():
+        with transaction.atomic():
+            results.apply(operation, EarlierSuccess(None))
+        return True
+    if found is not None and sent_at > timezone.now() - _LETTER_LISTED_WITHIN:
+        return False
+    how_many = "" if found is None else f" The panel lists it for {found} of {len(payload['workers'])}."
+    results.ask_a_person(operation, f"{_MESSAGE_IN_DOUBT}{how_many}")
+    return True
+
+
+def _same_letters(operation: MarketOperation, since: datetime) -> QuerySet[MarketOperation]:
+    """Others with the same words at that time, which the list cannot tell from this one."""
+    return MarketOperation.objects.filter(
+        endpoint=operation.endpoint_id,
+        kind=Kind.MESSAGE,
+        payload__text=operation.payload["text"],
+        first_sent_at__gte=since,
+    ).exclude(pk=operation.pk)
 
 
 @transaction.atomic

@@ -14,7 +14,7 @@ from crowd.adapters.base import CallRefusal, CallSuccess, EarlierSuccess, Outcom
 from crowd.budget import Cost, MovementPurpose
 from crowd.models import Hit, MarketOperation, PanelStudy, Stage
 from crowd.outbox.planning import plan
-from crowd.services import decisions
+from crowd.services import decisions, panel_pay
 
 Kind = MarketOperation.Kind
 State = MarketOperation.State
@@ -134,11 +134,14 @@ def _study_changed(operation: MarketOperation, ref: str) -> None:
         case Kind.STUDY:
             study.external_id, study.state = ref, PanelStudy.State.OPEN
             study.places = operation.payload["places"]
+            study.screen_out_left = operation.payload.get("screen_out_slots", 0)
         case Kind.PLACES:
             study.places = max(study.places, operation.payload["places"])
         case _:
             study.state = MOVED[operation.payload["action"]]
-    study.save(update_fields=["external_id", "state", "places"])
+    study.save(update_fields=["external_id", "state", "places", "screen_out_left"])
+    if study.state == PanelStudy.State.STOPPED:
+        panel_pay.release_slots(study, at=timezone.now())
 
 
 #: What a study is after it was moved.

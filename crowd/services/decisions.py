@@ -59,6 +59,22 @@ def unit_cost(hit: Hit) -> Cost:
     return Cost(hit.reward_cents, hit.fee_cents)
 
 
+def share_of_fee(hit: Hit, cents: int) -> int:
+    """The fee on a part of a HIT's reward, rounded up."""
+    return -(-hit.fee_cents * cents // max(1, hit.reward_cents))
+
+
+def _spend(stage: Stage, work: Assignment, hit: Hit, *, at: datetime) -> None:
+    """Spend what was set aside for a piece of work; of one paid in part, the rest goes back."""
+    cost = unit_cost(hit)
+    if work.paid_cents is not None:
+        part = Cost(work.paid_cents, share_of_fee(hit, work.paid_cents))
+        rest = Cost(cost.cents - part.cents, cost.fee_cents - part.fee_cents)
+        budget.release(stage, rest, MovementPurpose("rest of a part", assignment=work), at=at)
+        cost = part
+    budget.spend(stage, cost, MovementPurpose("reward", assignment=work), at=at)
+
+
 def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) -> bool:
     """Book approved work as paid, whoever approved it; doing it twice books once.
 
@@ -71,7 +87,7 @@ def approved(assignment: Assignment, *, at: datetime, reserved: bool = False) ->
     if before.state == State.REJECTED and not reserved:
         budget.reserve(before.stage, cost, MovementPurpose("override", assignment=before), at=at)
     Assignment.objects.filter(pk=before.pk).update(state=State.APPROVED, decided_at=at, held=False)
-    budget.spend(before.stage, cost, MovementPurpose("reward", assignment=before), at=at)
+    _spend(before.stage, before, before.hit, at=at)
     if not counts(before):
         recount(before, "was approved after all" if before.state == State.REJECTED else "was approved")
     return True
@@ -83,14 +99,18 @@ def book_approvals(stage: Stage, assignments: Collection[int], *, at: datetime) 
         state__in=[State.APPROVED, State.REJECTED]
     )
     rows = unpaid.select_for_update(no_key=True, of=("self",)).order_by("pk")
-    costs = {
-        pk: Cost(reward, fee)
-        for pk, reward, fee in rows.values_list("pk", "hit__reward_cents", "hit__fee_cents")
-    }
-    if not costs:
+    found = list(rows.values_list("pk", "hit__reward_cents", "hit__fee_cents", "paid_cents"))
+    if not found:
         return
+    costs = {pk: Cost(reward, fee) for pk, reward, fee, part in found if part is None}
+    parts = Assignment.objects.filter(pk__in=[pk for pk, *_, part in found if part is not None])
+    in_part = list(parts.select_related("hit")) if len(costs) < len(found) else []
     recount_all(unpaid.exclude(counting()).select_related("worker"), "was approved")
-    Assignment.objects.filter(pk__in=costs).update(state=State.APPROVED, decided_at=at, held=False)
+    Assignment.objects.filter(pk__in=[pk for pk, *_ in found]).update(
+        state=State.APPROVED, decided_at=at, held=False
+    )
+    for work in in_part:
+        _spend(stage, work, work.hit, at=at)
     LedgerEntry.objects.bulk_create(
         LedgerEntry(
             stage=stage,

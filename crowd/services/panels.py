@@ -5,7 +5,6 @@ from its HITs, so a study grows as the stage is topped up. Hooks are hints to lo
 """
 
 import logging
-import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from decimal import ROUND_UP, Decimal
@@ -21,9 +20,11 @@ from core.money.amounts import dollars
 from core.projects.services import record
 from core.sealing import seal
 from crowd.adapters import registry
-from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
+from crowd.adapters.base import Balance, MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
 from crowd.adapters.link import has_place
 from crowd.adapters.prolific.signatures import SignatureError
+from crowd.budget import Cost
+from crowd.completion_codes import OUTCOMES, make_code
 from crowd.errors import BudgetError, CrowdError
 from crowd.models import (
     Assignment,
@@ -36,8 +37,8 @@ from crowd.models import (
     Stage,
 )
 from crowd.outbox.calls import Contact
-from crowd.outbox.planning import plan
-from crowd.services import decisions
+from crowd.outbox.planning import NOTHING, plan
+from crowd.services import decisions, panel_pay
 from crowd.services.groups import with_groups
 from crowd.services.stage_exclusions import rules_apart
 from people.models import ConsentText
@@ -50,21 +51,35 @@ _LOOK_EVERY_S, _SECONDS_PER_ROW = 30.0, 0.02
 _BATCH = 500
 #: Purpose under which the secret of hooks is sealed.
 HOOK_SEALED_FOR = "crowd.hook"
-#: Letters and figures of a completion code, without those that look alike.
-_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-#: Outcomes that end a person's visit, by the type of their completion code.
-COMPLETED, NO_CONSENT, SCREENED_OUT = "COMPLETED", "NO_CONSENT", "SCREENED_OUT"
-FAILED_CHECK, NOTHING_LEFT = "FAILED_ATTENTION_CHECK", "OTHER"
-OUTCOMES = (COMPLETED, NO_CONSENT, SCREENED_OUT, FAILED_CHECK, NOTHING_LEFT)
 #: Statuses in which a person may work, and in which they are gone for good.
 _PRESENT = ("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED")
-_PAID = ("APPROVED", "PARTIALLY APPROVED")
+_PAID = ("APPROVED",)
 _GONE = ("RETURNED", "TIMED-OUT", "SCREENED OUT")
 
 
 def panel_of(endpoint: Endpoint) -> Panel:
     """The adapter of a panel's endpoint."""
     return cast(Panel, registry.adapter(endpoint))
+
+
+#: How often the balance is asked for while a study is there.
+_BALANCE_EVERY = timedelta(minutes=10)
+
+
+def ask_balance(endpoint: Endpoint, *, force: bool = False) -> Balance | None:
+    """Ask a panel's account for its balance where it is time, and keep it. Raises MarketplaceDownError."""
+    now = timezone.now()
+    if not force and endpoint.balance_at and endpoint.balance_at > now - _BALANCE_EVERY:
+        return None
+    balance = panel_of(endpoint).check()
+    held = balance.held.minor if balance.held else None
+    endpoint.balance_cents, endpoint.balance_held_cents, endpoint.balance_at = (
+        balance.available.minor,
+        held,
+        now,
+    )
+    endpoint.save(update_fields=["balance_cents", "balance_held_cents", "balance_at"])
+    return balance
 
 
 # Before a stage opens: what it pays, and what it costs by the panel's own calculator.
@@ -115,6 +130,20 @@ def prepare_stage(stage: Stage) -> None:
     if stage.endpoint.fee_profile != profile:
         Endpoint.objects.filter(pk=stage.endpoint_id).update(fee_profile=profile)
         stage.endpoint.fee_profile = profile
+    panel_pay.follow_fee(stage)
+    _refuse_screen_outs_over_budget(stage)
+
+
+def _refuse_screen_outs_over_budget(stage: Stage) -> None:
+    """Slots of screen-outs have to fit beside what is set aside already."""
+    study = PanelStudy.objects.filter(stage=stage, external_id="").first()
+    cost = panel_pay.screen_out_cost(study)
+    left = stage.budget_cents - stage.reserved_cents - stage.spent_cents
+    if cost.total > left:
+        raise BudgetError(
+            f"Paid screen-outs may cost {dollars(cost.total)}, and {dollars(left)} is left of the budget. "
+            "Raise the budget, or have fewer slots."
+        )
 
 
 # The study and its places.
@@ -133,11 +162,6 @@ def study_of(stage: Stage) -> PanelStudy:
     return study
 
 
-def make_code() -> str:
-    """A completion code that cannot be guessed."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
-
-
 def entry_address(study: PanelStudy) -> str:
     """Where the panel sends participants."""
     return f"{settings.TASK_URL}{reverse('crowd:panel', args=[study.key])}"
@@ -151,7 +175,7 @@ def wanted_places(stage: Stage) -> int:
     used = Count("assignments", filter=has_place("assignments__"), distinct=True)
     rejected = Count("assignments", filter=Q(assignments__state=State.REJECTED), distinct=True)
     rows = Hit.objects.filter(stage=stage, compensates=None).annotate(used=used, rejected=rejected)
-    return sum(
+    return panel_pay.count_unfinished_parts(stage) + sum(
         (places if state == Hit.State.OPEN else taken) - away
         for state, places, taken, away in rows.exclude(state__in=[Hit.State.PLANNED, Hit.State.REFUSED])
         .values_list("state", "places", "used", "rejected")
@@ -194,7 +218,7 @@ def _action(stage: Stage, study: PanelStudy) -> str:
     return ""
 
 
-def _plan(stage: Stage, kind: MarketOperation.Kind, payload: dict[str, Any]) -> None:
+def _plan(stage: Stage, kind: MarketOperation.Kind, payload: dict[str, Any], cost: Cost = NOTHING) -> None:
     """Each its own operation: the same words may be true again later, such as a second pause."""
     before = MarketOperation.objects.filter(stage=stage, kind=kind).count()
     plan(
@@ -204,11 +228,18 @@ def _plan(stage: Stage, kind: MarketOperation.Kind, payload: dict[str, Any]) -> 
         target=f"stage:{stage.pk}",
         purpose=f"{kind} {before + 1}",
         payload=payload,
+        cost=cost,
     )
 
 
 def _plan_study(stage: Stage, study: PanelStudy, places: int) -> None:
-    """The money is set aside by the HITs, whose places these are."""
+    """The money of places is set aside by the HITs, whose places these are; that of screen-outs here."""
+    screen_outs: dict[str, Any] = {}
+    if study.screen_out_cents:
+        screen_outs = {
+            "screen_out_cents": study.screen_out_cents,
+            "screen_out_slots": study.screen_out_slots,
+        }
     _plan(
         stage,
         Kind.STUDY,
@@ -224,7 +255,10 @@ def _plan_study(stage: Stage, study: PanelStudy, places: int) -> None:
             "longest_minutes": longest_minutes(stage),
             "codes": study.codes,
             "eligibility": [*with_groups(stage), *rules_apart(stage)],
+            "pays_in_part": study.pays_in_part,
+            **screen_outs,
         },
+        panel_pay.screen_out_cost(study),
     )
 
 
@@ -263,7 +297,15 @@ def store_rows(study: PanelStudy, rows: Sequence[PanelRow]) -> int:
     return changed
 
 
-_FIELDS = ("participant", "status", "entered_code", "started_at", "completed_at", "return_requested")
+_FIELDS = (
+    "participant",
+    "status",
+    "entered_code",
+    "started_at",
+    "completed_at",
+    "return_requested",
+    "reward_cents",
+)
 
 
 @transaction.atomic
@@ -299,23 +341,29 @@ def _columns(row: PanelRow) -> dict[str, Any]:
         "started_at": row.started_at,
         "completed_at": row.completed_at,
         "return_requested": row.return_requested,
+        "reward_cents": row.reward,
     }
 
 
 def _follow(study: PanelStudy, moved: Iterable[PanelSubmission]) -> None:
     """What a status means for the answer that we have, if there is one."""
-    status = {row.external_id: row.status for row in moved}
-    if not status:
+    said_of = {row.external_id: row for row in moved}
+    if not said_of:
         return
     at = timezone.now()
+    status = {ref: row.status for ref, row in said_of.items()}
+    screened_out = [row for row in said_of.values() if row.status == panel_pay.SCREENED_OUT]
+    panel_pay.book_screen_outs(study, screened_out, at=at)
     rows = Assignment.objects.filter(stage=study.stage_id, external_id__in=status).order_by("pk")
     # Assignments before the stage's money: the order in which everybody takes them.
     locked = rows.select_for_update(no_key=True, of=("self",))
-    paid = []
+    paid, in_part = [], []
     for work in list(locked.select_related("worker", "stage", "hit")):
         said = status[work.external_id]
         if said in _GONE:
             _leave(work, said, at)
+        elif said == panel_pay.IN_PART:
+            in_part.append(work)
         elif said in _PAID and work.submitted_at is not None and work.state != State.REJECTED:
             paid.append(work.pk)
         elif said in _PAID and work.submitted_at is not None:
@@ -324,6 +372,7 @@ def _follow(study: PanelStudy, moved: Iterable[PanelSubmission]) -> None:
             _decide_elsewhere(work, approved=False, at=at)
     if paid:
         decisions.book_approvals(study.stage, paid, at=at)
+    panel_pay.book_parts(in_part, said_of, at=at)
 
 
 def _leave(work: Assignment, said: str, at: datetime) -> None:

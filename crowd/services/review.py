@@ -18,7 +18,7 @@ from crowd.budget import Cost
 from crowd.counted_work import counts
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Endpoint, Exclusion, Hit, MarketOperation, PanelStudy, Stage, Worker
+from crowd.models import Assignment, Exclusion, Hit, MarketOperation, PanelStudy, Stage, Worker
 from crowd.outbox import results
 from crowd.outbox.calls import found_purpose
 from crowd.outbox.planning import plan
@@ -134,7 +134,7 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
 
 def _study_named(stage: Stage) -> dict[str, str]:
     """A panel pays bonuses study by study."""
-    if stage.endpoint.protocol not in Endpoint.PANELS:
+    if not stage.endpoint.is_panel:
         return {}
     return {"study": PanelStudy.objects.get(stage=stage).external_id}
 
@@ -243,6 +243,7 @@ def message_workers(
                     "workers": [worker.external_id for worker in some],
                     "subject": subject.strip()[:200],
                     "text": text.strip()[:4096],
+                    **_study_named(stage),
                 },
             )
         )

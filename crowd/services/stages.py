@@ -203,7 +203,7 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     with_groups(stage)
     refuse_unknown_names(stage)
     _refuse_rules_that_cannot_be_kept(stage)
-    if stage.endpoint.protocol in Endpoint.PANELS:
+    if stage.endpoint.is_panel:
         prepare_stage(stage)
     if stage.status not in (Status.DRAFT, Status.PAUSED):
         raise StageStateError(f"The stage is {stage.status}; only a draft or paused stage can be opened.")

@@ -17,6 +17,7 @@ from core.failures import logged_failure
 from core.jobs import shutdown
 from core.jobs.context import heartbeats
 from core.jobs.services import format_span
+from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.kinds import kind_of
 from crowd.models import (
@@ -34,7 +35,7 @@ from crowd.outbox.calls import Contact
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.selectors.operations import list_outages
-from crowd.services import panels
+from crowd.services import panel_messages, panels
 from crowd.services.collection import collect
 from crowd.services.decisions import reconsider
 from crowd.services.publication import publish_pending
@@ -221,9 +222,19 @@ def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
             if contact.is_down or contact.must_end():
                 break
             _go_on(stage, done, contact)
+        if endpoint.is_panel and not contact.is_down:
+            _ask_panel(endpoint)
         done.sent += dispatch(endpoint, contact=contact).total
     except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
         contact.note_trouble(error)
+
+
+def _ask_panel(endpoint: Endpoint) -> None:
+    """What is asked of a panel for all its studies, every few minutes: its balance, and what people wrote."""
+    if PanelStudy.objects.filter(endpoint=endpoint).exclude(external_id="").exists():
+        panels.ask_balance(endpoint)
+        if registry.adapter(endpoint).capabilities().messages:
+            panel_messages.sync_messages(endpoint)
 
 
 def _go_on(stage: Stage, done: Round, contact: Contact) -> None:
@@ -235,7 +246,7 @@ def _go_on(stage: Stage, done: Round, contact: Contact) -> None:
         stage.project.slug,
         passing=(MarketplaceDownError, MarketplaceRefusedError, ValueError),
     ):
-        at_panel = stage.endpoint.protocol in Endpoint.PANELS
+        at_panel = stage.endpoint.is_panel
         if at_panel:
             done.collected += panels.sync(stage, contact)
         done.collected += collect(stage, contact=contact)

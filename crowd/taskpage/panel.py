@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from core.sealing import unseal
+from crowd import completion_codes
 from crowd.adapters.prolific.signatures import SignatureError, verify_hook
 from crowd.models import Endpoint, PanelStudy, PanelSubmission
 from crowd.services import panels
@@ -34,10 +35,10 @@ _HOSTS = {"https://api.prolific.com": "https://app.prolific.com"}
 _LARGEST_HOOK = 64_000
 #: How a person's visit ends when there is no work for them.
 _ENDINGS = {
-    NoWork.CLOSED: panels.NOTHING_LEFT,
-    NoWork.NOTHING_LEFT: panels.NOTHING_LEFT,
-    NoWork.LIMIT: panels.NOTHING_LEFT,
-    NoWork.EXCLUDED: panels.SCREENED_OUT,
+    NoWork.CLOSED: completion_codes.NOTHING_LEFT,
+    NoWork.NOTHING_LEFT: completion_codes.NOTHING_LEFT,
+    NoWork.LIMIT: completion_codes.NOTHING_LEFT,
+    NoWork.EXCLUDED: completion_codes.SCREENED_OUT,
 }
 
 
@@ -101,7 +102,7 @@ def consent(request: HttpRequest, key: UUID) -> HttpResponse:
         raise Http404("There is no such page.") from error
     submission = get_object_or_404(PanelSubmission, study=study, external_id=external_id)
     if request.POST.get("agree") != "yes":
-        return HttpResponseRedirect(_ending(study, submission.external_id, panels.NO_CONSENT))
+        return HttpResponseRedirect(_ending(study, submission.external_id, completion_codes.NO_CONSENT))
     number = request.POST.get("text", "")
     text = get_object_or_404(
         ConsentText,
@@ -119,7 +120,7 @@ def _begin(study: PanelStudy, submission: PanelSubmission) -> HttpResponse:
             study.stage,
             worker_id=submission.participant,
             session=submission.external_id,
-            submit_to=settings.TASK_URL + _ending(study, submission.external_id, panels.COMPLETED),
+            submit_to=settings.TASK_URL + _ending(study, submission.external_id, completion_codes.COMPLETED),
         )
     except NoWorkError as error:
         return HttpResponseRedirect(_ending(study, submission.external_id, _ENDINGS[error.reason]))
@@ -147,9 +148,9 @@ def leave(request: HttpRequest, key: UUID, signed: str) -> HttpResponse:
         "crowd/completed.html",
         {
             "code": code,
-            "completed": outcome == panels.COMPLETED,
-            "screened_out": outcome == panels.SCREENED_OUT,
-            "refused": outcome == panels.NO_CONSENT,
+            "completed": outcome == completion_codes.COMPLETED,
+            "screened_out": outcome == completion_codes.SCREENED_OUT,
+            "refused": outcome == completion_codes.NO_CONSENT,
             "address": site + _COMPLETE.format(code=code),
             "panel": study.endpoint.label,
         },

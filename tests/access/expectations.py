@@ -57,7 +57,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", LOOK, "viewer"): """
         project events members stage live hits hit work assignment workers worker operations decisions
         project_notices board agreement project_workers person settings queues queue submissions try
-        panel
+        panel panel_messages
     """,
     ("desk", FORM, "viewer"): "try_task",
     ("desk", ACT, "viewer"): "see_notice see_project_notices notice_wish",
@@ -65,6 +65,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", ACT, "manager"): """
         expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
         bonus release exclude exclude_person compensate resolve read_panel ask_return
+        panel_terms read_panel_messages pay_in_part state_part_amount
     """,
     ("desk", FORM, "owner"): "edit_project",
     ("desk", ACT, "owner"): "set_member remove_member set_stage_budget",

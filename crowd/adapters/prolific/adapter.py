@@ -18,6 +18,7 @@ from crowd.adapters.base import (
     CallThrottling,
     Capabilities,
     EarlierSuccess,
+    Letter,
     MarketplaceDownError,
     MarketplaceRefusedError,
     Money,
@@ -29,9 +30,10 @@ from crowd.adapters.base import (
     Unknown,
 )
 from crowd.adapters.link import LinkAdapter
-from crowd.adapters.outcomes import GARBAGE, describe_garbage
+from crowd.adapters.outcomes import GARBAGE, describe_garbage, reading
 from crowd.adapters.prolific.client import LEAST_REJECTION, Document, NotFoundError, ProlificClient
 from crowd.adapters.prolific.signatures import UnknownKeyError, verify_arrival
+from crowd.completion_codes import PARTIAL, SCREENED_OUT
 from crowd.models import Assignment, Endpoint, PanelSubmission
 
 #: Work that nobody reviewed is paid by itself after so long.
@@ -58,6 +60,8 @@ CATEGORIES = (
     "UNSUPP_DEVICE",
     "OTHER",
 )
+#: The type of a code that pays a fixed sum to those who are screened out.
+_FIXED_SCREEN_OUT = "FIXED_SCREENOUT"
 #: What happens at Prolific to those who come back with a code, by its type.
 _ACTIONS: dict[str, list[Document]] = {
     "COMPLETED": [{"action": "MANUALLY_REVIEW"}],
@@ -91,7 +95,7 @@ class ProlificAdapter(LinkAdapter):
             in_frame_submit=False,
             groups=True,
             blocks=False,
-            messages=False,
+            messages=True,
             fee_tiers=False,
             currency=self._currency,
         )
@@ -148,10 +152,7 @@ class ProlificAdapter(LinkAdapter):
             "description": study.description,
             "external_study_url": _with_placeholders(study.entry_url),
             "prolific_id_option": "url_parameters",
-            "completion_codes": [
-                {"code": code, "code_type": kind, "actor": "participant", "actions": _ACTIONS[kind]}
-                for kind, code in study.codes.items()
-            ],
+            "completion_codes": [_code(study, kind, code) for kind, code in study.codes.items()],
             "total_available_places": study.places,
             "estimated_completion_time": study.minutes,
             "maximum_allowed_time": study.longest_minutes,
@@ -239,7 +240,8 @@ class ProlificAdapter(LinkAdapter):
         for row in rows:
             said = there.get(row.external_id)
             state = _SUBMITTED.get(said.status) if said else None
-            if said is None or state is None or (states and state not in states):
+            unknown = state == "approved" and said and said.status != "APPROVED" and row.paid_cents is None
+            if said is None or state is None or unknown or (states and state not in states):
                 continue
             assert row.stored_at is not None
             submitted_at = said.completed_at or said.seen_at
@@ -297,6 +299,61 @@ class ProlificAdapter(LinkAdapter):
         """Ask a participant to return a submission, in a message with the reason."""
         asked = self._client.request_return(ref, [why])
         return CallSuccess(ref) if isinstance(asked, CallSuccess) else asked
+
+    def pay_in_part(self, ref: str, *, code: str, percent: int, note: str) -> Outcome[str]:
+        """Complete a submission for the participant with the code that pays a share of the reward."""
+        data: Document = {"percentage_of_reward": percent}
+        if note:
+            data["message_to_participant"] = note
+        outcome = self._client.move_submission(
+            ref, "COMPLETE", completion_code=code, completion_code_data=data
+        )
+        if not isinstance(outcome, CallRefusal):
+            return CallSuccess(ref, outcome.raw) if isinstance(outcome, CallSuccess) else outcome
+        try:
+            there = self._client.submission(ref)
+        except (MarketplaceDownError, MarketplaceRefusedError, *GARBAGE):
+            return outcome
+        return EarlierSuccess(ref) if there.get("status") == "PARTIALLY APPROVED" else outcome
+
+    # Messages
+
+    def write_to(
+        self, participants: Sequence[str], text: str, *, study: str, group: str = ""
+    ) -> Outcome[dict[str, str]]:
+        """Write to one participant, to several or to a group; none of the three may be repeated."""
+        if group:
+            sent = self._client.write_to_group(group, text, study)
+        elif len(participants) == 1:
+            sent = self._client.send_message(participants[0], text, study)
+        else:
+            sent = self._client.send_messages(participants, text, study)
+        return CallSuccess({}) if isinstance(sent, CallSuccess) else sent
+
+    def was_written(self, participants: Sequence[str], text: str, *, since: datetime) -> int | None:
+        """Count those among whose messages is one of ours with this text."""
+        return sum(
+            any(
+                each["body"] == text and each["sender_id"] != participant
+                for each in self._client.messages_with(participant, since)
+            )
+            for participant in participants
+        )
+
+    def unread_letters(self) -> Sequence[Letter]:
+        """What participants wrote and Prolific counts as unread."""
+        with reading():
+            return [
+                Letter(
+                    ref=str(each["id"]),
+                    participant=str(each["sender_id"]),
+                    study=str((each.get("data") or {}).get("study_id") or ""),
+                    category=str((each.get("data") or {}).get("category") or ""),
+                    body=str(each["body"]),
+                    sent_at=_time(each, "sent_at") or _EPOCH,
+                )
+                for each in self._client.unread_messages()
+            ]
 
     def subscribe(self, event_types: Sequence[str], target_url: str) -> str:
         """Subscribe to events that are not subscribed to yet; the workspace's secret."""
@@ -357,6 +414,23 @@ class ProlificAdapter(LinkAdapter):
         return self._client.remove_from_group(group, [worker])
 
 
+def _code(study: StudySpec, kind: str, code: str) -> Document:
+    """A completion code: who uses it, and what happens then."""
+    actor, actions = "participant", _ACTIONS.get(kind, [])
+    if kind == PARTIAL:
+        actor, actions = "researcher", [{"action": "DYNAMIC_PAYMENT"}]
+    elif kind == SCREENED_OUT and study.screen_out is not None:
+        kind = _FIXED_SCREEN_OUT
+        actions = [
+            {
+                "action": "FIXED_SCREEN_OUT_PAYMENT",
+                "fixed_screen_out_reward": study.screen_out.minor,
+                "slots": study.screen_out_slots,
+            }
+        ]
+    return {"code": code, "code_type": kind, "actor": actor, "actions": actions}
+
+
 def _with_placeholders(entry_url: str) -> str:
     return (
         f"{entry_url}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
@@ -383,6 +457,7 @@ def _row(said: Document) -> PanelRow:
             started_at=_time(said, "started_at"),
             completed_at=_time(said),
             return_requested=bool(said.get("return_requested")),
+            reward=round(float(said["reward"])) if said.get("reward") is not None else None,
         )
     except GARBAGE as error:
         raise MarketplaceDownError(describe_garbage(error)) from error

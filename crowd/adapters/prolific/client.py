@@ -8,7 +8,7 @@ marketplaces do; reads raise `MarketplaceDownError` or `MarketplaceRefusedError`
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -420,6 +420,19 @@ class ProlificClient:
         return self.change(
             "POST", "/api/v1/messages/bulk/", {"ids": list(participants), "body": body, "study_id": study}
         )
+
+    def write_to_group(self, group: str, body: str, study: str) -> Outcome[str]:
+        """Write the same to all participants of a group."""
+        return self.change(
+            "POST",
+            "/api/v1/messages/participant-group/",
+            {"participant_group_id": group, "body": body, "study_id": study},
+        )
+
+    def messages_with(self, participant: str, since: datetime) -> list[Document]:
+        """What was written to and by a participant since a moment."""
+        moment = since.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return list(self.read("/api/v1/messages/", user_id=participant, created_after=moment)["results"])
 
     def unread_messages(self) -> list[Document]:
         """What participants wrote that nobody read yet."""

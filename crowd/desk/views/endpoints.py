@@ -18,7 +18,7 @@ from crowd.desk.endpoints import EndpointForm
 from crowd.errors import CrowdError
 from crowd.models import Endpoint
 from crowd.services.endpoints import create_endpoint
-from crowd.services.panels import subscribe_hooks
+from crowd.services.panels import ask_balance, subscribe_hooks
 from web.forms import read_form, run_action
 
 SETTINGS = "desk:my_settings"
@@ -57,7 +57,9 @@ def check(request: HttpRequest, *, endpoint: str) -> HttpResponse:
 
     def action() -> str:
         try:
-            balance = registry.adapter(row).check()
+            balance = (ask_balance(row, force=True) if row.is_panel else None) or registry.adapter(
+                row
+            ).check()
         except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
             raise CrowdError(f"{row.label}: {error}") from error
         return f"{row.label} answers; {dollars(balance.available.minor)} {row.currency} can be spent."
@@ -71,7 +73,7 @@ def hooks(request: HttpRequest, *, endpoint: str) -> HttpResponse:
     row = get_object_or_404(Endpoint, name=endpoint)
 
     def action() -> str:
-        if row.protocol not in Endpoint.PANELS:
+        if not row.is_panel:
             raise CrowdError(f"{row.label} is no panel, and sends no hooks.")
         address = subscribe_hooks(row)
         security.log("endpoint.hooks", name=row.name, by=request.user.get_username())

@@ -1,22 +1,26 @@
 """A stage's study at a panel: its places, what became of the people it sent, and what needs a person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST, require_safe
 
+from core.money.amounts import dollars
+from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.forms import WhyForm
+from crowd.desk.forms import AmountForm, LetterForm, PanelTermsForm, PartForm, WhyForm
 from crowd.errors import CrowdError
-from crowd.models import Assignment, Endpoint, PanelStudy, PanelSubmission
-from crowd.services import panels
+from crowd.models import Assignment, Group, PanelStudy, PanelSubmission
+from crowd.selectors import panel_balances
+from crowd.services import panel_messages, panel_pay, panels
 from web.access import Role
 from web.forms import read_form, run_action
+from web.pages import show
 from web.table_pages import respond
 from web.tables import Choices, Column, Grid, GridRequest
 
@@ -47,7 +51,7 @@ class StatusCount:
 
 
 def _refuse_elsewhere(access: StageAccess) -> None:
-    if access.stage.endpoint.protocol not in Endpoint.PANELS:
+    if not access.stage.endpoint.is_panel:
         raise CrowdError(f"{access.stage.endpoint.label} is no panel.")
 
 
@@ -78,8 +82,24 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         wanted=panels.wanted_places(access.stage),
         counts=_counts(all_rows),
         unanswered=len(panels.unanswered(access.stage)) if study else 0,
+        unbooked=list(panel_pay.unbooked_parts(access.stage)[:_SHOWN]),
+        screen_outs=panel_pay.unbooked_screen_outs(study).count() if study else 0,
+        payable=panel_pay.PAYABLE_IN_PART,
+        unread=panel_messages.received(study).filter(read_at=None).count() if study else 0,
+        balance=panel_balances.latest(access.stage.endpoint),
+        terms=PanelTermsForm(initial=_terms(study)),
         why_form=WhyForm(),
     )
+
+
+def _terms(study: PanelStudy | None) -> dict[str, object]:
+    if study is None:
+        return {}
+    return {
+        "screen_out": study.screen_out_cents or None,
+        "slots": study.screen_out_slots or None,
+        "pays_in_part": study.pays_in_part,
+    }
 
 
 def _counts(rows: QuerySet[PanelSubmission]) -> Sequence[StatusCount]:
@@ -112,3 +132,141 @@ def ask_return(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
         return "The participant will be asked to return this submission."
 
     return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
+
+
+@require_POST
+@on_stage(Role.MANAGER, spends=True)
+def set_terms(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Say what the study pays beside whole rewards, before it is made."""
+
+    def action() -> str:
+        _refuse_elsewhere(access)
+        given = read_form(PanelTermsForm(request.POST))
+        panel_pay.set_terms(
+            panels.study_of(access.stage),
+            screen_out_cents=given["screen_out"] or 0,
+            screen_out_slots=given["slots"] or 0,
+            pays_in_part=given["pays_in_part"],
+            actor=access.user,
+        )
+        return "These terms go with the study when the stage opens."
+
+    return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
+
+
+@require_POST
+@on_stage(Role.MANAGER, spends=True)
+def pay_in_part(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Pay a participant a share of the reward, which ends their submission."""
+    submission = get_object_or_404(PanelSubmission, pk=pk, study__stage=access.stage)
+
+    def action() -> str:
+        _refuse_elsewhere(access)
+        given = read_form(PartForm(request.POST))
+        panel_pay.pay_in_part(submission, percent=given["percent"], note=given["note"], actor=access.user)
+        return f"{given['percent']} percent of the reward will be paid."
+
+    return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
+
+
+@require_POST
+@on_stage(Role.MANAGER, spends=True)
+def state_amount(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Say what was paid in part on the panel's own pages."""
+    submission = get_object_or_404(PanelSubmission, pk=pk, study__stage=access.stage)
+
+    def action() -> str:
+        _refuse_elsewhere(access)
+        cents = read_form(AmountForm(request.POST))["amount"]
+        panel_pay.state_amount(submission, cents=cents, actor=access.user)
+        return f"Booked: {dollars(cents)}."
+
+    return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
+
+
+#: Letters and messages on one page.
+_SHOWN = 50
+
+
+@on_stage()
+def messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """What participants wrote, what was written to them, and a form to write."""
+    study = PanelStudy.objects.filter(stage=access.stage).first()
+    choices = _readers(access, study)
+    first = {"to": request.GET.get("to", "")}
+    form = LetterForm(request.POST or None, choices=choices, initial=first)
+    if request.method == "POST":
+        if not access.manages or study is None:
+            raise Http404("Only managers write to participants.")
+        if form.is_valid():
+
+            def action() -> str:
+                _refuse_elsewhere(access)
+                return _write(access, study, form.cleaned_data)
+
+            return run_action(request, action, "desk:panel_messages", access.project.slug, access.stage.slug)
+    received = list(panel_messages.received(study)[:_SHOWN]) if study else []
+    return show(
+        request,
+        "panel_messages.html",
+        access,
+        study=study,
+        form=form,
+        received=received,
+        unread=sum(each.read_at is None for each in received),
+        sent=list(panel_messages.sent(access.stage)[:_SHOWN]),
+        can_write=bool(study and study.external_id and access.manages),
+        status=422 if form.is_bound else 200,
+    )
+
+
+def _readers(access: StageAccess, study: PanelStudy | None) -> list[tuple[str, str]]:
+    """Whom a message can go to: everybody by status, the groups that we keep there, and each participant."""
+    if study is None:
+        return []
+    rows = PanelSubmission.objects.filter(study=study)
+    by_status = [
+        (f"status:{each.status}", f"All who are {each.status.lower()} ({each.count})")
+        for each in _counts(rows)
+    ]
+    groups = Group.objects.filter(endpoint=study.endpoint_id, stage__project=access.project)
+    kept = [
+        (f"group:{each.pk}", f"Group {each.name}")
+        for each in groups.exclude(external_id="").order_by("name")[:_SHOWN]
+    ]
+    people = rows.order_by("-started_at", "-pk").values_list("participant", flat=True)[:1_000]
+    return [*by_status, *kept, *((f"participant:{each}", each) for each in dict.fromkeys(people))]
+
+
+def _write(access: StageAccess, study: PanelStudy, letter: Mapping[str, str]) -> str:
+    kind, _, name = letter["to"].partition(":")
+    if kind == "group":
+        group = get_object_or_404(Group, pk=name, stage__project=access.project)
+        panel_messages.write_to_group(study, group, text=letter["text"], actor=access.user)
+        return "The message goes to the group."
+    rows = PanelSubmission.objects.filter(study=study)
+    chosen = rows.filter(status=name) if kind == "status" else rows.filter(participant=name)
+    readers = list(chosen.values_list("participant", flat=True).distinct())
+    panel_messages.write_to_participants(study, readers, text=letter["text"], actor=access.user)
+    return f"The message goes to {len(readers)} participant{'' if len(readers) == 1 else 's'}."
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def read_messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Ask the panel for what participants wrote, or note what is shown as read."""
+
+    def action() -> str:
+        _refuse_elsewhere(access)
+        study = panels.study_of(access.stage)
+        if "read" in request.POST:
+            keys = [int(key) for key in request.POST.getlist("read") if key.isdigit()]
+            panel_messages.note_read(study, keys=keys)
+            return "Noted as read."
+        try:
+            new = panel_messages.sync_messages(access.stage.endpoint, force=True)
+        except (MarketplaceDownError, MarketplaceRefusedError) as error:
+            raise CrowdError(f"{access.stage.endpoint.label}: {error}") from error
+        return f"Read: {new} new message{'' if new == 1 else 's'}."
+
+    return run_action(request, action, "desk:panel_messages", access.project.slug, access.stage.slug)

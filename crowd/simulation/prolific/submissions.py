@@ -245,6 +245,7 @@ def _screen_out(state: State, study_id: str, submission: Thing, reward: int) -> 
     slots["slots"] -= 1
     state.save(study)
     pay(state, "screen_out", submission, cost_of(state, reward))
+    submission["reward"] = reward
     set_status(state, submission, "SCREENED OUT")
     study = study_of(state, study_id)
     if slots["slots"] == 0 and study["status"] == "ACTIVE":
@@ -517,16 +518,19 @@ def _complete_for(state: State, submission: Thing, body: Thing) -> Thing:
         raise field_error("completion_code", "No code of this study with the actor researcher.")
     if submission["completed_at"] and submission["entered_code"] == code["code"]:
         return submission
-    if submission["status"] != "ACTIVE":
+    is_dynamic = any(each["action"] == "DYNAMIC_PAYMENT" for each in code["actions"])
+    waits = is_dynamic and submission["status"] == "AWAITING REVIEW"
+    if submission["status"] != "ACTIVE" and not waits:
         raise RefusalError(f"A submission that is {submission['status']} cannot do COMPLETE.")
     share = (body.get("completion_code_data") or {}).get("percentage_of_reward")
-    is_dynamic = any(each["action"] == "DYNAMIC_PAYMENT" for each in code["actions"])
     if is_dynamic and share is None:
         raise field_error("completion_code_data", "percentage_of_reward is needed: 8 to 99.")
     _hand_in(state, study, submission, code["code"])
     _run_actions(state, study["id"], submission, code["actions"])
     if is_dynamic and share is not None:
-        pay(state, "partial", submission, cost_of(state, -(-study["reward"] * share // 100)))
+        amount = -(-study["reward"] * share // 100)
+        pay(state, "partial", submission, cost_of(state, amount))
+        submission["reward"] = amount
         set_status(state, submission, "PARTIALLY APPROVED")
     return submission
 
@@ -636,7 +640,9 @@ def _short(submission: Thing) -> Thing:
         "has_siblings",
         "return_requested",
     )
-    return {**{name: submission[name] for name in names}, "study_code": submission["entered_code"]}
+    short = {**{name: submission[name] for name in names}, "study_code": submission["entered_code"]}
+    # Not in the contract; the panel's own command-line client reads it.
+    return short | ({"reward": submission["reward"]} if "reward" in submission else {})
 
 
 def _view(submission: Thing) -> Thing:

@@ -10,20 +10,27 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from django.db.models import F
+from django.db.models import F, Sum
 from django.utils import timezone
 
 from crowd.adapters.prolific.client import ProlificClient
-from crowd.models import Assignment, EndpointRound, MarketOperation, PanelStudy
+from crowd.models import (
+    Assignment,
+    EndpointRound,
+    LedgerEntry,
+    MarketOperation,
+    PanelStudy,
+    PanelSubmission,
+)
 from crowd.outbox import dispatch as outbox
-from crowd.services import panels, review, stages
+from crowd.services import panel_messages, panel_pay, panels, review, stages
 from crowd.services.tick import tick
 from tests.crowd.panels.test_stages import Participant, endpoint, panel, server  # noqa: F401  # fixtures
 from tests.crowd.world import make_stage
 
 pytestmark = pytest.mark.django_db
 Kind, State = MarketOperation.Kind, MarketOperation.State
-RUNS = int(os.environ.get("PANEL_RUNS", "4"))
+RUNS = int(os.environ.get("PANEL_RUNS", "3"))
 #: Where a process may die: before and after each of these.
 STEPS = (
     (ProlificClient, "call"),
@@ -87,8 +94,14 @@ def live_through(panel, fate, rounds):  # noqa: F811  # the fixture's value
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, monkeypatch, seed):  # noqa: F811
-    """One study, each submission rewarded once, each bonus at most once, and known where it is not."""
-    stage = make_stage(endpoint, items=["tea"], redundancy=3, expected_seconds=30, reward_cents=20)
+    """One study, each submission paid once, in whole, in part or as a screen-out, each bonus at most once.
+
+    What is not known is a person's to decide; the books agree with what was paid.
+    """
+    stage = make_stage(endpoint, items=["tea"], redundancy=4, expected_seconds=30, reward_cents=20)
+    panel_pay.set_terms(
+        panels.study_of(stage), screen_out_cents=5, screen_out_slots=2, pays_in_part=True, actor=None
+    )
     stages.open_stage(stage=stage)
     fate = Fate(seed, monkeypatch)
     live_through(panel, fate, 4)
@@ -98,8 +111,14 @@ def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, 
     name = f"distillery/{study.key.hex}"
     assert [each["internal_name"] for each in panel.get("/studies/")["results"]].count(name) == 1
     before = len(panel.get("/_control/payments")["payments"])
+    leaver, unfit = Participant(panel, client, stage), Participant(panel, client, stage)
+    leaver.open()
+    panel.control("complete", submission_id=unfit.submission, code=study.codes["SCREENED_OUT"])
     people = [Participant(panel, client, stage).finish() for _ in range(3)]
     live_through(panel, fate, 2)
+    left = PanelSubmission.objects.get(external_id=leaver.submission)
+    panel_pay.pay_in_part(left, percent=50, note="", actor=None)
+    [letter] = panel_messages.write_to_participants(study, [leaver.person], text="Thank you.", actor=None)
     for number, person in enumerate(people):
         review.bonus(assignment=person.work, actor=None, cents=10 + number, reason="Good.", purpose="q")
     fate.active = True
@@ -107,9 +126,9 @@ def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, 
     fate.active = False
     for _ in range(2):
         panel.control("clock", seconds=1800)
-        MarketOperation.objects.filter(kind=Kind.BONUS, first_sent_at__isnull=False).update(
-            first_sent_at=F("first_sent_at") - timedelta(minutes=40)
-        )
+        MarketOperation.objects.filter(
+            kind__in=[Kind.BONUS, Kind.MESSAGE], first_sent_at__isnull=False
+        ).update(first_sent_at=F("first_sent_at") - timedelta(minutes=40))
         live_through(panel, fate, 3)
     paid = panel.get("/_control/payments")["payments"][before:]
     rewards = Counter(each["submission_id"] for each in paid if each["kind"] == "reward")
@@ -119,10 +138,30 @@ def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, 
     for operation in MarketOperation.objects.filter(kind=Kind.BONUS).select_related("assignment"):
         was_paid = bool(bonuses[operation.assignment.external_id])
         assert operation.state == State.CONFIRMED if was_paid else operation.needs_person, operation
-    assert set(Assignment.objects.values_list("state", flat=True)) == {Assignment.State.APPROVED}
+    others = sorted(
+        (each["kind"], each["submission_id"]) for each in paid if each["kind"] in ("partial", "screen_out")
+    )
+    assert others == [("partial", leaver.submission), ("screen_out", unfit.submission)]
+    written = panel.get(f"/messages/?user_id={leaver.person}")["results"]
+    letter.refresh_from_db()
+    assert len(written) <= 1
+    assert letter.needs_person or (letter.state == State.CONFIRMED and len(written) == 1)
+    states = Counter(Assignment.objects.values_list("state", flat=True))
+    assert states == {Assignment.State.APPROVED: 3, Assignment.State.ENDED: 1}
     stage.refresh_from_db()
     in_doubt = sum(
         operation.amount_cents + operation.fee_cents
         for operation in MarketOperation.objects.filter(kind=Kind.BONUS, needs_person=True)
     )
-    assert stage.reserved_cents == in_doubt
+    # One place and one slot of a screen-out are still open.
+    place = 20 + stage.hits.get().fee_cents
+    slot = PanelStudy.objects.get(stage=stage)
+    assert slot.screen_out_left == 1
+    assert stage.reserved_cents == in_doubt + place + slot.screen_out_cents + slot.screen_out_fee_cents
+    booked = LedgerEntry.objects.filter(stage=stage, kind="spend").aggregate(n=Sum("cents"))["n"]
+    doubted = sum(each["amount"] for each in paid if each["kind"] == "bonus") - sum(
+        MarketOperation.objects.filter(kind=Kind.BONUS, state=State.CONFIRMED).values_list(
+            "amount_cents", flat=True
+        )
+    )
+    assert booked + doubted == sum(each["amount"] for each in paid)

@@ -1,0 +1,294 @@
+"""What panels pay beside whole rewards: a part of one, and a fixed sum to those who are screened out.
+
+A part is asked for by us, or given on the panel's own pages; either way it is booked when the panel says that
+it was paid, at the amount that was paid. Screen-outs are paid by the panel itself, by the code that the
+person comes back with; their money is set aside with the study, slot by slot.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from core.money.amounts import dollars
+from core.money.fees import reward_fee
+from core.projects.services import record
+from crowd import budget
+from crowd.budget import Cost, MovementPurpose
+from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, PARTIAL, make_code
+from crowd.errors import BudgetError, CrowdError
+from crowd.models import Assignment, MarketOperation, PanelStudy, PanelSubmission, Stage
+from crowd.outbox.planning import NOTHING, plan
+from crowd.services import decisions
+
+State, Kind = Assignment.State, MarketOperation.Kind
+#: The panel's words for what was paid in part, and for who was screened out.
+IN_PART, SCREENED_OUT = "PARTIALLY APPROVED", "SCREENED OUT"
+#: Statuses in which a part can be paid.
+PAYABLE_IN_PART = ("ACTIVE", "AWAITING REVIEW")
+#: Reasons of movements in the ledger.
+PART_REASON, SCREEN_OUT_REASON = "part of the reward", "screen-out"
+
+
+# Terms of a study, set before it is made.
+
+
+@transaction.atomic
+def set_terms(
+    study: PanelStudy, *, screen_out_cents: int, screen_out_slots: int, pays_in_part: bool, actor: Any
+) -> None:
+    """Say what a study pays beside whole rewards. Raises CrowdError once it was asked for at the panel."""
+    stage = study.stage
+    if bool(screen_out_cents) != bool(screen_out_slots):
+        raise CrowdError("Paid screen-outs need both, the amount and how many there may be.")
+    if screen_out_cents and not 0 < screen_out_cents < stage.reward_cents:
+        raise CrowdError(
+            f"A screen-out is paid less than the reward of {dollars(stage.reward_cents)}, at least a cent."
+        )
+    codes = {kind: code for kind, code in study.codes.items() if kind != PARTIAL}
+    if pays_in_part:
+        codes[PARTIAL] = study.codes.get(PARTIAL) or make_code()
+    asked = MarketOperation.objects.filter(stage=stage, kind=Kind.STUDY).exclude(
+        state=MarketOperation.State.REFUSED
+    )
+    if study.external_id or asked.exists():
+        raise CrowdError("The study is there already; a panel takes these terms with a new study only.")
+    PanelStudy.objects.filter(pk=study.pk).update(
+        screen_out_cents=screen_out_cents,
+        screen_out_slots=screen_out_slots,
+        screen_out_fee_cents=_fee(stage, screen_out_cents),
+        pays_in_part=pays_in_part,
+        codes=codes,
+    )
+    record(
+        project=stage.project,
+        action="panel.terms",
+        subject=stage.slug,
+        actor=actor,
+        details={
+            "screen_out_cents": screen_out_cents,
+            "screen_out_slots": screen_out_slots,
+            "pays_in_part": pays_in_part,
+        },
+    )
+
+
+def _fee(stage: Stage, cents: int) -> int:
+    if not cents:
+        return 0
+    return reward_fee(stage.endpoint.fee_profile, reward_cents=cents, max_assignments=1)
+
+
+def screen_out_cost(study: PanelStudy | None) -> Cost:
+    """What all slots of a study may cost."""
+    if study is None:
+        return NOTHING
+    return Cost(study.screen_out_cents, study.screen_out_fee_cents) * study.screen_out_slots
+
+
+def follow_fee(stage: Stage) -> None:
+    """Take the account's fee, as it was just told, for screen-outs too."""
+    study = PanelStudy.objects.filter(stage=stage, external_id="").exclude(screen_out_cents=0).first()
+    if study is not None:
+        PanelStudy.objects.filter(pk=study.pk).update(
+            screen_out_fee_cents=_fee(stage, study.screen_out_cents)
+        )
+
+
+def release_slots(study: PanelStudy, *, at: datetime) -> None:
+    """Give back what is set aside for screen-outs that will not happen; in the caller's transaction."""
+    left = study.screen_out_left
+    if left and PanelStudy.objects.filter(pk=study.pk, screen_out_left=left).update(screen_out_left=0):
+        cost = Cost(study.screen_out_cents, study.screen_out_fee_cents) * left
+        budget.release(study.stage, cost, MovementPurpose("unused screen-outs"), at=at)
+        study.screen_out_left = 0
+
+
+# A part of a reward.
+
+
+@transaction.atomic
+def pay_in_part(submission: PanelSubmission, *, percent: int, note: str, actor: Any) -> MarketOperation:
+    """Plan to end a submission with a share of the reward; once for each submission.
+
+    Raises CrowdError for a person who has no work here, and BudgetError where the share of unfinished work
+    does not fit the budget: its place goes to another person, who gets the whole reward.
+    """
+    study = submission.study
+    stage = study.stage
+    if not LEAST_PERCENT <= percent <= MOST_PERCENT:
+        raise CrowdError(f"A part is {LEAST_PERCENT} to {MOST_PERCENT} percent of the reward.")
+    if not study.pays_in_part or PARTIAL not in study.codes:
+        raise CrowdError("This study was made without a code for parts of a reward.")
+    if submission.status not in PAYABLE_IN_PART:
+        raise CrowdError(f"This submission is {submission.status.lower()} at the panel.")
+    rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related("hit")
+    work = rows.filter(stage=stage, external_id=submission.external_id).first()
+    if work is None or work.state not in (State.WORKING, State.STORED, State.SUBMITTED):
+        raise CrowdError("This person has no work here of which a part could be paid.")
+    decided = MarketOperation.objects.filter(assignment=work, kind__in=[Kind.APPROVE, Kind.REJECT]).exclude(
+        state=MarketOperation.State.REFUSED
+    )
+    if decided.exists():
+        raise CrowdError("A decision on this work is on its way already, or was made.")
+    cents = share_of(work.hit.reward_cents, percent)
+    operation = plan(
+        kind=Kind.PARTIAL,
+        endpoint=stage.endpoint,
+        stage=stage,
+        assignment=work,
+        target=f"submission:{submission.pk}",
+        purpose="part of the reward",
+        payload={
+            "ref": submission.external_id,
+            "code": study.codes[PARTIAL],
+            "percent": percent,
+            "note": note.strip()[:1000],
+        },
+        cost=_part(work, cents) if work.state == State.WORKING else NOTHING,
+    )
+    record(
+        project=stage.project,
+        action="submission.paid_in_part",
+        subject=submission.external_id,
+        actor=actor,
+        details={"percent": percent, "cents": cents, "note": note.strip()[:300]},
+    )
+    return operation
+
+
+def share_of(reward_cents: int, percent: int) -> int:
+    """A share in whole cents, rounded up."""
+    return -(-reward_cents * percent // 100)
+
+
+def _part(work: Assignment, cents: int) -> Cost:
+    return Cost(cents, decisions.share_of_fee(work.hit, cents))
+
+
+def state_amount(submission: PanelSubmission, *, cents: int, actor: Any) -> None:
+    """A person says what the panel paid in part, where it does not say so itself; then it is booked."""
+    stage = submission.study.stage
+    with transaction.atomic():
+        work = (
+            Assignment.objects.select_for_update(no_key=True, of=("self",))
+            .select_related("hit", "stage", "worker")
+            .filter(stage=stage, external_id=submission.external_id)
+            .first()
+        )
+        if submission.status != IN_PART or work is None:
+            raise CrowdError("Nothing was paid in part for this submission.")
+        if work.paid_cents is not None:
+            raise CrowdError("What was paid is booked already.")
+        if not 0 < cents < work.hit.reward_cents:
+            raise CrowdError(f"A part is less than the reward of {dollars(work.hit.reward_cents)}.")
+        _book_part(work, cents, at=timezone.now())
+        record(
+            project=stage.project,
+            action="submission.amount_stated",
+            subject=submission.external_id,
+            actor=actor,
+            details={"cents": cents},
+        )
+
+
+# What the panel says was paid, in the transaction that stores it.
+
+
+def book_parts(works: Iterable[Assignment], said: dict[str, PanelSubmission], *, at: datetime) -> None:
+    """Book each at what was paid; of which nobody knows how much was paid waits for a person."""
+    for work in works:
+        amount = _amount(work, said[work.external_id])
+        if amount is None:
+            decisions.held(work, note="Paid in part at the panel, which does not say how much.")
+            continue
+        try:
+            with transaction.atomic():
+                _book_part(work, amount, at=at)
+        except BudgetError as error:
+            note = f"Paid in part at the panel, but not booked here: {error}"
+            Assignment.objects.filter(pk=work.pk).update(held=True, note=note[:300])
+
+
+def _amount(work: Assignment, said: PanelSubmission) -> int | None:
+    """What the panel says, where that is a part; else what we asked for."""
+    reward = work.hit.reward_cents
+    if said.reward_cents is not None and 0 < said.reward_cents < reward:
+        return said.reward_cents
+    asked = _asked(work)
+    return share_of(reward, asked.payload["percent"]) if asked else None
+
+
+def _asked(work: Assignment) -> MarketOperation | None:
+    return (
+        MarketOperation.objects.filter(assignment=work, kind=Kind.PARTIAL)
+        .exclude(state=MarketOperation.State.REFUSED)
+        .first()
+    )
+
+
+def _book_part(work: Assignment, cents: int, *, at: datetime) -> None:
+    """An answer is approved at its part; unfinished work is over, its part paid beside the place's money."""
+    if not Assignment.objects.filter(pk=work.pk, paid_cents=None).update(paid_cents=cents):
+        return
+    work.paid_cents = cents
+    asked = _asked(work)
+    if asked is not None and asked.amount_cents:
+        cost = Cost(asked.amount_cents, asked.fee_cents)
+        budget.release(work.stage, cost, MovementPurpose("booked as paid", operation=asked), at=at)
+    if work.state == State.WORKING:
+        cost = _part(work, cents)
+        budget.reserve(work.stage, cost, MovementPurpose("for a part", assignment=work), at=at)
+        budget.spend(work.stage, cost, MovementPurpose(PART_REASON, assignment=work), at=at)
+        decisions.ended(work)
+    elif work.submitted_at is not None:
+        decisions.approved(work, at=at)
+    # What was answered and not listed is collected as approved work, at its part.
+
+
+def unbooked_parts(stage: Stage) -> QuerySet[PanelSubmission]:
+    """Submissions that were paid in part and whose amount is not booked."""
+    work = Assignment.objects.filter(stage=stage, external_id=OuterRef("external_id"), paid_cents=None)
+    return PanelSubmission.objects.filter(Exists(work), study__stage=stage, status=IN_PART).order_by("pk")
+
+
+def count_unfinished_parts(stage: Stage) -> int:
+    """Places of the study that were paid in part without an answer: somebody else has to come for each."""
+    return Assignment.objects.filter(stage=stage, state=State.ENDED, paid_cents__isnull=False).count()
+
+
+def book_screen_outs(study: PanelStudy, rows: Iterable[PanelSubmission], *, at: datetime) -> None:
+    """Book what the panel paid to those who were screened out, each once."""
+    if not study.screen_out_cents:
+        return
+    for row in rows:
+        mine = PanelSubmission.objects.filter(
+            study=study, external_id=row.external_id, screen_out_booked_at=None
+        )
+        paid = row.reward_cents if row.reward_cents is not None else study.screen_out_cents
+        if not paid or not mine.update(screen_out_booked_at=at):
+            continue
+        cost, what = Cost(paid, _fee(study.stage, paid)), MovementPurpose(SCREEN_OUT_REASON)
+        slot = Cost(study.screen_out_cents, study.screen_out_fee_cents)
+        had_slot = PanelStudy.objects.filter(pk=study.pk, screen_out_left__gt=0).update(
+            screen_out_left=F("screen_out_left") - 1
+        )
+        if had_slot and cost != slot:
+            budget.release(study.stage, slot, MovementPurpose("screen-out at another amount"), at=at)
+        if not had_slot or cost != slot:
+            try:
+                budget.reserve(study.stage, cost, what, at=at)
+            except BudgetError:
+                mine_again = PanelSubmission.objects.filter(study=study, external_id=row.external_id)
+                mine_again.update(screen_out_booked_at=None)
+                continue
+        budget.spend(study.stage, cost, what, at=at)
+
+
+def unbooked_screen_outs(study: PanelStudy) -> QuerySet[PanelSubmission]:
+    """Screen-outs that were paid and could not be booked, since the budget has no room for them."""
+    rows = PanelSubmission.objects.filter(study=study, status=SCREENED_OUT, screen_out_booked_at=None)
+    return rows.exclude(Q(reward_cents=0)) if study.screen_out_cents else rows.none()
