@@ -85,6 +85,7 @@ urlpatterns = [
     path(f"{_S}panel/read/", panel.read, name="read_panel"),
     path(f"{_S}panel/terms/", panel.set_terms, name="panel_terms"),
     path(f"{_S}panel/messages/", panel.messages, name="panel_messages"),
+    path(f"{_S}panel/messages/write/", panel.write_message, name="write_panel_message"),
     path(f"{_S}panel/messages/read/", panel.read_messages, name="read_panel_messages"),
     path(f"{_S}panel/<int:pk>/return/", panel.ask_return, name="ask_return"),
     path(f"{_S}panel/<int:pk>/part/", panel.pay_in_part, name="pay_in_part"),

@@ -65,7 +65,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", ACT, "manager"): """
         expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
         bonus release exclude exclude_person compensate resolve read_panel ask_return
-        panel_terms read_panel_messages pay_in_part state_part_amount
+        panel_terms read_panel_messages write_panel_message pay_in_part state_part_amount
     """,
     ("desk", FORM, "owner"): "edit_project",
     ("desk", ACT, "owner"): "set_member remove_member set_stage_budget",

@@ -139,7 +139,8 @@ def _crowd(
     }
     study = PanelStudy.objects.create(stage=stage, endpoint=endpoint, created_at=timezone.now())
     came = study.submissions.create(external_id="1", participant="2", status="ACTIVE", seen_at=timezone.now())
-    own["desk:ask_return"] = {"pk": came.pk}
+    for name in ("ask_return", "pay_in_part", "state_part_amount"):
+        own[f"desk:{name}"] = {"pk": came.pk}
     for name in ("worker", "exclude", "compensate", "person", "exclude_person"):
         own[f"desk:{name}"] = {"pk": work.worker_id}
     rooms["crowd"] = {"key": hit.key, "signed": "none", "endpoint": endpoint.name}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST, require_safe
@@ -188,23 +188,36 @@ def state_amount(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpR
 _SHOWN = 50
 
 
+@require_safe
 @on_stage()
 def messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """What participants wrote, what was written to them, and a form to write."""
     study = PanelStudy.objects.filter(stage=access.stage).first()
-    choices = _readers(access, study)
-    first = {"to": request.GET.get("to", "")}
-    form = LetterForm(request.POST or None, choices=choices, initial=first)
-    if request.method == "POST":
-        if not access.manages or study is None:
-            raise Http404("Only managers write to participants.")
-        if form.is_valid():
+    form = LetterForm(choices=_readers(access, study), initial={"to": request.GET.get("to", "")})
+    return _show_messages(request, access, study, form)
 
-            def action() -> str:
-                _refuse_elsewhere(access)
-                return _write(access, study, form.cleaned_data)
 
-            return run_action(request, action, "desk:panel_messages", access.project.slug, access.stage.slug)
+@require_POST
+@on_stage(Role.MANAGER)
+def write_message(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Write to participants; a form with a mistake is shown again with what was entered."""
+    study = PanelStudy.objects.filter(stage=access.stage).first()
+    form = LetterForm(request.POST, choices=_readers(access, study))
+    if study is not None and not form.is_valid():
+        return _show_messages(request, access, study, form)
+
+    def action() -> str:
+        _refuse_elsewhere(access)
+        if study is None:
+            raise CrowdError("The study is not at the panel yet.")
+        return _write(access, study, form.cleaned_data)
+
+    return run_action(request, action, "desk:panel_messages", access.project.slug, access.stage.slug)
+
+
+def _show_messages(
+    request: HttpRequest, access: StageAccess, study: PanelStudy | None, form: LetterForm
+) -> HttpResponse:
     received = list(panel_messages.received(study)[:_SHOWN]) if study else []
     return show(
         request,
@@ -213,7 +226,6 @@ def messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
         study=study,
         form=form,
         received=received,
-        unread=sum(each.read_at is None for each in received),
         sent=list(panel_messages.sent(access.stage)[:_SHOWN]),
         can_write=bool(study and study.external_id and access.manages),
         status=422 if form.is_bound else 200,

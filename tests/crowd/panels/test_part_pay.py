@@ -225,8 +225,11 @@ def test_what_participants_write_is_kept_once_and_read_on_the_desk(panel, stage,
     assert "&lt;b&gt;The page&lt;/b&gt; is blank" in page
     assert f'value="participant:{person.person}" selected' in page
     answer = {"to": f"participant:{person.person}", "text": "Please reload it."}
-    assert "goes to 1 participant" in client.post(f"{address}messages/", answer, follow=True).content.decode()
-    assert client.post(f"{address}messages/", {"to": "participant:x", "text": "y"}).status_code == 422
+    assert (
+        "goes to 1 participant"
+        in client.post(f"{address}messages/write/", answer, follow=True).content.decode()
+    )
+    assert client.post(f"{address}messages/write/", {"to": "participant:x", "text": "y"}).status_code == 422
     client.post(f"{address}messages/read/", {"read": [PanelMessage.objects.get().pk]})
     assert "unread" not in client.get(address).content.decode()
     work_on()
