@@ -6,7 +6,7 @@ from django.db.models import Model
 from core.sealing import seal, unseal
 from core.sealing.models import Canary
 from crowd.models import Endpoint
-from marketplace.models import AccessKey, PayeeDetails, Payout, PayoutLine, Worker
+from marketplace.models import AccessKey, PayeeDetails, Payout, PayoutLine, SigningKey, Worker
 from people import tokens
 from people.models import Guest, RosterRow, StudyLink
 
@@ -15,6 +15,7 @@ PURPOSE, _VALUE = "sealing.canary", "This key opens this database."
 SEALED: tuple[tuple[type[Model], str, str], ...] = (
     (Canary, "value_sealed", PURPOSE),
     (AccessKey, "secret_sealed", "marketplace.requester"),
+    (SigningKey, "private_key_sealed", "marketplace.topics"),
     (Worker, "payment_note_sealed", "marketplace.payment_note"),
     (PayeeDetails, "details_sealed", "marketplace.payee"),
     (PayeeDetails, "waiting_sealed", "marketplace.payee"),

@@ -270,6 +270,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
+    "marketplace-topics": {
+        "task": "notices.marketplace_topics",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
     "crowd-tick": {"task": "crowd.tick", "schedule": 5.0, "options": {"expires": 5}},
     "notices-look": {"task": "notices.look", "schedule": 60.0, "options": {"expires": 60}},
     "notices-deliver": {"task": "notices.deliver", "schedule": 60.0, "options": {"expires": 60}},
@@ -430,6 +435,8 @@ TRACES_KEPT_DAYS = env.integer("TRACES_KEPT_DAYS", 180)
 HINTS_LEAST_SECONDS = env.integer("HINTS_LEAST_SECONDS", 3)
 # A file of MaxMind's format (.mmdb) that has the countries of network addresses; empty: none.
 GEOIP_DATABASE = env.text("GEOIP_DATABASE")
+#: Hosts to which messages of topics may go: names, `*.example.org`, or `*`.
+MARKETPLACE_TOPIC_HOSTS = [each.lower() for each in env.words("MARKETPLACE_TOPIC_HOSTS", [])]
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)
 MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND", 200)
 #: With less free space in the data folder this installation is not ready.

@@ -1,4 +1,4 @@
-"""Notifications: which events a HIT type asks for, and putting them into the queues that requesters read."""
+"""Notifications: which events a HIT type asks for, and putting them into queues and topics."""
 
 import json
 import re
@@ -11,13 +11,16 @@ from urllib.parse import urlsplit
 from marketplace import clock
 from marketplace.errors import Refusal, invalid_value
 from marketplace.loopback import is_loopback
-from marketplace.models import HIT, HITType, Queue, QueuedEvent, Requester
+from marketplace.models import HIT, HITType, Queue, QueuedEvent, Requester, Topic
 from marketplace.signals import event_queued
+from marketplace.topics.delivery import send_soon
+from marketplace.topics.publishing import publish
 
-# Putting an event into the queue that a HIT type's notification specification names.
+# Putting an event into the queue, or publishing it to the topic, that a HIT type's specification names.
 #
-# The row is written in the transaction of what happened: an event is in the queue exactly when its cause was
-# committed. Nothing is ever sent anywhere; requesters fetch their events (`marketplace.sqs`).
+# Rows are written in the transaction of what happened: an event is there exactly when its cause was
+# committed. Requesters fetch events of queues (`marketplace.sqs`); those of topics are sent to whoever is
+# subscribed (`marketplace.topics`).
 
 #: Events for which the end of a HIT's life must be noticed even where nobody looks.
 OF_EXPIRY = frozenset({"HITExpired", "HITReviewable"})
@@ -50,7 +53,7 @@ def emit_event(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = 
 
 
 def put_event(requester: Requester, specification: Mapping[str, Any], event: Mapping[str, str]) -> None:
-    """Queue one event under a specification."""
+    """Queue or publish one event under a specification; a topic that was deleted meanwhile is passed over."""
     now = clock.now()
     body = json.dumps(
         {
@@ -60,6 +63,13 @@ def put_event(requester: Requester, specification: Mapping[str, Any], event: Map
             "Events": [event],
         }
     )
+    if specification["Transport"] == "SNS":
+        topic = Topic.objects.filter(arn=specification["Destination"], requester=requester).first()
+        if topic is not None:
+            topic.requester = requester
+            publish(topic, body, subject=str(int(now.timestamp() * 1000)))
+            send_soon()
+        return
     row = QueuedEvent.objects.create(
         requester=requester,
         queue=specification["Destination"],
@@ -85,17 +95,23 @@ MAX_DESTINATION = 255
 OWN_QUEUE = re.compile(r"/mturk/queues/[A-Za-z0-9_-]{1,80}")
 
 
-def check_specification(specification: Mapping[str, Any], *, ping: bool = False) -> dict[str, Any]:
+def check_specification(
+    requester: Requester, specification: Mapping[str, Any], *, ping: bool = False
+) -> dict[str, Any]:
     """The specification as it is kept; raises Refusal where this marketplace cannot follow it."""
-    if specification["Transport"] != "SQS":
+    transport = specification["Transport"]
+    if transport not in ("SQS", "SNS"):
         raise Refusal(
             "NotSupported",
-            f"This marketplace sends nothing by {specification['Transport']}, and nothing to other machines. "
-            "Use the Transport SQS and fetch the messages from here; nothing was changed.",
+            f"This marketplace sends no notifications by {transport}. Use the Transport SQS and fetch the "
+            "messages from here, or SNS with a topic of this marketplace; nothing was changed.",
         )
     if specification["Version"] not in VERSIONS:
         raise invalid_value("Version", f"use one of {', '.join(VERSIONS)}.")
-    check_destination(specification["Destination"])
+    if transport == "SNS":
+        _check_topic(requester, specification["Destination"])
+    else:
+        check_destination(specification["Destination"])
     event_types = list(dict.fromkeys(specification["EventTypes"]))
     if not event_types:
         raise invalid_value("EventTypes", "name at least one event.")
@@ -103,10 +119,25 @@ def check_specification(specification: Mapping[str, Any], *, ping: bool = False)
         raise invalid_value("EventTypes", "Ping is for SendTestEventNotification only.")
     return {
         "Destination": specification["Destination"],
-        "Transport": "SQS",
+        "Transport": transport,
         "Version": specification["Version"],
         "EventTypes": event_types,
     }
+
+
+def _check_topic(requester: Requester, destination: str) -> None:
+    if not Topic.objects.filter(arn=destination[:350], requester=requester).exists():
+        raise Refusal(
+            "InvalidTransportEndpoint",
+            "Destination must be the ARN of a topic of yours in this marketplace; make it with CreateTopic "
+            "of an SNS client that has the address of this endpoint.",
+        )
+
+
+def open_destination(requester: Requester, specification: Mapping[str, Any], now: datetime) -> None:
+    """Make the queue of a specification, unless it names a topic or the requester has the queue already."""
+    if specification["Transport"] == "SQS":
+        open_queue(requester, specification["Destination"], now)
 
 
 def check_destination(destination: str) -> None:
@@ -154,14 +185,14 @@ def update_specification(
     if specification is None and active is None:
         raise invalid_value("Notification", "give Notification, Active or both.")
     present = hit_type.notification
-    wanted = present if specification is None else check_specification(specification)
+    wanted = present if specification is None else check_specification(requester, specification)
     if wanted is None:
         raise invalid_value("Active", "this HIT type has no notification specification yet; give one.")
     if active is None:
         active = present["Active"] if present else True
     hit_type.notification = {**wanted, "Active": active}
     hit_type.save(update_fields=["notification"])
-    open_queue(requester, wanted["Destination"], now)
+    open_destination(requester, wanted, now)
     if wants_event(hit_type, *OF_EXPIRY):
         HIT.objects.filter(
             hit_type=hit_type, disposed_at=None, expires_at__gt=now, expiry_watched=False

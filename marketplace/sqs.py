@@ -23,6 +23,7 @@ from marketplace.protocol import errors, limiter, refusals, sigv4
 from marketplace.protocol.constraints import IntegerShape, ListOf, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.taskpages import site_url
+from marketplace.topics.publishing import queue_arn
 
 # Errors as clients of the queue service read them.
 
@@ -191,6 +192,8 @@ _SHAPES = {
     ),
     "GetQueueUrl": Structure({"QueueName": _QUEUE_NAME}, {"QueueOwnerAWSAccountId": Text()}),
     "CreateQueue": Structure({"QueueName": _QUEUE_NAME}),
+    "GetQueueAttributes": Structure({"QueueUrl": Text(1)}, {"AttributeNames": _NAMES}),
+    "ListQueues": Structure({}, {"QueueNamePrefix": Text(), "MaxResults": IntegerShape(32, 1, 1000)}),
 }
 
 
@@ -309,6 +312,31 @@ def _create(request: HttpRequest, requester: Requester, given: dict[str, Any]) -
     return {"QueueUrl": address}
 
 
+def _attributes(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
+    address = given["QueueUrl"]
+    queue = Queue.objects.filter(requester=requester, address=address).first()
+    if queue is None:
+        raise no_queue(address)
+    waiting = QueuedEvent.objects.filter(requester=requester, queue=address)
+    visible = _visible(requester, address, clock.now()).count()
+    attributes = {
+        "QueueArn": queue_arn(requester, address),
+        "ApproximateNumberOfMessages": str(visible),
+        "ApproximateNumberOfMessagesNotVisible": str(waiting.count() - visible),
+        "CreatedTimestamp": str(int(queue.created_at.timestamp())),
+        "VisibilityTimeout": str(_HIDDEN_S),
+    }
+    wanted = set(given.get("AttributeNames", ()))
+    return {"Attributes": {name: each for name, each in attributes.items() if wanted & {name, "All"}}}
+
+
+def _list(request: HttpRequest, requester: Requester, given: dict[str, Any]) -> dict[str, Any]:
+    prefix = given.get("QueueNamePrefix", "")
+    addresses = Queue.objects.filter(requester=requester).order_by("pk").values_list("address", flat=True)
+    found = [each for each in addresses[:1000] if each.rpartition("/")[2].startswith(prefix)]
+    return {"QueueUrls": found[: given.get("MaxResults", 1000)]}
+
+
 def _address(request: HttpRequest, name: str) -> str:
     try:
         return f"{site_url(request)}/mturk/queues/{name}"
@@ -324,4 +352,6 @@ _OPERATIONS: dict[str, Callable[[HttpRequest, Requester, dict[str, Any]], dict[s
     "DeleteMessageBatch": _delete_batch,
     "GetQueueUrl": _find,
     "CreateQueue": _create,
+    "GetQueueAttributes": _attributes,
+    "ListQueues": _list,
 }

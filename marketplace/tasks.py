@@ -17,6 +17,7 @@ from marketplace.services.account_closure import forget_payment_notes
 from marketplace.services.digests import send_digests
 from marketplace.services.traces import compare_answers, forget_traces
 from marketplace.sweep import sweep
+from marketplace.topics import delivery
 
 logger = logging.getLogger(__name__)
 
@@ -34,12 +35,19 @@ def digests_task() -> None:
     send_digests()
 
 
+@shared_task(name=delivery.TASK)
+def topics_task() -> None:
+    """Messages of topics that are due; among the notices, where a slow endpoint holds up no sweep."""
+    delivery.send_due()
+
+
 @shared_task(name="marketplace.nightly")
 def nightly() -> None:
     """Once a day, audit the ledger: the job's effect is keyed by the day. What is no longer needed goes."""
     forget_payment_notes()
     prune()
     forget_traces()
+    delivery.forget_old(clock.now())
     day = f"{clock.now():%Y-%m-%d}"
     enqueue(kind=ledger.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
 

@@ -106,6 +106,19 @@ def sqs_client(api_url: str, access_key: str, secret: str, **config: Any) -> Any
         )
 
 
+def sns_client(api_url: str, access_key: str, secret: str, **config: Any) -> Any:
+    """An unmodified boto3 client for topics, pointed at the same port as the requester protocol."""
+    with _session_lock:
+        return _session.client(
+            "sns",
+            endpoint_url=api_url,
+            region_name=config.pop("region_name", REGION),
+            aws_access_key_id=access_key,
+            aws_secret_access_key=secret,
+            config=Config(**{"proxies": {}, "retries": {"total_max_attempts": 1}, **config}),
+        )
+
+
 def signed_headers(
     api_url: str,
     access_key: str,
@@ -164,6 +177,10 @@ class Requester:
     def queues(self, **config: Any) -> Any:
         """A boto3 client of the same account for the queues of its notifications."""
         return sqs_client(self.api_url, self.access_key, self.secret, **config)
+
+    def topics(self, **config: Any) -> Any:
+        """A boto3 client of the same account for the topics of its notifications."""
+        return sns_client(self.api_url, self.access_key, self.secret, **config)
 
     def call(self, operation: str, parameters: object) -> Answer:
         """Send any JSON as the parameters of an operation, past botocore's own validation."""

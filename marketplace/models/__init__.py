@@ -25,6 +25,7 @@ from marketplace.models.people import (
     TokenUse,
     Worker,
 )
+from marketplace.models.topics import SigningKey, Subscription, Topic, TopicDelivery
 from marketplace.models.traces import Likeness, WorkerTrace, WorkTrace
 from marketplace.models.work import (
     HIT,
@@ -84,9 +85,13 @@ __all__ = [
     "Requester",
     "RequesterMember",
     "SignedWrite",
+    "SigningKey",
+    "Subscription",
     "Template",
     "TestClock",
     "TokenUse",
+    "Topic",
+    "TopicDelivery",
     "WorkTrace",
     "Worker",
     "WorkerFile",

@@ -28,6 +28,7 @@ from marketplace.protocol import errors, limiter, lookup, operations, refusals, 
 from marketplace.protocol.calls import OPERATIONS, Call, Result
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
+from marketplace.topics import endpoint as topics
 
 #: Same calls of one script come within this time.
 SAME_BREATH = timedelta(seconds=5)
@@ -73,6 +74,8 @@ class ProtocolMiddleware:
         path, target = request.path_info, request.META.get("HTTP_X_AMZ_TARGET")
         if target and target.startswith(sqs.TARGET) and (path in (*PATHS, "/") or OWN_QUEUE.fullmatch(path)):
             return sqs.answer(request)
+        if path.startswith(topics.PATH) or (path in (*PATHS, "/") and topics.is_call(request)):
+            return topics.answer(request)
         if path in PATHS or (path == "/" and request.method == "POST" and target is not None):
             return self.answer(request, CallLog(request_id=uuid.uuid4(), operation="", result="ok"))
         return self.get_response(request)

@@ -10,11 +10,11 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from marketplace import chaos
-from marketplace.models import CallLog, Holding, QueuedEvent
+from marketplace.models import CallLog, Holding, QueuedEvent, TopicDelivery
 from marketplace.protocol import limiter
 from marketplace.protocol.calls import Call, Result
 from marketplace.protocol.endpoint import LogWriter, ProtocolMiddleware
-from marketplace.signals import answer_submitted, event_queued
+from marketplace.signals import answer_submitted, delivery_queued, event_queued
 
 
 class InjectedError(Exception):
@@ -59,6 +59,7 @@ def _drop_connection(request: HttpRequest) -> None:
 def connect_receivers() -> None:
     """Duplicate events and delay answers where asked for, in every process of this installation."""
     event_queued.connect(_duplicate_event, dispatch_uid="marketplace.fault_injection")
+    delivery_queued.connect(_duplicate_delivery, dispatch_uid="marketplace.fault_injection")
     answer_submitted.connect(_delay_answer, dispatch_uid="marketplace.fault_injection")
 
 
@@ -72,6 +73,18 @@ def _duplicate_event(sender: type[QueuedEvent], *, event: QueuedEvent, **_: Any)
             body=event.body,
             sent_at=event.sent_at,
             visible_at=event.visible_at,
+        )
+
+
+def _duplicate_delivery(sender: type[TopicDelivery], *, delivery: TopicDelivery, **_: Any) -> None:
+    """Send the message a second time."""
+    if chaos.faults_for(delivery.subscription.topic.requester_id).duplicate_events:
+        TopicDelivery.objects.create(
+            subscription=delivery.subscription,
+            message_id=delivery.message_id,
+            document=delivery.document,
+            due_at=delivery.due_at,
+            created_at=delivery.created_at,
         )
 
 

@@ -21,7 +21,9 @@ SERVICE = "mturk-requester"
 ALGORITHM = "AWS4-HMAC-SHA256"
 #: How far a request's date may be from the real clock (the test clock does not count here).
 MAX_SKEW = timedelta(minutes=5)
-_MUST_BE_SIGNED = {"host", "x-amz-date", "x-amz-target"}
+_MUST_BE_SIGNED = frozenset({"host", "x-amz-date", "x-amz-target"})
+#: What services sign whose actions are in the body.
+WITHOUT_TARGET = frozenset({"host", "x-amz-date"})
 _CREDENTIAL = re.compile(
     r"(?P<key>[A-Za-z0-9]{1,64})/(?P<date>\d{8})/(?P<region>[a-z0-9-]{1,40})/(?P<service>[a-z0-9-]+)/aws4_request"
 )
@@ -34,6 +36,7 @@ class VerifiedRequest:
 
     key: AccessKey
     signature: str
+    region: str = ""
 
     @property
     def requester(self) -> Requester:
@@ -41,7 +44,13 @@ class VerifiedRequest:
         return self.key.requester
 
 
-def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE) -> VerifiedRequest:
+def authenticate(
+    environ: dict[str, Any],
+    body: bytes,
+    *,
+    service: str = SERVICE,
+    must_be_signed: frozenset[str] = _MUST_BE_SIGNED,
+) -> VerifiedRequest:
     """The key that signed this request; raises ProtocolError where it is not who it says."""
     header = environ.get("HTTP_AUTHORIZATION", "")
     parts = dict(_PART.findall(header))
@@ -66,8 +75,8 @@ def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE
             "UnrecognizedClientException", "The security token included in the request is invalid."
         )
     signed_headers = parts["SignedHeaders"].split(";")
-    if not _MUST_BE_SIGNED.issubset(signed_headers):
-        raise _bad_signature(f"These headers must be signed: {', '.join(sorted(_MUST_BE_SIGNED))}.")
+    if not must_be_signed.issubset(signed_headers):
+        raise _bad_signature(f"These headers must be signed: {', '.join(sorted(must_be_signed))}.")
     scope = f"{credential['date']}/{credential['region']}/{service}/aws4_request"
     canonical = _canonical_request(environ, signed_headers, body)
     to_sign = "\n".join((ALGORITHM, signed_at, scope, hashlib.sha256(canonical.encode()).hexdigest()))
@@ -80,7 +89,7 @@ def authenticate(environ: dict[str, Any], body: bytes, *, service: str = SERVICE
             "Check your AWS Secret Access Key and signing method."
         )
     accesskeys.note_use(signer, address)
-    return VerifiedRequest(signer, expected)
+    return VerifiedRequest(signer, expected, credential["region"])
 
 
 def _bad_signature(message: str) -> ProtocolError:

@@ -58,7 +58,7 @@ def market(request: pytest.FixtureRequest) -> Iterator[Market]:
     if given():
         yield request.config.stash[_given_market]
         return
-    with RunningServer() as server:
+    with RunningServer(environment={"MARKETPLACE_TOPIC_HOSTS": "127.0.0.1"}) as server:
         yield OwnMarket(server)
 
 

@@ -23,8 +23,8 @@ def update_notification_settings(call: Call) -> Result:
 
 @operation("SendTestEventNotification", writes=True)
 def send_test_event_notification(call: Call) -> Result:
-    """Queue one event as if it had happened, whatever events the specification names."""
-    wanted = notifications.check_specification(call["Notification"], ping=True)
+    """Queue or publish one event as if it had happened, whatever events the specification names."""
+    wanted = notifications.check_specification(call.requester, call["Notification"], ping=True)
     event = {
         "EventType": call["TestEventType"],
         "EventTimestamp": notifications.timestamp(call.now),
@@ -32,6 +32,6 @@ def send_test_event_notification(call: Call) -> Result:
     }
     if call["TestEventType"].startswith("Assignment"):
         event["AssignmentId"] = _TEST_ASSIGNMENT
-    notifications.open_queue(call.requester, wanted["Destination"], call.now)
+    notifications.open_destination(call.requester, wanted, call.now)
     notifications.put_event(call.requester, wanted, event)
     return {}

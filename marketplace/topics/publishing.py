@@ -1,0 +1,359 @@
+"""Topics and their subscriptions: made, confirmed, published to, ended.
+
+A message is written down for each endpoint in the transaction of what it tells of, as events in queues are.
+`marketplace.topics.delivery` sends it afterwards.
+"""
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django.conf import settings
+from django.db import transaction
+
+from core.outbound import AddressRefusedError, check_url
+from marketplace import clock, ids
+from marketplace.models import Queue, QueuedEvent, Requester, Subscription, Topic, TopicDelivery
+from marketplace.signals import delivery_queued
+from marketplace.topics.signing import sign
+
+MAX_MESSAGE = 262_144
+MOST_TOPICS = 1_000
+MOST_SUBSCRIPTIONS = 100
+#: A subscription that nobody confirms is forgotten after so long.
+CONFIRM_WITHIN = timedelta(days=3)
+NAME = re.compile(r"[A-Za-z0-9_-]{1,256}")
+#: Attributes of topics that can be set, and what may be in them.
+SETTABLE = {
+    "DisplayName": re.compile(r"[^\x00-\x1f]{0,100}"),
+    "SignatureVersion": re.compile("[12]"),
+    "Policy": re.compile(r"(?s).{0,30000}"),
+    "DeliveryPolicy": re.compile(r"(?s).{0,30000}"),
+}
+Protocol = Subscription.Protocol
+
+
+class TopicError(Exception):
+    """A refusal in the words of the service: an error code of SNS and a sentence."""
+
+    def __init__(self, code: str, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.code, self.message, self.status = code, message, status
+
+
+def invalid(name: str, why: str) -> TopicError:
+    """Refusal of the value of a parameter."""
+    return TopicError("InvalidParameter", f"Invalid parameter: {name} Reason: {why}")
+
+
+def account_number(requester: Requester) -> str:
+    """Twelve digits that stand for a requester in names of resources."""
+    digest = hashlib.sha256(requester.customer_id.encode()).digest()
+    return f"{int.from_bytes(digest[:8]) % 10**12:012d}"
+
+
+# Which endpoints the operator allows.
+
+
+def trusted_hosts() -> frozenset[str]:
+    """Hosts that the operator names one by one: they may be private and without https."""
+    return frozenset(each for each in settings.MARKETPLACE_TOPIC_HOSTS if "*" not in each)
+
+
+def is_allowed(host: str) -> bool:
+    """Whether messages may go to this host, by `MARKETPLACE_TOPIC_HOSTS`."""
+    host = host.lower().rstrip(".")
+    return any(
+        each in ("*", host) or (each.startswith("*.") and host.endswith(each[1:]))
+        for each in settings.MARKETPLACE_TOPIC_HOSTS
+    )
+
+
+def check_endpoint(protocol: str, endpoint: str) -> None:
+    """Raise TopicError for an address to which nothing is sent."""
+    try:
+        parts = check_url(endpoint, trusted=trusted_hosts())
+    except AddressRefusedError as error:
+        raise invalid("Endpoint", str(error)) from error
+    if parts.scheme != protocol:
+        raise invalid("Endpoint", f"Endpoint must match the specified protocol, {protocol}")
+    if not is_allowed(parts.hostname or ""):
+        raise invalid(
+            "Endpoint",
+            f"the operator of this marketplace does not allow messages to {parts.hostname}. Hosts are "
+            "allowed with MARKETPLACE_TOPIC_HOSTS.",
+        )
+
+
+# Topics.
+
+
+def create_topic(
+    requester: Requester, name: str, attributes: Mapping[str, str], *, region: str, base_url: str
+) -> Topic:
+    """The requester's topic of this name, made if it is not there."""
+    if not NAME.fullmatch(name):
+        raise invalid(
+            "Topic Name", "1 to 256 letters, digits, hyphens and low lines; there are no FIFO topics."
+        )
+    for each, value in attributes.items():
+        check_attribute(each, value)
+    arn = f"arn:aws:sns:{region}:{account_number(requester)}:{name}"
+    if found := Topic.objects.filter(arn=arn, requester=requester).first():
+        if any(found.attributes.get(each) != value for each, value in attributes.items()):
+            raise invalid("Attributes", "Topic already exists with different attributes")
+        return found
+    if Topic.objects.filter(requester=requester).count() >= MOST_TOPICS:
+        raise TopicError("TopicLimitExceeded", f"A requester has at most {MOST_TOPICS:,} topics.", 403)
+    topic, _ = Topic.objects.get_or_create(
+        arn=arn,
+        defaults={
+            "requester": requester,
+            "name": name,
+            "attributes": dict(attributes),
+            "base_url": base_url,
+            "created_at": clock.now(),
+        },
+    )
+    return topic
+
+
+def check_attribute(name: str, value: str) -> None:
+    """Raise TopicError for what cannot be set on a topic."""
+    pattern = SETTABLE.get(name)
+    if pattern is None:
+        raise invalid("AttributeName", f"{name[:80]} cannot be set; these can: {', '.join(SETTABLE)}")
+    if not pattern.fullmatch(value):
+        raise invalid("AttributeValue", f"this is no {name}")
+
+
+@transaction.atomic
+def set_attribute(topic: Topic, name: str, value: str) -> None:
+    """Set one attribute of a topic."""
+    check_attribute(name, value)
+    row = Topic.objects.select_for_update(no_key=True).get(pk=topic.pk)
+    row.attributes = {**row.attributes, name: value}
+    row.save(update_fields=["attributes"])
+
+
+def topic_named(arn: str, requester: Requester | None = None) -> Topic:
+    """The topic; TopicError where there is none, or it is not the requester's."""
+    found = Topic.objects.select_related("requester").filter(arn=arn[:350]).first()
+    if found is None or (requester is not None and found.requester_id != requester.pk):
+        raise TopicError("NotFound", "Topic does not exist", 404)
+    return found
+
+
+# Subscriptions.
+
+
+@transaction.atomic
+def subscribe(topic: Topic, protocol: str, endpoint: str, *, raw: bool) -> Subscription:
+    """A subscription, which its endpoint has to confirm; a queue of the topic's owner needs no confirmation.
+
+    Subscribing once more gives the one that is there; while it waits it is asked again.
+    """
+    if protocol not in Protocol.values:
+        raise invalid(
+            "Protocol", f"this marketplace sends by {', '.join(Protocol.values)}, not by {protocol[:40]}"
+        )
+    if protocol == Protocol.SQS:
+        queue_named(topic.requester, endpoint)
+    else:
+        check_endpoint(protocol, endpoint)
+    Topic.objects.select_for_update(no_key=True).get(pk=topic.pk)
+    found = topic.subscriptions.filter(protocol=protocol, endpoint=endpoint, ended_at=None).first()
+    if found is not None and found.confirmed_at:
+        return found
+    now = clock.now()
+    if found is None:
+        if topic.subscriptions.filter(ended_at=None).count() >= MOST_SUBSCRIPTIONS:
+            raise TopicError(
+                "SubscriptionLimitExceeded", f"A topic has at most {MOST_SUBSCRIPTIONS} subscriptions.", 403
+            )
+        found = Subscription.objects.create(
+            topic=topic,
+            arn=f"{topic.arn}:{uuid.uuid4()}",
+            protocol=protocol,
+            endpoint=endpoint,
+            raw=raw,
+            created_at=now,
+            confirmed_at=now if protocol == Protocol.SQS else None,
+        )
+    if not found.confirmed_at:
+        ask_to_confirm(found, "SubscriptionConfirmation", now)
+    return found
+
+
+def ask_to_confirm(subscription: Subscription, kind: str, now: datetime) -> None:
+    """Send an endpoint the token that confirms its subscription, or makes it once more."""
+    token = ids.new_token() + ids.new_token()
+    subscription.token_digest = ids.digest(token)
+    subscription.save(update_fields=["token_digest"])
+    topic = subscription.topic
+    query = urlencode({"Action": "ConfirmSubscription", "TopicArn": topic.arn, "Token": token})
+    chosen = (
+        f"You have chosen to subscribe to the topic {topic.arn}.\n"
+        "To confirm the subscription, visit the SubscribeURL included in this message."
+        if kind == "SubscriptionConfirmation"
+        else f"You have chosen to deactivate subscription {subscription.arn}.\n"
+        "To cancel this operation and restore the subscription, visit the SubscribeURL included in this "
+        "message."
+    )
+    _send(
+        subscription,
+        {
+            "Type": kind,
+            "MessageId": str(uuid.uuid4()),
+            "Token": token,
+            "TopicArn": topic.arn,
+            "Message": chosen,
+            "SubscribeURL": f"{topic.base_url}/mturk/sns/?{query}",
+            "Timestamp": timestamp(now),
+        },
+        now,
+    )
+
+
+@transaction.atomic
+def confirm(topic: Topic, token: str, *, signed_end: bool = False) -> Subscription:
+    """Confirm the subscription that a token belongs to; once more changes nothing."""
+    found = topic.subscriptions.select_for_update(no_key=True).filter(token_digest=ids.digest(token)).first()
+    if found is None or (found.created_at < clock.now() - CONFIRM_WITHIN and not found.confirmed_at):
+        raise invalid("Token", "this token confirms no subscription of the topic")
+    if found.ended_at:
+        others = topic.subscriptions.filter(protocol=found.protocol, endpoint=found.endpoint, ended_at=None)
+        if others.exists():
+            raise invalid("Token", "the endpoint is subscribed again already")
+    found.ended_at = None
+    found.confirmed_at = found.confirmed_at or clock.now()
+    found.signed_end = found.signed_end or signed_end
+    found.save(update_fields=["ended_at", "confirmed_at", "signed_end"])
+    return found
+
+
+@transaction.atomic
+def unsubscribe(arn: str, requester: Requester | None) -> None:
+    """End a subscription; its endpoint is told. Without a signature only where its owner wants none."""
+    found = (
+        Subscription.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("topic__requester")
+        .filter(arn=arn[:400], ended_at=None)
+        .first()
+    )
+    if found is None:
+        if arn.startswith("arn:aws:sns:"):
+            return
+        raise invalid("SubscriptionArn", "this is no ARN of a subscription")
+    if requester is None and found.signed_end:
+        raise TopicError("AuthorizationError", "This subscription is ended by its owner only.", 403)
+    if requester is not None and found.topic.requester_id != requester.pk:
+        raise TopicError("AuthorizationError", "This subscription is another account's.", 403)
+    now = clock.now()
+    found.ended_at = now
+    found.save(update_fields=["ended_at"])
+    if found.protocol != Protocol.SQS and found.confirmed_at:
+        ask_to_confirm(found, "UnsubscribeConfirmation", now)
+
+
+# Queues of this marketplace, by the names that SNS and SQS give them.
+
+
+def queue_arn(requester: Requester, address: str, region: str = "us-east-1") -> str:
+    """ARN of a queue of ours."""
+    return f"arn:aws:sqs:{region}:{account_number(requester)}:{urlsplit(address).path.rpartition('/')[2]}"
+
+
+def queue_named(requester: Requester, arn: str) -> Queue:
+    """The requester's queue with this ARN or address; of two with one name the first."""
+    name = arn.rpartition(":")[2] if arn.startswith("arn:aws:sqs:") else arn.rpartition("/")[2]
+    found = requester.queues.filter(address=arn).first() or (
+        requester.queues.filter(address__endswith=f"/{name}").order_by("pk").first() if name else None
+    )
+    if found is None:
+        raise invalid(
+            "Endpoint", "SQS endpoint ARN: you have no queue of this name here; make it with CreateQueue"
+        )
+    return found
+
+
+# Messages.
+
+
+@transaction.atomic
+def publish(
+    topic: Topic,
+    message: str,
+    *,
+    subject: str = "",
+    of_protocol: Mapping[str, str] | None = None,
+    attributes: Mapping[str, Any] | None = None,
+) -> uuid.UUID:
+    """Write a message down for every confirmed subscription; `of_protocol` has other texts for some."""
+    now, message_id = clock.now(), uuid.uuid4()
+    for subscription in topic.subscriptions.filter(ended_at=None, confirmed_at__isnull=False):
+        subscription.topic = topic
+        document: dict[str, Any] = {
+            "Type": "Notification",
+            "MessageId": str(message_id),
+            "TopicArn": topic.arn,
+            **({"Subject": subject} if subject else {}),
+            "Message": (of_protocol or {}).get(subscription.protocol, message),
+            "Timestamp": timestamp(now),
+        }
+        if attributes:
+            document["MessageAttributes"] = attributes
+        _send(subscription, document, now)
+    return message_id
+
+
+def timestamp(moment: datetime) -> str:
+    """A moment as messages carry it: UTC, milliseconds."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def _send(subscription: Subscription, document: Mapping[str, Any], now: datetime) -> None:
+    if subscription.protocol == Protocol.SQS:
+        owner = subscription.topic.requester
+        QueuedEvent.objects.create(
+            requester=owner,
+            queue=queue_named(owner, subscription.endpoint).address,
+            message_id=uuid.uuid4(),
+            body=document["Message"] if subscription.raw else json.dumps(complete(subscription, document)),
+            sent_at=now,
+            visible_at=now,
+        )
+        return
+    delivery = TopicDelivery.objects.create(
+        subscription=subscription,
+        message_id=document["MessageId"],
+        document=document,
+        due_at=now,
+        created_at=now,
+    )
+    delivery_queued.send(TopicDelivery, delivery=delivery)
+
+
+def complete(subscription: Subscription, document: Mapping[str, Any]) -> dict[str, Any]:
+    """A message as its endpoint gets it: signed, and with the address that ends the subscription."""
+    topic = subscription.topic
+    version = topic.attributes.get("SignatureVersion", "1")
+    attributes = document.get("MessageAttributes")
+    signed: dict[str, Any] = dict(
+        sign(
+            {name: value for name, value in document.items() if name != "MessageAttributes"},
+            base_url=topic.base_url,
+            version=version,
+        )
+    )
+    if document["Type"] == "Notification":
+        query = urlencode({"Action": "Unsubscribe", "SubscriptionArn": subscription.arn})
+        signed["UnsubscribeURL"] = f"{topic.base_url}/mturk/sns/?{query}"
+    if attributes:
+        signed["MessageAttributes"] = attributes
+    return signed
