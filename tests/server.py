@@ -41,6 +41,8 @@ from tests.upgrades.landed import digest_migrations
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60
+#: Other clones of the machine, with other migrations, use templates beside ours.
+TEMPLATE_KEPT_SECONDS = 86_400
 
 
 class RunningServer:
@@ -336,7 +338,7 @@ def _sqlite_template() -> Path:
     home = Path(tempfile.gettempdir()) / f"distillery-templates-{os.getuid()}"
     home.mkdir(mode=0o700, exist_ok=True)
     template = home / f"{schema_digest()}.sqlite3"
-    with _locked(home / "lock"):
+    with _locked(template.with_suffix(".lock")):
         if not template.exists():
             with tempfile.TemporaryDirectory() as scratch:
                 fresh = Path(scratch) / "fresh.sqlite3"
@@ -347,8 +349,10 @@ def _sqlite_template() -> Path:
                     database.commit()
                     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 for old in home.glob("*.sqlite3"):
-                    old.unlink()
+                    if time.time() - old.stat().st_mtime > TEMPLATE_KEPT_SECONDS:
+                        old.unlink()
                 shutil.move(fresh, template)
+    template.touch()
     return template
 
 
