@@ -4,7 +4,7 @@ from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
 from crowd import watch
-from crowd.desk import endpoints, overview, queues, steps
+from crowd.desk import endpoints, overview, queues, steps, tokens
 from crowd.desk.overview import OverviewSource
 from crowd.desk.panels import Section, SettingsSection
 from crowd.link_targets import ProjectTarget, StageTarget
@@ -22,6 +22,7 @@ EXTENSION = Extension(
     OverviewSource("crowd", overview.say, position=0),
     Section("desk/next_steps.html", steps.section),
     SettingsSection("desk/parts/endpoints.html", endpoints.section),
+    SettingsSection("desk/parts/tokens.html", tokens.section),
     *steps.STEPS,
     *queues.QUEUES,
     ProjectTarget(),

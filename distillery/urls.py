@@ -9,6 +9,7 @@ urlpatterns = [
     path("", include("marketplace.urls")),
     path("", include("annotation.rewriting")),
     path("", include("people.urls")),
+    path("api/", include("web.api.urls")),
     path("", include("crowd.urls")),
     path("desk/", include("crowd.desk.urls")),
     path("desk/", include("people.desk_urls")),

@@ -6,6 +6,7 @@ from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.projects.services import EventActions
 from people.models import Guest
+from web.api.parts import ApiPart
 from web.nav import Page
 
 
@@ -15,6 +16,7 @@ def has_studies(user: User) -> bool:
 
 
 EXTENSION = Extension(
+    ApiPart("people.api"),
     Page("People", "people:links", "people", position=60),
     AccountPlace("Your studies", "people:own", has_studies),
     EventActions(

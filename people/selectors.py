@@ -20,12 +20,13 @@ QUIET = timedelta(minutes=45)
 
 
 def links_of(project: Project) -> "QuerySet[StudyLink]":
-    """The links of a project, the newest first, with `opened`, `agreed` and `done`."""
+    """The links of a project, the newest first, with `opened`, `agreed`, `people` and `done`."""
     return (
         StudyLink.objects.filter(project=project)
         .annotate(
             opened=Count("visits"),
             agreed=Count("visits", filter=Q(visits__consented_at__isnull=False)),
+            people=Count("visits__guest", filter=Q(visits__consented_at__isnull=False), distinct=True),
             done=Count("visits", filter=Q(visits__outcome=Outcome.COMPLETED)),
         )
         .order_by("-pk")

@@ -53,13 +53,13 @@ def link_by_token(token: str) -> StudyLink:
         ) from None
 
 
-def why_closed(link: StudyLink) -> JoinError | None:
-    """Why nobody new can join."""
+def why_closed(link: StudyLink, *, people: int | None = None) -> JoinError | None:
+    """Why nobody new can join; `people` is how many have, where that is known already."""
     if link.closed_at is not None:
         return JoinError("This study has ended. Thank you for coming.", status=410)
     if link.expires_at is not None and link.expires_at <= timezone.now():
         return JoinError("This study was open until a certain day, and that day is over.", status=410)
-    if count_people(link) >= link.quota:
+    if (count_people(link) if people is None else people) >= link.quota:
         return JoinError("All places of this study are taken. Thank you for coming.", status=403)
     return None
 

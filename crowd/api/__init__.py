@@ -1,10 +1,36 @@
 """Operations of the API about campaigns: projects, members, endpoints, stages, HITs, assignments, money."""
 
-from crowd.api import projects
+from crowd.api import (
+    assignments,
+    endpoints,
+    events,
+    hits,
+    jobs,
+    members,
+    money,
+    operations,
+    progress,
+    projects,
+    stages,
+    studies,
+)
 from crowd.errors import BudgetError, NotArmedError, ReadOnlyError, StageStateError
 from web.api.problems import ProblemKind
 
-RESOURCES = (projects.projects,)
+RESOURCES = (
+    projects.projects,
+    members.members,
+    money.money,
+    studies.studies,
+    endpoints.endpoints,
+    stages.stages,
+    progress.progress,
+    hits.hits,
+    assignments.assignments,
+    operations.operations,
+    jobs.jobs,
+    events.events,
+)
 PROBLEMS = {
     BudgetError: ProblemKind(409, "budget_exceeded"),
     NotArmedError: ProblemKind(422, "amount_not_confirmed"),

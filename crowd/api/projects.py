@@ -11,6 +11,7 @@ from core.api.models import Scope
 from core.projects import services
 from core.projects.models import Membership, Project
 from core.projects.selectors import projects_of
+from crowd.models import Endpoint
 from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
 from web.api.fields import Body, Cents, Slug, Time
 from web.api.paging import Page, Paging, page_of
@@ -59,6 +60,12 @@ class ProjectChanges(Body):
     licence: str | None = Field(None, max_length=80)
     wage_floor_cents: Cents | None = Field(None, le=1_000_000)
     budget_cents: Cents | None = None
+
+
+def currency_of(project: Project) -> str | None:
+    """What the stages of a project pay in; None where that is several, and ours where there is no stage."""
+    used = set(Endpoint.objects.filter(stages__project=project).values_list("currency", flat=True))
+    return None if len(used) > 1 else next(iter(used), settings.MARKETPLACE_CURRENCY)
 
 
 def describe(project: Any, role: str) -> ProjectOut:

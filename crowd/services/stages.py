@@ -170,6 +170,24 @@ def _refuse_rules_that_cannot_be_kept(stage: Stage) -> None:
             )
 
 
+def opening_problems(stage: Stage) -> Iterator[str]:
+    """Why a stage cannot be opened by what it says and where it stands, in sentences; looks at no money."""
+    if stage.status not in (Status.DRAFT, Status.PAUSED):
+        yield f"The stage is {stage.status}; only a draft or paused stage can be opened."
+    if why := why_read_only(stage.project):
+        yield why
+    try:
+        _check(stage)
+    except CrowdError as error:
+        yield str(error)
+        return
+    for refuse in (refuse_unknown_names, _refuse_rules_that_cannot_be_kept):
+        try:
+            refuse(stage)
+        except CrowdError as error:
+            yield str(error)
+
+
 def set_stage_budget(
     *, stage: Stage, budget_cents: int, actor: Any = None, seen: ShownColumns | None = None
 ) -> Stage:

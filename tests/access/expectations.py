@@ -52,7 +52,7 @@ class Rule:
 _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", LOOK, "member"): "projects notices all_workers my_settings",
     ("desk", FORM, "member"): "new_project",
-    ("desk", ACT, "member"): "see_notices",
+    ("desk", ACT, "member"): "see_notices create_token end_token",
     ("desk", ACT, "site desk"): "add_endpoint check_endpoint endpoint_hooks",
     ("desk", LOOK, "viewer"): """
         project events members stage live hits hit work assignment workers worker operations decisions
@@ -68,7 +68,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         panel_terms read_panel_messages write_panel_message pay_in_part state_part_amount
     """,
     ("desk", FORM, "owner"): "edit_project",
-    ("desk", ACT, "owner"): "set_member remove_member set_stage_budget",
+    ("desk", ACT, "owner"): "set_member remove_member set_stage_budget end_project_token",
     ("annotation", LOOK, "viewer"): """
         queries queries_csv query source adjudication case following agreement answers spread_of_answers
         answer_writers answers_of_worker answers_of_query corpora corpus
@@ -155,6 +155,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("examples", LOOK, "everybody"): "answer",
     ("examples", ACT, "account"): "tour",
     ("", LOOK, "everybody"): "health security",
+    ("api", LOOK, "everybody"): "reference",
     ("accounts", ACT, "account"): "sign_out_everywhere end_key",
 }
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerReview, Doubt, Query, QueryStep
 from annotation.services import query_answers, staged_files
+from core.api.tokens import create_token
 from core.jobs.models import Job
 from core.notices.services import raise_notice
 from core.projects.models import Project
@@ -141,6 +142,8 @@ def _crowd(
     came = study.submissions.create(external_id="1", participant="2", status="ACTIVE", seen_at=timezone.now())
     for name in ("ask_return", "pay_in_part", "state_part_amount"):
         own[f"desk:{name}"] = {"pk": came.pk}
+    token, _ = create_token(user=owner, scopes=["read"], project=project)
+    own["desk:end_token"] = own["desk:end_project_token"] = {"pk": token.pk}
     for name in ("worker", "exclude", "compensate", "person", "exclude_person"):
         own[f"desk:{name}"] = {"pk": work.worker_id}
     rooms["crowd"] = {"key": hit.key, "signed": "none", "endpoint": endpoint.name}

@@ -87,8 +87,8 @@ def _count(token: ApiToken) -> None:
 class Permission:
     """What an operation asks for; django-ninja calls it before it reads the request."""
 
-    def __init__(self, *, scopes: Collection[Scope], role: str, writes: bool) -> None:
-        self.scopes, self.role, self.writes = tuple(scopes), role, writes
+    def __init__(self, *, scopes: Collection[Scope], role: str, writes: bool, spends: bool = False) -> None:
+        self.scopes, self.role, self.writes, self.spends = tuple(scopes), role, writes, spends
 
     def __call__(self, request: Any) -> Caller:
         """The caller, who may; else a ProblemError, or Http404 for what they do not see."""

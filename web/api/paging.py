@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -80,7 +81,9 @@ def _value(row: Model, column: str) -> Any:
     value: Any = row
     for part in column.split("__"):
         value = getattr(value, part)
-    return value.isoformat() if isinstance(value, datetime) else value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value
 
 
 def _after(rows: QuerySet[Any], key: Sequence[str], values: Sequence[Any], order: Order) -> Q:

@@ -13,6 +13,7 @@ which may be called again where they stopped.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any, TypeVar, get_type_hints
 
@@ -23,7 +24,6 @@ from ninja import Router
 from pydantic import BaseModel
 
 from core.api.idempotency import (
-    Claim,
     KeyInFlightError,
     KeyReusedError,
     StoredReply,
@@ -114,8 +114,7 @@ class Resource:
             asked["responses"] = {status: {"description": "OK", "content": dict(content)}}
         if body is not None:
             asked["requestBody"] = {"required": True, "content": dict(body)}
-        permission = self.permission(scopes=scopes, role=role, writes=writes)
-        permission.spends = spends
+        permission = self.permission(scopes=scopes, role=role, writes=writes, spends=spends)
 
         def register(view: View) -> View:
             answer = get_type_hints(view).get("return")
@@ -154,8 +153,13 @@ def _answering(view: Callable[..., Any], method: str, status: int, *, atomic: bo
         def act() -> HttpResponseBase:
             return _as_response(view(request, **values), status)
 
-        key = request.headers.get(KEY_HEADER, "") if method == "POST" else ""
-        return _once(request, key, act, atomic=atomic) if key else act()
+        if method != "POST":
+            return act()
+        with_effect = transaction.atomic if atomic else nullcontext
+        if key := request.headers.get(KEY_HEADER, ""):
+            return _once(request, key, act, with_effect)
+        with with_effect():
+            return act()
 
     return answer
 
@@ -172,7 +176,10 @@ def _as_response(answer: Any, status: int) -> HttpResponseBase:
 
 
 def _once(
-    request: ApiRequest, key: str, act: Callable[[], HttpResponseBase], *, atomic: bool
+    request: ApiRequest,
+    key: str,
+    act: Callable[[], HttpResponseBase],
+    with_effect: Callable[[], AbstractContextManager[Any]],
 ) -> HttpResponseBase:
     """Act for the first request with a key, and give its reply to all others."""
     if len(key) > _LONGEST_KEY or not key.isprintable():
@@ -187,7 +194,10 @@ def _once(
         if isinstance(claim, StoredReply):
             return _reply_again(claim)
         try:
-            return _keep(claim, act, atomic=atomic)
+            with with_effect():
+                response = act()
+                keep_reply(claim, _reply_of(response))
+            return response
         except BaseException:
             give_up(claim)
             raise
@@ -204,17 +214,6 @@ def _once(
             f"The first request with this {KEY_HEADER} is not done yet. Send it again in a while.",
             headers={"Retry-After": str(error.wait_s)},
         ) from error
-
-
-def _keep(claim: Claim, act: Callable[[], HttpResponseBase], *, atomic: bool) -> HttpResponseBase:
-    if not atomic:
-        response = act()
-        keep_reply(claim, _reply_of(response))
-        return response
-    with transaction.atomic():
-        response = act()
-        keep_reply(claim, _reply_of(response))
-    return response
 
 
 def _reply_of(response: HttpResponseBase) -> StoredReply:

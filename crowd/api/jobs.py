@@ -1,0 +1,100 @@
+"""Background work of a project, with its progress."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import Http404
+from ninja import Query
+from pydantic import BaseModel, Field
+
+from core.api.models import Scope
+from core.errors import ActionError
+from core.jobs.models import Job, JobState
+from core.jobs.selectors import jobs_listed
+from core.jobs.services import cancel
+from core.projects.models import Project
+from crowd.models import Stage
+from web.api.access import ApiRequest, Role, project_access
+from web.api.fields import MOST_ID, Time
+from web.api.paging import Page, Paging, page_of
+from web.api.resources import Resource
+
+jobs = Resource("Jobs")
+
+
+class JobFilter(BaseModel):
+    """Which jobs."""
+
+    state: JobState | None = None
+    kind: str = Field("", max_length=100, description="Such as releases.build.")
+
+
+class JobOut(BaseModel):
+    """One piece of background work."""
+
+    id: int
+    kind: str
+    state: JobState
+    attempts: int
+    progress_done: int
+    progress_total: int
+    progress_note: str
+    result: Any
+    error: str
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
+
+
+class JobError(ActionError):
+    """A job that cannot be cancelled."""
+
+
+@jobs.get("/projects/{project}/jobs", scopes=[Scope.READ], role=Role.VIEWER)
+def list_jobs(
+    request: ApiRequest, project: str, paging: Query[Paging], which: Query[JobFilter]
+) -> Page[JobOut]:
+    """Jobs of a project and its stages."""
+    at = project_access(request).project
+    rows = jobs_of(at, state=which.state)
+    if which.kind:
+        rows = rows.filter(kind=which.kind)
+    page = page_of(rows, paging, key=("pk",), within=(at.pk, str(which.state), which.kind))
+    return Page(items=[describe_job(row) for row in page.items], next=page.next)
+
+
+@jobs.get("/projects/{project}/jobs/{job}", scopes=[Scope.READ], role=Role.VIEWER)
+def get_job(request: ApiRequest, project: str, job: int) -> JobOut:
+    """One job: ask again until its state is done, failed or cancelled."""
+    return describe_job(_job(project_access(request).project, job))
+
+
+@jobs.post("/projects/{project}/jobs/{job}/cancel", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def cancel_job(request: ApiRequest, project: str, job: int) -> JobOut:
+    """Cancel a job that waits or runs; nothing of an import is stored."""
+    at = project_access(request).project
+    row = _job(at, job)
+    if not cancel(job_id=row.pk):
+        raise JobError(f"The job is {row.state} already.")
+    return describe_job(_job(at, job))
+
+
+def jobs_of(project: Project, *, state: str | None = None) -> QuerySet[Job]:
+    """Jobs of a project and its stages, by what they were given."""
+    stages = list(Stage.objects.filter(project=project).values_list("pk", flat=True))
+    return jobs_listed(state=state).filter(Q(payload__project=project.pk) | Q(payload__stage__in=stages))
+
+
+def _job(project: Project, pk: int) -> Job:
+    row = jobs_of(project).filter(pk=pk).first() if 0 < pk <= MOST_ID else None
+    if row is None:
+        raise Http404("There is no such job in this project.")
+    return row
+
+
+_SAME = tuple(JobOut.model_fields)
+
+
+def describe_job(row: Job) -> JobOut:
+    """A job, as JSON."""
+    return JobOut(**{name: getattr(row, name) for name in _SAME})

@@ -1,0 +1,401 @@
+"""Stages: drafts and their terms, what opening costs, and a stage's life."""
+
+from typing import Annotated, Any, Literal
+
+from django.db.models import QuerySet
+from ninja import Query
+from pydantic import BaseModel, Field, ValidationError
+
+from core.api.models import Scope
+from core.revisions import ShownColumns
+from crowd.api.access import StagePermission, stage_access
+from crowd.errors import StageStateError
+from crowd.kinds import kind_named, kind_of
+from crowd.listings import made_listing
+from crowd.models import Endpoint, Stage
+from crowd.services import stages as services
+from crowd.services.publication import publish_pending
+from crowd.services.quotes import Quote, quote
+from crowd.study.documents import COLUMNS
+from crowd.study.reader import complete_config
+from crowd.study.schema import RuleFields, TaskFields
+from web.access import ProjectAccess
+from web.api.access import ApiRequest, Role, project_access
+from web.api.fields import Body, Cents, Slug, Time, Why
+from web.api.paging import Page, Paging, page_of
+from web.api.problems import ProblemError
+from web.api.resources import Resource
+from web.api.revisions import Revised, seen_columns
+
+stages = Resource("Stages", permission=StagePermission)
+Status = Stage.Status
+_LIST, _ONE = "/projects/{project}/stages", "/projects/{project}/stages/{stage}"
+_DAY, _INT = 24 * 3600, 2_147_483_647
+_BIGINT = 9_223_372_036_854_775_807
+
+Reward = Annotated[int, Field(ge=0, le=1_000_000, description="For each HIT; fees come on top.")]
+Redundancy = Annotated[int, Field(ge=1, le=10_000, description="Different people who answer each unit.")]
+UnitsPerHit = Annotated[int, Field(ge=1, le=1000)]
+ChecksPerHit = Annotated[int, Field(ge=0, le=100, description="Attention checks mixed into each HIT.")]
+MostHits = Annotated[int, Field(ge=1, le=_INT, description="HITs that one person may do.")]
+Expected = Annotated[int, Field(ge=6, le=36_000, description="Your guess of what one HIT takes.")]
+WorkTime = Annotated[int, Field(ge=30, le=365 * _DAY, description="From accepting a HIT to submitting it.")]
+OpenTime = Annotated[int, Field(ge=30, le=365 * _DAY, description="How long a HIT can be accepted.")]
+ApprovalTime = Annotated[int, Field(ge=0, le=30 * _DAY, description="Undecided work is approved then.")]
+Seed = Annotated[int, Field(ge=-_BIGINT, le=_BIGINT - 1_000_000)]
+Approval = Literal["at-once", "by-hand"]
+Rules = Annotated[list[RuleFields], Field(max_length=8, description="Who may work; all must hold.")]
+Apart = Annotated[list[Slug], Field(max_length=20, description="Stages whose workers do nothing here.")]
+Title = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class StageIn(Body):
+    """A draft. Without `task`, its kind makes the texts of the marketplace's list."""
+
+    slug: Slug
+    title: Title
+    kind: str = Field(min_length=1, max_length=40)
+    endpoint: str = Field(min_length=1, max_length=60, description="Name of a marketplace.")
+    reward_cents: Reward
+    redundancy: Redundancy
+    units_per_hit: UnitsPerHit = 1
+    checks_per_hit: ChecksPerHit = 0
+    max_hits_per_worker: MostHits | None = None
+    expected_seconds: Expected | None = None
+    work_seconds: WorkTime = 3600
+    open_seconds: OpenTime = 7 * _DAY
+    auto_approve_seconds: ApprovalTime = 3 * _DAY
+    budget_cents: Cents = Field(0, description="Most that it may spend; set by owners.")
+    seed: Seed = 1
+    eligibility: Rules = Field(default_factory=list)
+    apart_from: Apart = Field(default_factory=list)
+    approve: Approval = "at-once"
+    hold_failed_checks: bool = False
+    task: TaskFields | None = None
+    config: dict[str, Any] = Field(default_factory=dict, description="Options of its kind.")
+
+
+class StageChanges(Body):
+    """Fields to change; what is left out stays. Terms under which people work already cannot change."""
+
+    title: Title | None = None
+    endpoint: str | None = Field(None, min_length=1, max_length=60)
+    reward_cents: Reward | None = None
+    redundancy: Redundancy | None = None
+    units_per_hit: UnitsPerHit | None = None
+    checks_per_hit: ChecksPerHit | None = None
+    max_hits_per_worker: MostHits | None = None
+    expected_seconds: Expected | None = None
+    work_seconds: WorkTime | None = None
+    open_seconds: OpenTime | None = None
+    auto_approve_seconds: ApprovalTime | None = None
+    budget_cents: Cents | None = Field(None, description="Set by owners.")
+    seed: Seed | None = None
+    eligibility: Rules | None = None
+    apart_from: Apart | None = None
+    approve: Approval | None = None
+    hold_failed_checks: bool | None = None
+    task: TaskFields | None = None
+    config: dict[str, Any] | None = None
+
+
+#: Fields for which null says "none", not "as it is".
+_MAY_BE_NONE = frozenset({"max_hits_per_worker", "expected_seconds"})
+
+
+class StageOut(Revised):
+    """One kind of work asked of people, with its terms and money."""
+
+    slug: str
+    title: str
+    kind: str
+    status: Status
+    endpoint: str
+    real_money: bool
+    currency: str
+    reward_cents: int
+    redundancy: int
+    units_per_hit: int
+    checks_per_hit: int
+    max_hits_per_worker: int | None
+    expected_seconds: int | None
+    work_seconds: int
+    open_seconds: int
+    auto_approve_seconds: int
+    budget_cents: int
+    reserved_cents: int
+    spent_cents: int
+    seed: int
+    eligibility: list[dict[str, Any]]
+    apart_from: list[str]
+    approve: Approval
+    hold_failed_checks: bool
+    task_title: str
+    task_description: str
+    task_keywords: str
+    config: dict[str, Any]
+    created_at: Time
+    opened_at: Time | None
+
+
+class QuoteOut(BaseModel):
+    """What publishing everything that is missing would cost."""
+
+    units: int
+    hits: int
+    assignments: int
+    reward_cents: int
+    fee_cents: int
+    total_cents: int
+    top_up_cents: int = Field(description="What experience says that replacements will add.")
+    budget_left_cents: int
+    currency: str
+    affordable: bool
+    work_seconds: int | None = Field(description="People's time, all together, by your guess.")
+    left_out: dict[str, int] = Field(description="Units that are not asked about, by reason.")
+    cautions: list[str]
+    confirm_budget_cents: int | None = Field(
+        description="What `open` must be told where money is real; null: nothing."
+    )
+
+
+class StageCheck(BaseModel):
+    """Whether it could be opened by what it says, and what to know before."""
+
+    ready: bool
+    problems: list[str]
+    cautions: list[str]
+
+
+class Opening(Body):
+    """Where money is real: the stage's budget, as a person confirmed it."""
+
+    confirm_budget_cents: Cents | None = None
+
+
+class Reason(Body):
+    """Why, for the log of events."""
+
+    why: Why = ""
+
+
+#: What a request without a body says.
+_NO_OPENING, _NO_REASON = Opening(), Reason()
+
+
+class Publication(BaseModel):
+    """How many HITs are being published."""
+
+    hits: int
+
+
+def describe(stage: Stage) -> StageOut:
+    """A stage, as JSON."""
+    return StageOut(
+        **{name: getattr(stage, name) for name in StageOut.model_fields if name in _SAME},
+        endpoint=stage.endpoint.name,
+        real_money=stage.endpoint.real_money,
+        currency=stage.endpoint.currency,
+        approve="at-once" if stage.approve_at_once else "by-hand",
+        config=complete_config(stage.kind, stage.config),
+        status=Status(stage.status),
+    ).marked(stage, COLUMNS)
+
+
+_SAME = frozenset(StageOut.model_fields) & {field.name for field in Stage._meta.concrete_fields} - {
+    "endpoint",
+    "config",
+    "status",
+}
+
+
+def stage_rows(access: ProjectAccess) -> QuerySet[Stage]:
+    """The stages of a project."""
+    return Stage.objects.filter(project=access.project).select_related("endpoint", "project")
+
+
+@stages.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
+def list_stages(request: ApiRequest, project: str, paging: Query[Paging]) -> Page[StageOut]:
+    """The stages of a project, in the order in which they were made."""
+    access = project_access(request)
+    page = page_of(stage_rows(access), paging, within=access.project.pk)
+    return Page(items=[describe(row) for row in page.items], next=page.next)
+
+
+@stages.post(_LIST, scopes=[Scope.COLLECT], role=Role.MANAGER, status=201)
+def create_stage(request: ApiRequest, project: str, body: StageIn) -> StageOut:
+    """Make a draft; nothing is published before it is opened."""
+    access = project_access(request)
+    if body.budget_cents:
+        _refuse_budget(access)
+    columns = _columns(body.model_dump(exclude={"task", "slug"}, mode="json"))
+    columns["config"] = _config(body.kind, body.config)
+    task = body.task or _made_task(body)
+    columns |= {f"task_{name}": text for name, text in task.model_dump().items()}
+    return describe(
+        services.create_stage(project=access.project, slug=body.slug, actor=access.user, **columns)
+    )
+
+
+@stages.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
+def get_stage(request: ApiRequest, project: str, stage: str) -> StageOut:
+    """One stage; the ETag is for changing it."""
+    return describe(stage_access(request).stage)
+
+
+@stages.patch(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER, revised=True)
+def change_stage(request: ApiRequest, project: str, stage: str, body: StageChanges) -> StageOut:
+    """Change a stage, as far as nobody works under its terms yet; all of it or nothing."""
+    access = stage_access(request)
+    row, given = access.stage, body.model_dump(exclude_unset=True, exclude={"task"}, mode="json")
+    given = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NONE}
+    if given.get("budget_cents", row.budget_cents) != row.budget_cents:
+        _refuse_budget(access)
+        if row.status == Status.OPEN and row.endpoint.real_money:
+            raise StageStateError("Pause the stage first: opening it again confirms the new amount.")
+    changes = _columns(given)
+    if "config" in changes:
+        changes["config"] = _config(row.kind, changes["config"])
+    if body.task is not None:
+        changes |= {f"task_{name}": text for name, text in body.task.model_dump().items()}
+    seen: ShownColumns = seen_columns(request, COLUMNS)
+    return describe(
+        services.change_stage(
+            stage=row, changes=changes, actor=access.user, seen=seen, texts_follow=body.task is None
+        )
+    )
+
+
+@stages.get(f"{_ONE}/check", scopes=[Scope.READ], role=Role.VIEWER)
+def check_stage(request: ApiRequest, project: str, stage: str) -> StageCheck:
+    """Whether it could be opened by what it says; nothing is changed, and money is not looked at."""
+    row = stage_access(request).stage
+    problems = list(services.opening_problems(row))
+    cautions = [] if problems else list(kind_of(row).cautions(row))
+    return StageCheck(ready=not problems, problems=problems, cautions=cautions)
+
+
+@stages.post(f"{_ONE}/quote", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def quote_stage(request: ApiRequest, project: str, stage: str) -> QuoteOut:
+    """What opening it would cost; brings its units up to date and publishes nothing."""
+    row = stage_access(request).stage
+    services.refuse_unknown_names(row)
+    kind_of(row).prepare(row)
+    return _quote(row, quote(row))
+
+
+@stages.post(f"{_ONE}/open", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False)
+def open_stage(request: ApiRequest, project: str, stage: str, body: Opening = _NO_OPENING) -> QuoteOut:
+    """Open a draft or paused stage: its HITs are published, and their money is reserved."""
+    access = stage_access(request)
+    offer = services.open_stage(stage=access.stage, actor=access.user, typed_cents=body.confirm_budget_cents)
+    return _quote(access.stage, offer)
+
+
+@stages.post(f"{_ONE}/pause", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def pause_stage(request: ApiRequest, project: str, stage: str, body: Reason = _NO_REASON) -> StageOut:
+    """Publish nothing more for now; what is on offer stays, and what comes in is collected."""
+    access = stage_access(request)
+    services.pause_stage(stage=access.stage, actor=access.user, why=body.why)
+    return _now(access.stage)
+
+
+@stages.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
+def close_stage(request: ApiRequest, project: str, stage: str, body: Reason = _NO_REASON) -> StageOut:
+    """Expire all its HITs; work that people have begun may still come in, and is paid."""
+    access = stage_access(request)
+    services.close_stage(stage=access.stage, actor=access.user, why=body.why)
+    return _now(access.stage)
+
+
+@stages.post(f"{_ONE}/reopen", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def reopen_stage(request: ApiRequest, project: str, stage: str, body: Reason = _NO_REASON) -> StageOut:
+    """A closed stage back to paused; open it to publish what is still missing."""
+    access = stage_access(request)
+    services.reopen_stage(stage=access.stage, actor=access.user, why=body.why)
+    return _now(access.stage)
+
+
+@stages.post(
+    f"{_ONE}/top-up", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False
+)
+def top_up_stage(request: ApiRequest, project: str, stage: str) -> Publication:
+    """Publish what was rejected, removed or ran out, now instead of at the next round."""
+    row = stage_access(request).stage
+    if row.status != Status.OPEN:
+        raise StageStateError(f"The stage is {row.status}; only an open one is topped up.")
+    return Publication(hits=publish_pending(row))
+
+
+def _columns(given: dict[str, Any]) -> dict[str, Any]:
+    """Fields as columns of the row: the marketplace itself, and approval as a switch."""
+    columns = dict(given)
+    if "endpoint" in columns:
+        name = columns["endpoint"]
+        columns["endpoint"] = Endpoint.objects.filter(name=name).first()
+        if columns["endpoint"] is None:
+            words = f"There is no endpoint {name!r}."
+            raise ProblemError(422, "no_such_endpoint", words, errors={"endpoint": [words]})
+    if "approve" in columns:
+        columns["approve_at_once"] = columns.pop("approve") == "at-once"
+    return columns
+
+
+def _config(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Options as the kind's own model has them, with defaults."""
+    try:
+        return kind_named(kind).config.model_validate(given).model_dump(mode="json")
+    except KeyError as error:
+        words = str(error.args[0])
+        raise ProblemError(422, "no_such_kind", words, errors={"kind": [words]}) from error
+    except ValidationError as error:
+        errors: dict[str, list[str]] = {}
+        for each in error.errors(include_url=False, include_input=False, include_context=False):
+            field = ".".join(("config", *map(str, each["loc"])))
+            errors.setdefault(field, []).append(f"{each['msg']}.")
+        name, sentences = next(iter(errors.items()))
+        raise ProblemError(422, "invalid", f"{name}: {sentences[0]}", errors=errors) from error
+
+
+def _made_task(body: StageIn) -> TaskFields:
+    """Texts that the kind makes of the terms."""
+    made = made_listing(
+        kind_named(body.kind),
+        units_per_hit=body.units_per_hit,
+        checks_per_hit=body.checks_per_hit,
+        minutes=None if body.expected_seconds is None else body.expected_seconds / 60,
+        config=body.config,
+    )
+    title = made.title or body.title[:128]
+    return TaskFields(title=title, description=made.description or title, keywords=made.keywords)
+
+
+def _refuse_budget(access: ProjectAccess) -> None:
+    if not access.owns:
+        words = "Budgets are set by owners of the project."
+        raise ProblemError(403, "role_missing", words, errors={"budget_cents": [words]})
+
+
+def _quote(stage: Stage, offer: Quote) -> QuoteOut:
+    kind, real = kind_of(stage), stage.endpoint.real_money
+    must_confirm = real and stage.armed_cents < stage.budget_cents
+    return QuoteOut(
+        units=offer.units,
+        hits=offer.hits,
+        assignments=offer.assignments,
+        reward_cents=offer.reward_cents,
+        fee_cents=offer.fee_cents,
+        total_cents=offer.total_cents,
+        top_up_cents=offer.top_up_cents,
+        budget_left_cents=offer.budget_left_cents,
+        currency=stage.endpoint.currency,
+        affordable=offer.affordable,
+        work_seconds=offer.work_seconds,
+        left_out=dict(kind.left_out(stage)),
+        cautions=list(kind.cautions(stage)),
+        confirm_budget_cents=stage.budget_cents if must_confirm else None,
+    )
+
+
+def _now(stage: Stage) -> StageOut:
+    return describe(Stage.objects.select_related("project", "endpoint").get(pk=stage.pk))

@@ -1,0 +1,192 @@
+"""Study links by the API: the addresses by which people from outside join."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from django.http import Http404
+from ninja import Query
+from pydantic import AwareDatetime, BaseModel, Field
+
+from core.api.models import Scope
+from people import links as services
+from people import selectors
+from people.links import LinkPlan
+from people.models import Outcome, StudyLink
+from people.targets import all_choices
+from people.visits import why_closed
+from web.access import ProjectAccess
+from web.api.access import ApiRequest, Role, project_access
+from web.api.fields import MOST_ID, Body, Time
+from web.api.paging import Page, Paging, page_of
+from web.api.resources import Resource
+
+links = Resource("Study links")
+_LIST, _ONE = "/projects/{project}/study-links", "/projects/{project}/study-links/{link}"
+Name = Annotated[str, Field(min_length=1, max_length=60)]
+Names = Annotated[list[Name], Field(max_length=20)]
+Quota = Annotated[int, Field(ge=1, le=1_000_000, description="People who may join.")]
+
+
+class LinkTarget(BaseModel):
+    """Something that a link can lead to."""
+
+    target: str
+    label: str
+
+
+class LinkTargets(BaseModel):
+    """All that links of a project can lead to."""
+
+    items: list[LinkTarget]
+
+
+class ReturnWay(Body):
+    """How people leave: a completion code, and where their browser goes."""
+
+    code: str = Field("", max_length=100)
+    address: str = Field("", max_length=1000)
+
+
+class LinkIn(Body):
+    """A new link."""
+
+    title: str = Field(min_length=1, max_length=200)
+    target: str = Field(max_length=60, description="One of `list_link_targets`.")
+    quota: Quota = 100
+    expires_at: AwareDatetime | None = None
+    languages: Names = Field(default_factory=list)
+    code_word: str = Field("", max_length=100)
+    granted: str = Field("", max_length=100)
+    id_parameters: Names = Field(default_factory=list)
+    id_required: bool = False
+    kept_parameters: Names = Field(default_factory=list)
+    secret: str = Field(
+        "", max_length=200, pattern=r"^(.{16,})?$", description="Of signed addresses, from 16 characters on."
+    )
+    returns: dict[Outcome, ReturnWay] = Field(default_factory=dict)
+    returns_at_once: bool = False
+    compensation: StudyLink.Compensation = StudyLink.Compensation.NOTHING
+    most_tasks: int = Field(0, ge=0, le=100_000)
+    most_per_address: int = Field(0, ge=0, le=1_000_000)
+
+
+class LinkOut(BaseModel):
+    """An address by which people join."""
+
+    id: int
+    title: str
+    target: str
+    leads_to: str
+    address: str | None = Field(description="What people are given; null for viewers.")
+    quota: int
+    compensation: StudyLink.Compensation
+    expires_at: Time | None
+    made_at: Time
+    closed_at: Time | None
+    closed: str = Field(description="Why nobody can join now; empty: people can.")
+    opened: int
+    agreed: int
+    done: int
+
+
+class LinkChanges(Body):
+    """More or fewer people."""
+
+    quota: Quota
+
+
+@links.get(f"{_LIST}/targets", scopes=[Scope.READ], role=Role.VIEWER)
+def list_link_targets(request: ApiRequest, project: str) -> LinkTargets:
+    """What links of the project can lead to: stages on study links, or the whole project."""
+    found = all_choices(project_access(request).project)
+    return LinkTargets(items=[LinkTarget(target=key, label=label) for key, label in found])
+
+
+@links.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
+def list_study_links(request: ApiRequest, project: str, paging: Query[Paging]) -> Page[LinkOut]:
+    """The study links of a project."""
+    access = project_access(request)
+    page = page_of(selectors.links_of(access.project), paging, key=("pk",), within=access.project.pk)
+    labels = dict(all_choices(access.project))
+    return Page(items=[_describe(row, access, labels) for row in page.items], next=page.next)
+
+
+@links.post(_LIST, scopes=[Scope.COLLECT], role=Role.MANAGER, status=201)
+def create_study_link(request: ApiRequest, project: str, body: LinkIn) -> LinkOut:
+    """Make a link. The project gets its first consent text where it has none."""
+    access = project_access(request)
+    given = body.model_dump(mode="python")
+    given["returns"] = {str(outcome): way.model_dump() for outcome, way in body.returns.items()}
+    given["compensation"] = str(body.compensation)
+    made = services.make_link(project=access.project, plan=LinkPlan(**given), actor=access.user)
+    return _now(made, access)
+
+
+@links.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
+def get_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
+    """One link, with how many people came."""
+    access = project_access(request)
+    return _now(_link(access, link), access)
+
+
+@links.patch(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER)
+def change_study_link(request: ApiRequest, project: str, link: int, body: LinkChanges) -> LinkOut:
+    """More or fewer people; who has joined stays."""
+    access = project_access(request)
+    row = _link(access, link)
+    services.set_quota(link=row, quota=body.quota, actor=access.user)
+    return _now(row, access)
+
+
+@links.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def close_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
+    """Nobody new joins; who has begun goes on."""
+    access = project_access(request)
+    row = _link(access, link)
+    services.close_link(link=row, actor=access.user)
+    return _now(row, access)
+
+
+@links.post(f"{_ONE}/reopen", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def reopen_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
+    """People may join again, under the same address."""
+    access = project_access(request)
+    row = _link(access, link)
+    services.reopen_link(link=row, actor=access.user)
+    return _now(row, access)
+
+
+def _link(access: ProjectAccess, pk: int) -> StudyLink:
+    rows = StudyLink.objects.select_related("project").filter(project=access.project)
+    row = rows.filter(pk=pk).first() if 0 < pk <= MOST_ID else None
+    if row is None:
+        raise Http404("There is no such link in this project.")
+    return row
+
+
+def _now(link: StudyLink, access: ProjectAccess) -> LinkOut:
+    row = selectors.links_of(access.project).get(pk=link.pk)
+    return _describe(row, access, dict(all_choices(access.project)))
+
+
+def _describe(row: Any, access: ProjectAccess, labels: Mapping[str, str]) -> LinkOut:
+    target = f"{row.target_kind}:{row.target_id}"
+    return LinkOut(
+        id=row.pk,
+        title=row.title,
+        target=target,
+        leads_to=labels.get(target, ""),
+        address=services.address_of(row) if access.manages else None,
+        quota=row.quota,
+        compensation=row.compensation,
+        expires_at=row.expires_at,
+        made_at=row.made_at,
+        closed_at=row.closed_at,
+        closed=str(why_closed(row, people=row.people) or ""),
+        opened=row.opened,
+        agreed=row.agreed,
+        done=row.done,
+    )
+
+
+RESOURCES = (links,)

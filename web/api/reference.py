@@ -1,0 +1,143 @@
+"""The reference of the API for people, made from its schema: no script, nothing from elsewhere."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from web.api.dispatch import SCHEMA
+from web.api.schema import build_schema
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """A parameter or a field: what it is called, what it takes, whether it must be there."""
+
+    name: str
+    kind: str
+    required: bool
+    words: str
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationView:
+    """One operation, as the page draws it."""
+
+    name: str
+    method: str
+    path: str
+    words: str
+    scopes: str
+    role: str
+    parameters: list[FieldRow]
+    fields: list[FieldRow]
+    answer: str
+    answer_fields: list[FieldRow]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceView:
+    """The operations of one resource."""
+
+    title: str
+    anchor: str
+    operations: list[OperationView]
+
+
+@require_safe
+def show_reference(request: HttpRequest) -> HttpResponse:
+    """Every operation, with what it takes and gives."""
+    context = {"resources": list_resources(), "schema": SCHEMA, "about": build_schema()["info"]}
+    return render(request, "api/reference.html", context)
+
+
+@cache
+def list_resources() -> list[ResourceView]:
+    """All resources in the order of their apps."""
+    schema = build_schema()
+    found: dict[str, list[OperationView]] = {}
+    for path, methods in schema["paths"].items():
+        for method, facts in methods.items():
+            found.setdefault(facts["tags"][0], []).append(_operation(schema, path, method, facts))
+    return [ResourceView(title, title.lower().replace(" ", "-"), rows) for title, rows in found.items()]
+
+
+def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping[str, Any]) -> OperationView:
+    status, success = next((each for each in facts["responses"].items() if each[0] < "300"), ("204", {}))
+    content = success.get("content", {})
+    media = next(iter(content), "")
+    body = facts.get("requestBody", {}).get("content", {})
+    asked = next(iter(body.values()), {}).get("schema", {})
+    return OperationView(
+        name=facts["operationId"],
+        method=method.upper(),
+        path=path,
+        words=facts.get("description", ""),
+        scopes=", ".join(facts["x-scopes"]),
+        role=_ROLES.get(facts["x-role"], facts["x-role"]),
+        parameters=[
+            FieldRow(
+                each["name"],
+                _kind(schema, each["schema"]),
+                each["required"],
+                each.get("description", ""),
+                each["in"],
+            )
+            for each in facts["parameters"]
+        ],
+        fields=list(_fields(schema, asked)),
+        answer=f"{status} {media}".strip(),
+        answer_fields=list(_fields(schema, content.get(media, {}).get("schema", {}))),
+    )
+
+
+_ROLES = {
+    "account": "anybody with a token",
+    "member": "members of a project, staff",
+    "staff": "staff",
+    "viewer": "viewers, managers, owners",
+    "manager": "managers, owners",
+    "owner": "owners",
+}
+
+
+def _resolved(schema: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
+    reference = part.get("$ref")
+    if reference is None:
+        return part
+    found: Mapping[str, Any] = schema["components"]["schemas"][reference.rsplit("/", 1)[-1]]
+    return found
+
+
+def _fields(schema: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[FieldRow]:
+    """The fields of an object; of a page of rows, those of one row."""
+    whole = _resolved(schema, part)
+    properties = whole.get("properties", {})
+    if set(properties) == {"items", "next"}:
+        yield from _fields(schema, properties["items"]["items"])
+        return
+    required = set(whole.get("required", ()))
+    for name, field in properties.items():
+        words = field.get("description", "")
+        yield FieldRow(name, _kind(schema, field), name in required, words)
+
+
+def _kind(schema: Mapping[str, Any], field: Mapping[str, Any]) -> str:
+    """What a field takes, in a few words."""
+    field = _resolved(schema, field.get("allOf", [field])[0])
+    if choices := field.get("anyOf") or field.get("oneOf"):
+        return " or ".join(_kind(schema, each) for each in choices)
+    if words := field.get("enum"):
+        return " | ".join(map(str, words))
+    if field.get("type") == "array":
+        return f"list of {_kind(schema, field.get('items', {}))}"
+    if "properties" in field:
+        return str(field.get("title", "object"))
+    kind = str(field.get("format") or field.get("type") or "anything")
+    least, most = field.get("minimum"), field.get("maximum")
+    return f"{kind} {least} to {most}" if least is not None and most is not None else kind
