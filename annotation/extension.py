@@ -12,6 +12,7 @@ from core.projects.services import EventActions
 from crowd.desk.agreements import Source
 from crowd.desk.beginnings import StagePreset
 from crowd.desk.overview import OverviewSource
+from web.api.parts import ApiPart
 from web.nav import Page
 
 # The beginning for reference answers: the first three stages of the pipeline (paper 000, section 3).
@@ -60,6 +61,7 @@ REFERENCE = StagePreset(
 
 
 EXTENSION = Extension(
+    ApiPart("annotation.api"),
     Screening(),
     Curation(),
     Distillation(),

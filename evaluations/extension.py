@@ -16,6 +16,7 @@ from crowd.desk.overview import OverviewSource
 from evaluations.desk import funnel
 from evaluations.models import Evaluation
 from evaluations.selectors import name_of
+from web.api.parts import ApiPart
 from web.nav import Page, Place
 
 # Rules of this app about what its people should know; see `core.notices.conditions`.
@@ -68,6 +69,7 @@ def _condition(each: Evaluation, kind: str, level: Notice.Level, words: str) -> 
 
 
 EXTENSION = Extension(
+    ApiPart("evaluations.api"),
     Place("Evaluations", "evaluations", "evaluations:everywhere", "evaluations:list", position=35),
     Page("Evaluations", "evaluations:list", "evaluations", position=95),
     PageOfQuery("What metrics see in it", "evaluations:query"),

@@ -23,6 +23,7 @@ from judgments.kinds.judging import Judging
 from judgments.kinds.judging_config import judging_config
 from judgments.kinds.training import JudgeTraining
 from judgments.models import AgreementReport
+from web.api.parts import ApiPart
 from web.nav import Page
 
 # Beginnings for judging systems' answers: the protocols of KPQA (paper 002) and of ADEM (paper 004).
@@ -230,6 +231,7 @@ def pages_of_reports(jobs: Sequence[Job]) -> dict[int, Place]:
 
 
 EXTENSION = Extension(
+    ApiPart("judgments.api"),
     Judging(),
     JudgeTraining(),
     KPQA,

@@ -16,6 +16,7 @@ from people.models import Guest
 from people.withdrawal import AnswerHolder
 from releases.desk import funnel
 from releases.models import Release
+from web.api.parts import ApiPart
 from web.nav import Page, Place
 
 # Rules of this app about what its people should know; see `core.notices.conditions`.
@@ -61,6 +62,7 @@ class PublishedAnswers(AnswerHolder):
 
 
 EXTENSION = Extension(
+    ApiPart("releases.api"),
     PublishedAnswers(),
     Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
     Page("Releases", "releases:list", "releases", position=90),

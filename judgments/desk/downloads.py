@@ -11,9 +11,9 @@ from django.http import HttpResponse
 
 from core.files.cells import cell
 from core.projects.models import Project
+from core.projects.selectors import pseudonym
 from crowd.models import Worker
 from judgments.selectors.live import Live
-from judgments.selectors.ratings import pseudonym
 from judgments.selectors.reports import ReportStatus
 
 Row = Sequence[Any]

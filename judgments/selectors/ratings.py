@@ -1,7 +1,5 @@
 """Judgments of a stage as columns: read in chunks, never a model instance per row."""
 
-import hashlib
-import hmac
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +11,6 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from core.database.bulk import integer_columns
-from core.projects.models import Project
 from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from judgments.kinds.judging_config import scale_of_options
@@ -187,12 +184,6 @@ def names_of(workers: Sequence[int]) -> list[str]:
     for some in _chunks(workers):
         known.update(Worker.objects.filter(pk__in=some).values_list("pk", "external_id"))
     return [known[worker] for worker in workers]
-
-
-def pseudonym(project: Project, external_id: str) -> str:
-    """A worker's name in files that leave: another in every project, and it leads nobody back."""
-    digest = hmac.new(bytes.fromhex(project.pseudonym_key), external_id.encode(), hashlib.sha256)
-    return f"w{digest.hexdigest()[:12]}"
 
 
 def seconds_of_assignments(stage: Stage, assignments: "Keys") -> "npt.NDArray[np.float64]":

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from django.conf import settings
 
+from core.projects.selectors import pseudonym
 from crowd.models import Stage
 from judgments.kinds.judging_config import judging_config
 from judgments.models import FilterRun, Verdict
-from judgments.selectors.ratings import CandidateLabels, about, aspects_of_ratings, pseudonym
+from judgments.selectors.ratings import CandidateLabels, about, aspects_of_ratings
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 from metrics.agreement.data import RatingGroups
 from metrics.agreement.kappa import busiest

@@ -11,9 +11,9 @@ from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from annotation.models import CuratedPassage, Query
 from core.projects.models import Project
+from core.projects.selectors import pseudonym
 from crowd.models import Stage, Worker
 from judgments.models import Candidate, FilterRun, Judgment
-from judgments.selectors.ratings import pseudonym
 from releases.options import Options
 from releases.rows.acceptance import answers_of, inside, queries_of
 from releases.rows.redactions import Redactions

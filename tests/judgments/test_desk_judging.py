@@ -15,13 +15,14 @@ from django.urls import reverse
 
 from core.jobs.models import Job
 from core.projects.models import Event
+from core.projects.selectors import pseudonym
 from core.projects.services import set_role
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Stage
 from judgments.desk import urls
 from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.live import live
-from judgments.selectors.ratings import pseudonym, ratings_of_stage, seconds_of_assignments
+from judgments.selectors.ratings import ratings_of_stage, seconds_of_assignments
 from judgments.services import filter_runs, reports
 from tests.judgments.desk_world import (
     HOSTILE,

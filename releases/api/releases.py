@@ -1,0 +1,242 @@
+"""Releases: built by a job, described, downloaded, shown, withdrawn."""
+
+from typing import Any
+
+from django.http import Http404
+from django.http.response import HttpResponseBase
+from ninja import Query as InQuery
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.api.models import Scope
+from releases import download_files, selectors
+from releases.groups import OPTIONAL
+from releases.models import Release
+from releases.options import Options
+from releases.services import planning
+from releases.services.job_requests import begin, begin_again
+from web.access import ProjectAccess
+from web.api.access import ApiRequest, Role, project_access
+from web.api.fields import Body, Time
+from web.api.paging import Page, Paging, page_of
+from web.api.problems import ProblemError
+from web.api.resources import Resource
+
+releases = Resource("Releases")
+_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_ARCHIVE = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
+
+
+class ReleaseOut(BaseModel):
+    """One version of the data set; once it is ready it never changes."""
+
+    version: str
+    state: str = Field(description="building, ready, failed, withdrawn.")
+    notes: str
+    digest: str = Field(description="SHA-256 of the manifest, which names the digest of each file.")
+    bytes: int
+    simulated: bool = Field(description="Simulated workers took part.")
+    imported: bool = Field(description="Its human scores come from elsewhere.")
+    public: bool = Field(description="It has a page that needs no log-in.")
+    error: str = Field(description="Why it could not be built.")
+    job: int | None = Field(description="The job that builds it.")
+    created_by: str | None
+    created_at: Time
+    built_at: Time | None
+    withdrawn_at: Time | None
+    withdrawn_reason: str
+
+
+class ReleaseFileOut(BaseModel):
+    """One file."""
+
+    path: str
+    bytes: int | None
+    rows: int | None
+    sha256: str
+    format: str
+
+
+class ReleaseDetails(ReleaseOut):
+    """A release with its files and what it holds."""
+
+    options: dict[str, Any]
+    tables: list[dict[str, Any]] = Field(description="Rows of each table, by split.")
+    files: list[ReleaseFileOut]
+
+
+class ReleaseIn(Options):
+    """What goes in and how; what is left out has its default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str = Field("", max_length=20, description="MAJOR.MINOR.PATCH. Empty: the next one.")
+    notes: str = Field("", max_length=10_000, description="What is new in it.")
+
+
+class ContentChoice(BaseModel):
+    """What would be brought in."""
+
+    include: list[str] = Field(default_factory=list, max_length=20, description="Groups to bring in.")
+
+
+class WithdrawIn(Body):
+    """Why a release is withdrawn; everybody who has its address reads it."""
+
+    reason: str = Field(min_length=1, max_length=300)
+
+
+class ContentOut(BaseModel):
+    """What a release would hold now, and what not, by the reason; the counts add up."""
+
+    queries: dict[str, Any]
+    answers: dict[str, Any]
+    candidates: dict[str, Any]
+    ratings: dict[str, Any]
+    imported_scores: dict[str, Any]
+
+
+@releases.get("/projects/{project}/releases/content", scopes=[Scope.READ], role=Role.MANAGER)
+def preview_release_content(request: ApiRequest, project: str, choice: InQuery[ContentChoice]) -> ContentOut:
+    """Count what would go into a release built now."""
+    for name in choice.include:
+        if name not in OPTIONAL:
+            words = f"There is no group {name[:40]!r} to bring in; there are {', '.join(OPTIONAL)}."
+            raise ProblemError(422, "invalid", f"include: {words}", errors={"include": [words]})
+    return ContentOut(**selectors.content_of(project_access(request).project, choice.include).as_json)
+
+
+@releases.get("/projects/{project}/releases", scopes=[Scope.READ], role=Role.VIEWER)
+def list_releases(request: ApiRequest, project: str, paging: InQuery[Paging]) -> Page[ReleaseOut]:
+    """The releases of the project."""
+    at = project_access(request).project
+    rows = Release.objects.filter(project=at).select_related("created_by").defer("manifest", "options")
+    page = page_of(rows, paging, within=at.pk)
+    return Page(items=[ReleaseOut(**_columns(row)) for row in page.items], next=page.next)
+
+
+@releases.post("/projects/{project}/releases", scopes=[Scope.PUBLISH], role=Role.MANAGER, status=202)
+def build_release(request: ApiRequest, project: str, body: ReleaseIn) -> ReleaseOut:
+    """Have a release built, by a job. The same content makes the release of before, byte by byte."""
+    access = project_access(request)
+    release = begin(
+        project=access.project,
+        version=body.version,
+        notes=body.notes,
+        options=Options(**body.model_dump(exclude={"version", "notes"})),
+        actor=access.user,
+    )
+    return ReleaseOut(**_columns(release))
+
+
+@releases.get("/projects/{project}/releases/{version}", scopes=[Scope.READ], role=Role.VIEWER)
+def get_release(request: ApiRequest, project: str, version: str) -> ReleaseDetails:
+    """One release with its files."""
+    release = find_release(project_access(request), version)
+    ready = release.state == Release.State.READY
+    tables = release.manifest.get("tables")
+    return ReleaseDetails(
+        **_columns(release),
+        options=release.options,
+        tables=tables if isinstance(tables, list) else [],
+        files=[
+            ReleaseFileOut(
+                path=each.path, bytes=each.bytes, rows=each.rows, sha256=each.sha256, format=each.format
+            )
+            for each in (download_files.list_download_files(release) if ready else ())
+        ],
+    )
+
+
+@releases.get(
+    "/projects/{project}/releases/{version}/files/{path:path}",
+    scopes=[Scope.READ],
+    role=Role.VIEWER,
+    content=_FILE,
+)
+def download_file(request: ApiRequest, project: str, version: str, path: str) -> HttpResponseBase:
+    """One file of a release, in whole or in part (Range)."""
+    access = project_access(request)
+    return download_files.send_file(request, _downloadable(access, version), path, user=access.user)
+
+
+@releases.get(
+    "/projects/{project}/releases/{version}/archive", scopes=[Scope.READ], role=Role.VIEWER, content=_ARCHIVE
+)
+def download_archive(request: ApiRequest, project: str, version: str) -> HttpResponseBase:
+    """All files of a release as a ZIP archive."""
+    access = project_access(request)
+    return download_files.send_archive(request, _downloadable(access, version), user=access.user)
+
+
+@releases.post("/projects/{project}/releases/{version}/cancel", scopes=[Scope.PUBLISH], role=Role.MANAGER)
+def cancel_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
+    """End a build; nothing of it is kept."""
+    access = project_access(request)
+    release = find_release(access, version)
+    if not planning.give_up(release=release, why="It was cancelled.", actor=access.user):
+        raise ProblemError(409, "build_over", "The build is over already.")
+    return _again(access, version)
+
+
+@releases.post(
+    "/projects/{project}/releases/{version}/retry", scopes=[Scope.PUBLISH], role=Role.MANAGER, status=202
+)
+def retry_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
+    """Build a version that failed once more, with the options that it had."""
+    access = project_access(request)
+    release = find_release(access, version)
+    if planning.is_stuck(release, selectors.job_of(release)):
+        planning.give_up(release=release, why="Its worker stopped.", actor=access.user)
+    begin_again(release=release, actor=access.user)
+    return _again(access, version)
+
+
+@releases.post("/projects/{project}/releases/{version}/publish", scopes=[Scope.PUBLISH], role=Role.OWNER)
+def publish_release(request: ApiRequest, project: str, version: str) -> ReleaseOut:
+    """Give a release a page that needs no log-in."""
+    access = project_access(request)
+    planning.show_release(release=find_release(access, version), actor=access.user)
+    return _again(access, version)
+
+
+@releases.post("/projects/{project}/releases/{version}/hide", scopes=[Scope.PUBLISH], role=Role.OWNER)
+def hide_release(request: ApiRequest, project: str, version: str) -> ReleaseOut:
+    """Take the public page of a release away."""
+    access = project_access(request)
+    planning.hide_release(release=find_release(access, version), actor=access.user)
+    return _again(access, version)
+
+
+@releases.post("/projects/{project}/releases/{version}/withdraw", scopes=[Scope.PUBLISH], role=Role.OWNER)
+def withdraw_release(request: ApiRequest, project: str, version: str, body: WithdrawIn) -> ReleaseOut:
+    """Offer the files of a release no more; the record stays. Nothing takes it back."""
+    access = project_access(request)
+    release = find_release(access, version)
+    planning.withdraw_release(release=release, reason=body.reason, actor=access.user)
+    return _again(access, version)
+
+
+def find_release(access: ProjectAccess, version: str) -> Release:
+    """A release of the project by its version."""
+    row = Release.objects.filter(project=access.project, version=version).select_related("created_by").first()
+    if row is None:
+        raise Http404("There is no such release.")
+    row.project = access.project
+    return row
+
+
+def _downloadable(access: ProjectAccess, version: str) -> Release:
+    release = find_release(access, version)
+    if release.state == Release.State.WITHDRAWN:
+        raise ProblemError(404, "withdrawn", f"This release was withdrawn: {release.withdrawn_reason}")
+    return release
+
+
+def _again(access: ProjectAccess, version: str) -> ReleaseOut:
+    return ReleaseOut(**_columns(find_release(access, version)))
+
+
+def _columns(row: Release) -> dict[str, Any]:
+    names = [name for name in ReleaseOut.model_fields if name != "created_by"]
+    found = {name: getattr(row, name) for name in names}
+    return found | {"created_by": row.created_by.get_username() if row.created_by else None}
