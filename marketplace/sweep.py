@@ -27,6 +27,7 @@ from marketplace.services.endings import abandon
 from marketplace.services.hits import dispose_old, end_life
 from marketplace.services.locking import lock_hit
 from marketplace.services.qualification_requests import expire_tests
+from marketplace.services.qualifications import finish_disposals
 from marketplace.services.review import approve_locked
 
 # Money that comes free when HITs end with places nobody took: of many HITs at once.
@@ -91,6 +92,7 @@ def sweep() -> None:
     now = clock.now()
     settle(now=now)
     expire_tests(now)
+    finish_disposals(now)
     _dispose(HIT.objects.all(), now)
     TokenUse.objects.filter(at__lte=now - FORGET_TOKENS_AFTER).delete()
     QueuedEvent.objects.filter(sent_at__lte=now - KEEP_EVENTS).delete()

@@ -8,10 +8,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from typing import Any
 from xml.etree.ElementTree import ParseError
+from zoneinfo import ZoneInfo
 
 from defusedxml import ElementTree as SafeTree
 from defusedxml.common import DefusedXmlException
@@ -291,8 +292,8 @@ def result_assignments(batch: Batch, shown: str = "all") -> QuerySet[Holding]:
     )
 
 
-def result_lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator[str]:
-    """The file, some hundred rows at a time; no cell of it is run by a spreadsheet."""
+def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str = "utc") -> Iterator[str]:
+    """The file, some hundred rows at a time; no cell is run by a spreadsheet. `times` is one of TIMES."""
     rows = result_assignments(batch, shown)
     names, more = answer_columns(
         rows.order_by().values_list("answer", flat=True).iterator(chunk_size=_AT_ONCE)
@@ -308,11 +309,11 @@ def result_lines(batch: Batch, *, now: datetime, shown: str = "all") -> Iterator
             *DECISION,
         ]
     )
-    rates = Rates(batch.requester_id, now)
+    rates, zone = Rates(batch.requester_id, now), TIMES[times]
     source: Iterator[Row] = iter(rows.values(*_READ).iterator(chunk_size=_AT_ONCE))
     while some := list(islice(source, _AT_ONCE)):
         rates.learn({row["worker"] for row in some})
-        yield "".join(write_row([*map(cell, _cells(row, names, more, rates)), "", ""]) for row in some)
+        yield "".join(write_row([*map(cell, _cells(row, names, more, rates, zone)), "", ""]) for row in some)
 
 
 def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:
@@ -329,18 +330,18 @@ def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:
     return sorted(kept), more or len(counts) > len(kept)
 
 
-def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates") -> Iterator[str]:
+def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates", zone: tzinfo) -> Iterator[str]:
     yield row["hit__hit_id"]
     for name in ("type_id", "title", "description", "keywords"):
         yield row[f"hit__hit_type__{name}"]
-    yield from (money(row["hit__reward_cents"]), format_moment(row["hit__created_at"]))
+    yield from (money(row["hit__reward_cents"]), format_moment(row["hit__created_at"], zone))
     yield from (str(row["hit__max_assignments"]), row["hit__annotation"])
     yield from (str(row["hit__hit_type__duration_s"]), str(row["hit__hit_type__auto_approval_s"]))
-    yield from (format_moment(row["hit__expires_at"]), "")
+    yield from (format_moment(row["hit__expires_at"], zone), "")
     yield str(int((row["hit__expires_at"] - row["hit__created_at"]).total_seconds()))
     yield from (row["assignment_id"], row["worker__worker_id"], row["state"].capitalize())
     for name in ("accepted_at", "submitted_at", "auto_approve_at", "approved_at", "rejected_at"):
-        yield format_moment(row[name])
+        yield format_moment(row[name], zone)
     yield from (row["feedback"], str(int((row["submitted_at"] - row["accepted_at"]).total_seconds())))
     yield from rates.of(row["worker"])
     yield from row["hit__batch_task__values"]
@@ -351,9 +352,16 @@ def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates") -> Iterat
         yield json.dumps(given, ensure_ascii=False) if given else ""
 
 
-def format_moment(moment: datetime | None) -> str:
-    """A time as MTurk's files have it, in UTC."""
-    return f"{moment:%a %b %d %H:%M:%S} UTC {moment:%Y}" if moment else ""
+#: The zones of times in a file: ours, and that of MTurk's own files (PST or PDT), by which some scripts cut.
+TIMES: dict[str, tzinfo] = {"utc": UTC, "pacific": ZoneInfo("America/Los_Angeles")}
+
+
+def format_moment(moment: datetime | None, zone: tzinfo = UTC) -> str:
+    """A time as MTurk's files have it."""
+    if moment is None:
+        return ""
+    local = moment.astimezone(zone)
+    return f"{local:%a %b %d %H:%M:%S %Z %Y}"
 
 
 @dataclass(frozen=True, slots=True)

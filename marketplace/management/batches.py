@@ -57,6 +57,7 @@ def add(commands: Any, show: Show) -> None:
     download = of_batch(actions, "results", "write the answers with MTurk's columns", write_results)
     download.add_argument("file", type=Path, help="CSV file to write")
     download.add_argument("--show", choices=list(results.SHOWN), default="all")
+    download.add_argument("--times", choices=list(results.TIMES), default="utc", help="zone; MTurk: pacific")
     review = of_batch(actions, "review", "approve and reject as a results file says", review_batch)
     review.add_argument("file", type=Path, help="the results with x under Approve, reasons under Reject")
     review.add_argument("--override", action="store_true", help="also turn rejections into approvals")
@@ -205,7 +206,9 @@ def write_results(options: Facts) -> Facts:
     batch = _batch(options)
     count = results.result_assignments(batch, options["show"]).count()
     with options["file"].open("w", encoding="utf-8", newline="") as file:
-        file.writelines(results.result_lines(batch, now=clock.now(), shown=options["show"]))
+        file.writelines(
+            results.result_lines(batch, now=clock.now(), shown=options["show"], times=options["times"])
+        )
     return {"file": str(options["file"]), "assignments": count}
 
 

@@ -354,9 +354,19 @@ class QualificationType(models.Model):
     answer_key = models.TextField(blank=True, help_text="AnswerKey XML; empty: the requester decides.")
     test_duration_s = models.PositiveBigIntegerField(null=True, blank=True)
     created_at = models.DateTimeField()
+    disposing_at = models.DateTimeField(
+        null=True, blank=True, help_text="To be deleted as soon as no HIT asks for it any more."
+    )
     deleted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["requester"],
+                name="qualification_disposing",
+                condition=Q(disposing_at__isnull=False, deleted_at=None),
+            )
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["requester", "name"],
@@ -367,6 +377,11 @@ class QualificationType(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def wire_status(self) -> str:
+        """QualificationTypeStatus as the protocol has it."""
+        return self.status if self.disposing_at is None else "Disposing"
 
     @property
     def has_test(self) -> bool:

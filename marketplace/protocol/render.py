@@ -115,7 +115,7 @@ def qualification_type(row: QualificationType, caller: Requester) -> dict[str, A
             "Name": row.name,
             "Description": row.description,
             "Keywords": row.keywords,
-            "QualificationTypeStatus": row.status,
+            "QualificationTypeStatus": row.wire_status,
             "Test": row.test if own else None,
             "TestDurationInSeconds": row.test_duration_s,
             "AnswerKey": row.answer_key if own else None,

@@ -44,22 +44,50 @@ def printable(text: str) -> str:
 
 _PLAIN = frozenset({"align", "dir", "lang", "title", "valign"})
 _BARE = (
-    "b big blockquote br caption center cite code dd del dfn div dl dt em h1 h2 h3 h4 h5 h6 hr i ins kbd li "
-    "p pre q s samp small span strike strong sub sup tbody tfoot thead tr tt u ul var"
+    "abbr acronym address b bdo big br caption center cite code dd dfn div dl dt em h1 h2 h3 h4 h5 h6 i kbd "
+    "p s samp small span strike strong sub sup tt u var"
 )
-#: What may stand in FormattedContent: element → its attributes beside those that all have.
+_CELL = "abbr axis bgcolor char charoff colspan headers height nowrap rowspan scope width"
+#: What may stand in FormattedContent: element → its attributes beside those that all have. MTurk's own list,
+#: and elements that do as little.
 ALLOWED: dict[str, frozenset[str]] = {
     **dict.fromkeys(_BARE.split(), frozenset()),
-    "a": frozenset({"href"}),
-    "col": frozenset({"span", "width"}),
-    "colgroup": frozenset({"span", "width"}),
-    "font": frozenset({"color", "face", "size"}),
-    "img": frozenset({"alt", "border", "height", "src", "width"}),
-    "ol": frozenset({"start", "type"}),
-    "table": frozenset({"border", "cellpadding", "cellspacing", "summary", "width"}),
-    "td": frozenset({"colspan", "height", "nowrap", "rowspan", "width"}),
-    "th": frozenset({"colspan", "height", "nowrap", "rowspan", "scope", "width"}),
+    **{
+        element: frozenset(attributes.split())
+        for element, attributes in {
+            "a": "accesskey charset coords href hreflang name rel rev shape tabindex target type",
+            "area": "accesskey alt coords href nohref shape tabindex target",
+            "blockquote": "cite",
+            "col": "char charoff span width",
+            "colgroup": "char charoff span width",
+            "del": "cite datetime",
+            "font": "color face size",
+            "hr": "noshade size width",
+            "img": "alt border height hspace ismap longdesc src usemap vspace width",
+            "ins": "cite datetime",
+            "li": "type value",
+            "map": "name",
+            "ol": "compact start type",
+            "pre": "width",
+            "q": "cite",
+            "table": "bgcolor border cellpadding cellspacing frame rules summary width",
+            "tbody": "char charoff",
+            "td": _CELL,
+            "tfoot": "char charoff",
+            "th": _CELL,
+            "thead": "char charoff",
+            "tr": "bgcolor char charoff",
+            "ul": "compact type",
+        }.items()
+    },
 }
+#: Taken, as MTurk took them, and not drawn: they act on the page around, or name addresses for programs.
+_DROPPED = frozenset(
+    {"accesskey", "charset", "cite", "ismap", "longdesc", "rel", "rev", "tabindex", "target"}
+)
+_NAME = re.compile(r"[A-Za-z][\w.:-]{0,99}")
+#: What MTurk took beside http and https; of these only mail is led to.
+_OTHER_SCHEMES = frozenset({"ftp", "gopher", "news", "nntp", "telnet"})
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
 
@@ -95,12 +123,33 @@ def _character(found: re.Match[str]) -> str:
 def _check(element: Element) -> None:
     if not isinstance(element.tag, str) or element.tag not in ALLOWED:
         raise _refusal(f"<{str(element.tag)[:40]}> may not stand in FormattedContent")
-    for name, value in element.attrib.items():
+    for name, value in list(element.attrib.items()):
         if name not in ALLOWED[element.tag] | _PLAIN:
             raise _refusal(f"<{element.tag}> may not have the attribute {name[:40]!r}")
-        if name in ("href", "src") and not is_address(value):
+        if name in _DROPPED:
+            del element.attrib[name]
+        elif name == "src" and not is_address(value):
             raise _refusal(f"{name}={value[:80]!r} is not an http or https address")
-    if element.tag == "a":
+        elif (name == "name" and not _NAME.fullmatch(value)) or (
+            name == "usemap" and not _NAME.fullmatch(value.removeprefix("#"))
+        ):
+            raise _refusal(f"{name}={value[:80]!r} is not a name")
+    if "href" in element.attrib:
+        _check_link(element, element.attrib["href"])
+    if element.tag == "map" and not element.get("name"):
+        raise _refusal("<map> needs a name")
+
+
+def _check_link(element: Element, address: str) -> None:
+    """Have a link open beside the page; one to a place on the page stays there."""
+    scheme = address.partition(":")[0].lower()
+    if address.startswith("#") and _NAME.fullmatch(address[1:]):
+        return
+    if scheme in _OTHER_SCHEMES:
+        del element.attrib["href"]
+    elif scheme != "mailto" and not is_address(address):
+        raise _refusal(f"href={address[:80]!r} is not an http or https address")
+    else:
         element.attrib |= {"target": "_blank", "rel": "noopener noreferrer"}
 
 

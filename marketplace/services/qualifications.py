@@ -23,7 +23,7 @@ from marketplace.models import (
 )
 from marketplace.questionform.answerkey import parse_key
 from marketplace.questionform.parsing import parse_form
-from marketplace.selectors import asking_for
+from marketplace.selectors import asking_for, hit_types_asking_for
 from marketplace.services.activity import note
 
 # Many grants of a qualification at a time, from a file: all of them, or none.
@@ -196,6 +196,8 @@ def update_qualification_type(
     it finish the one they began. With `seen`, ConflictError where the type is not as the form showed it.
     """
     row = QualificationType.objects.select_for_update(no_key=True).get(pk=qualification_type.pk)
+    if row.disposing_at:
+        raise disposing_error()
     _check_test(test or row.test, auto_granted=changes.get("auto_granted", row.auto_granted))
     if test:
         changes = {**changes, **test.fields()}
@@ -216,19 +218,46 @@ def _check_test(test: QualificationTest | str | None, *, auto_granted: bool) -> 
 
 @transaction.atomic
 def delete_qualification_type(*, qualification_type: QualificationType, now: datetime) -> None:
-    """Delete a type that no HIT still asks for; requests that wait for a decision are rejected."""
-    asking = asking_for(qualification_type.qualification_type_id, requester=qualification_type.requester)
-    if HIT.objects.filter(asking, disposed_at=None).exists():
-        raise Refusal(
-            "InvalidQualificationTypeState",
-            "HITs that ask for this QualificationType still exist; delete them first. "
-            "This operation can be called with a status of: Active,Inactive",
-        )
-    qualification_type.deleted_at = now
-    qualification_type.save(update_fields=["deleted_at"])
+    """Delete a type, at once or, where HITs still ask for it, when they are gone.
+
+    Until then it is Disposing: who holds it takes these HITs, and nothing else can be done with it. Requests
+    that wait for a decision are rejected.
+    """
+    row = QualificationType.objects.select_for_update(no_key=True).get(pk=qualification_type.pk)
+    if row.disposing_at or row.deleted_at:
+        raise disposing_error()
+    qualification_type.disposing_at = now
+    qualification_type.status = Status.INACTIVE
+    if not _is_asked_for(row):
+        qualification_type.deleted_at = now
+    qualification_type.save(update_fields=["disposing_at", "status", "deleted_at"])
     qualification_type.requests.filter(state__in=QualificationRequest.OPEN).update(
         state=State.REJECTED, decided_at=now, reason="This qualification is no longer given."
     )
+
+
+def disposing_error() -> Refusal:
+    """Refusal of a change to a type that is Disposing or gone."""
+    return Refusal(
+        "InvalidQualificationTypeState", "This operation can be called with a status of: Active,Inactive"
+    )
+
+
+def _is_asked_for(row: QualificationType) -> bool:
+    asking = asking_for(row.qualification_type_id, requester=row.requester)
+    own = HIT.objects.filter(asking, disposed_at=None)
+    others = hit_types_asking_for(row.qualification_type_id).exclude(requester=row.requester_id)
+    return own.exists() or HIT.objects.filter(hit_type__in=others, disposed_at=None).exists()
+
+
+def finish_disposals(now: datetime, *, requester: Requester | None = None) -> None:
+    """Delete types that are Disposing and for which no HIT asks any more: one requester's, or all."""
+    rows = QualificationType.objects.filter(disposing_at__isnull=False, deleted_at=None)
+    if requester is not None:
+        rows = rows.filter(requester=requester)
+    for row in rows.select_related("requester"):
+        if not _is_asked_for(row):
+            QualificationType.objects.filter(pk=row.pk, deleted_at=None).update(deleted_at=now)
 
 
 @transaction.atomic

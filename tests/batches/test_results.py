@@ -3,6 +3,7 @@
 import csv
 import io
 import tracemalloc
+from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
@@ -318,3 +319,10 @@ def test_all_kinds_of_answers_become_fields():
     )
     assert results.answer_fields(xml) == {"q": "a|b|mine", "t": "words"}
     assert results.answer_fields("no xml") == {}
+
+
+def test_times_are_pacific_where_scripts_want_them_as_mturk_wrote_them():
+    winter, summer = datetime(2026, 11, 22, 12, 0, 44, tzinfo=UTC), datetime(2026, 7, 1, 3, 4, 5, tzinfo=UTC)
+    assert results.format_moment(winter) == "Sun Nov 22 12:00:44 UTC 2026"
+    assert results.format_moment(winter, results.TIMES["pacific"]) == "Sun Nov 22 04:00:44 PST 2026"
+    assert results.format_moment(summer, results.TIMES["pacific"]) == "Tue Jun 30 20:04:05 PDT 2026"

@@ -109,7 +109,7 @@ def test_52_active_without_a_specification_is_refused(client):
 @pytest.mark.parametrize(
     ("changes", "code", "stem"),
     [
-        ({"Transport": "SNS", "Destination": "arn:aws:sns:us-east-1:1:topic"}, "InvalidTransportEndpoint", "topic"),
+        ({"Transport": "SNS", "Destination": "arn:aws:sns:x:1:t"}, "InvalidTransportEndpoint", "topic"),
         ({"Transport": "Email", "Destination": "me@example.org"}, "NotSupported", "by Email"),
         ({"Destination": "http://example.org/queue"}, "InvalidTransportEndpoint", "https URL"),
         ({"Destination": "arn:aws:sqs:us-east-1:1:queue"}, "InvalidTransportEndpoint", "https URL"),

@@ -83,3 +83,50 @@ def test_a_question_that_cannot_be_shown_is_refused_before_anything_is_paid(clie
     with refused_request(code):
         create_hit(client, Question=question)
     assert client.get_account_balance()["AvailableBalance"] == before
+
+
+FORMATTED = """<p>See <a href="https://example.org/help" target="_blank" name="help" rel="nofollow"
+ hreflang="en" accesskey="h" tabindex="2">the <abbr title="Hypertext">HTML</abbr> help</a>,
+ <a href="#help">above</a> or <a href="mailto:lab@example.org">write</a>; <acronym title="x">NASA</acronym>
+ <a href="ftp://example.org/x">ftp</a></p>
+<img src="https://example.org/a.png" alt="A map" usemap="#parts" hspace="2" longdesc="https://example.org/d"/>
+<map name="parts">
+<area shape="rect" coords="0,0,9,9" href="https://example.org/1" alt="One" target="_top"/></map>
+<blockquote cite="https://example.org/">q</blockquote>
+<table frame="box" bgcolor="#eeeeee"><tr bgcolor="red"><td headers="a" axis="b" abbr="c">x</td></tr>
+</table><ul compact="compact"><li value="3" type="disc">y</li></ul>"""
+
+
+def test_formatted_content_has_all_that_mturk_documents(client, worker):
+    content = f"<FormattedContent><![CDATA[{FORMATTED}]]></FormattedContent>"
+    hit = create_hit(client, Question=question_form(SELECTION, content=content))
+    page = ask("GET", worker.accept(hit["HITId"])["frame_url"]).text
+    link = (
+        'href="https://example.org/help" name="help" hreflang="en" target="_blank" rel="noopener noreferrer"'
+    )
+    assert f"<a {link}>" in page
+    assert '<a href="#help">above</a>' in page and 'href="mailto:lab@example.org"' in page
+    assert "<a>ftp</a>" in page and "_top" not in page and "accesskey" not in page and "longdesc" not in page
+    assert '<map name="parts">' in page and '<area shape="rect"' in page and 'usemap="#parts"' in page
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<a href="javascript:alert(1)">x</a>',
+        '<a href="data:text/html,x">x</a>',
+        '<a onclick="x()">x</a>',
+        '<area href="vbscript:x" alt="x"/>',
+        '<map><area alt="x"/></map>',
+        '<a href="#a b">x</a>',
+        '<p style="color:red">x</p>',
+        '<p id="form">x</p>',
+        '<img src="ftp://example.org/a.png" alt=""/>',
+        "<script>x</script>",
+        "<form><p>x</p></form>",
+    ],
+)
+def test_formatted_content_that_could_act_is_refused(client, markup):
+    content = f"<FormattedContent><![CDATA[{markup}]]></FormattedContent>"
+    with refused_request("XHTMLParseError"):
+        create_hit(client, Question=question_form(SELECTION, content=content))

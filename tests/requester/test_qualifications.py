@@ -100,11 +100,12 @@ def test_a_test_is_kept_unless_it_is_changed(as_owner, at):
     assert kind.test_duration_s == 600
 
 
-def test_a_type_for_which_hits_ask_is_not_deleted(as_owner, here, lab, kind):
+def test_a_type_for_which_hits_ask_is_deleted_when_they_are_gone(as_owner, here, lab, kind):
     world.post(world.make_group(lab, requirements=[world.needs(kind)]))
     said = as_owner.post(here("delete/"), follow=True).content.decode()
-    assert "HITs that ask for this QualificationType still exist" in said
-    assert as_owner.get(here()).context["asking"] == 1
+    assert "will be deleted as soon as no HIT asks for it" in said
+    shown = as_owner.get(here())
+    assert shown.context["asking"] == 1 and "Disposing" in shown.content.decode()
 
 
 def test_types_of_others_do_not_exist(as_owner, at, other):

@@ -69,6 +69,7 @@ _FIELDS = {
 def create_qualification_type(call: Call) -> Result:
     """A qualification of the caller's own; the name is unique among theirs."""
     _check(call)
+    qualifications.finish_disposals(call.now, requester=call.requester)
     row = qualifications.create_qualification_type(
         requester=call.requester,
         name=call["Name"],
@@ -125,6 +126,7 @@ def _check(call: Call) -> None:
 @operation("GetQualificationType", writes=False)
 def get_qualification_type(call: Call) -> Result:
     """A qualification type; of other people's the test and its key are left out."""
+    qualifications.finish_disposals(call.now, requester=call.requester)
     row = lookup.any_qualification_type(call)
     return {"QualificationType": render.qualification_type(row, call.requester)}
 
@@ -132,6 +134,7 @@ def get_qualification_type(call: Call) -> Result:
 @operation("ListQualificationTypes", writes=False)
 def list_qualification_types(call: Call) -> Result:
     """The system's types and the custom ones, oldest first: the caller's, and active ones of others."""
+    qualifications.finish_disposals(call.now, requester=call.requester)
     own_only = call.get("MustBeOwnedByCaller", False)
     with_system = not own_only and not call["MustBeRequestable"]
     query = call.get("Query", "")
@@ -176,7 +179,7 @@ def list_hits_for_qualification_type(call: Call) -> Result:
 
 @operation("DeleteQualificationType", writes=True)
 def delete_qualification_type(call: Call) -> Result:
-    """Delete a type that no remaining HIT asks for."""
+    """Delete a type; while HITs ask for it, it is Disposing."""
     qualifications.delete_qualification_type(qualification_type=lookup.qualification_type(call), now=call.now)
     return {}
 

@@ -379,12 +379,14 @@ def delete(request: HttpRequest, access: RequesterAccess, *, number: int) -> Htt
 @require_safe
 @for_requester
 def results_file(request: HttpRequest, access: RequesterAccess, *, number: int) -> StreamingHttpResponse:
-    """The answers with MTurk's columns; `show` says which of them."""
+    """The answers with MTurk's columns; `show` says which, `times=pacific` has the zone of MTurk's files."""
     batch = own(access, number)
     asked = request.GET.get("show", "all")
     shown = asked if asked in results.SHOWN else "all"
+    times = "pacific" if request.GET.get("times") == "pacific" else "utc"
     answer = StreamingHttpResponse(
-        results.result_lines(batch, now=clock.now(), shown=shown), content_type="text/csv; charset=utf-8"
+        results.result_lines(batch, now=clock.now(), shown=shown, times=times),
+        content_type="text/csv; charset=utf-8",
     )
     answer["Content-Disposition"] = f'attachment; filename="Batch_{batch.number}_batch_results.csv"'
     return answer

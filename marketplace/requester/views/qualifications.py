@@ -501,13 +501,15 @@ def _act(
 @require_POST
 @for_requester
 def delete(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
-    """Delete a type for which no HIT asks."""
+    """Delete a type, at once or when no HIT asks for it any more."""
     row = own_qualification(access.requester, kind)
 
     def action() -> str:
         with transaction.atomic():
             qualifications.delete_qualification_type(qualification_type=row, now=clock.now())
-        return f"“{row.name}” is deleted."
+        if row.deleted_at:
+            return f"“{row.name}” is deleted."
+        return f"“{row.name}” will be deleted as soon as no HIT asks for it."
 
     listing_address = reverse("requester:qualifications", args=[access.requester.customer_id])
     return run_action(request, action, listing_address, other=_address(access, row))
