@@ -19,11 +19,12 @@ class Endpoint(models.Model):
         MTURK = "mturk"
         LINK = "link", "study links"
         PROLIFIC = "prolific", "Prolific"
+        CONNECT = "connect", "CloudResearch Connect"
 
     #: Protocols in which nobody accepts a HIT: who arrives is given one.
-    DEALT = (Protocol.LINK, Protocol.PROLIFIC)
+    DEALT = (Protocol.LINK, Protocol.PROLIFIC, Protocol.CONNECT)
     #: Those among them that have a far side, which sends the people.
-    PANELS = (Protocol.PROLIFIC,)
+    PANELS = (Protocol.PROLIFIC, Protocol.CONNECT)
 
     name = models.SlugField(max_length=60, unique=True)
     label = models.CharField(max_length=200)

@@ -325,8 +325,16 @@ class Marketplace(Protocol):
 class Panel(Marketplace, Protocol):
     """A marketplace that sends people to our address: a stage is one study there, and work is dealt here."""
 
-    def quote_fee(self, *, reward: int, places: int) -> int:
-        """Fee and tax on one place's reward by the account's own calculator, rounded up."""
+    #: Parameters of the address that name the person, the study and the submission.
+    parameters: tuple[str, str, str]
+    #: Where people go on with a code at the real panel; empty where only its own pages know.
+    site: str
+
+    def vouch(self, ref: str, participant: str) -> "PanelRow | None":
+        """Somebody of whom the panel's lists say nothing yet; None where they would."""
+
+    def quote_fee(self, *, reward: int, places: int) -> int | None:
+        """Fee and tax on one place's reward by the account's own calculator, rounded up; None without one."""
 
     def least_reward_per_hour(self) -> tuple[int, int] | None:
         """The least and the recommended reward an hour; None where the panel says none."""

@@ -9,12 +9,13 @@ from crowd.adapters.link import LinkAdapter
 from crowd.models import Endpoint
 
 if TYPE_CHECKING:
+    from crowd.adapters.connect.adapter import ConnectAdapter
     from crowd.adapters.mturk import Account, MTurkAdapter
     from crowd.adapters.prolific.adapter import ProlificAdapter
 
 _lock = threading.Lock()
 _adapters: dict[int, tuple["Account", "MTurkAdapter"]] = {}
-_panels: dict[int, tuple[tuple[str | bool, ...], "ProlificAdapter"]] = {}
+_panels: dict[int, tuple[tuple[str | bool, ...], "ProlificAdapter | ConnectAdapter"]] = {}
 
 
 def adapter(endpoint: Endpoint) -> Marketplace:
@@ -29,8 +30,8 @@ def adapter(endpoint: Endpoint) -> Marketplace:
         raise ValueError(
             f"The secret key of {endpoint.name} was sealed with another SECRET_KEY; enter it again."
         )
-    if endpoint.protocol == Endpoint.Protocol.PROLIFIC:
-        return _prolific(endpoint, secret)
+    if endpoint.is_panel:
+        return _panel(endpoint, secret)
     return _mturk(endpoint, secret)
 
 
@@ -54,13 +55,28 @@ def _mturk(endpoint: Endpoint, secret: str) -> Marketplace:
         return known[1]
 
 
-def _prolific(endpoint: Endpoint, token: str) -> Marketplace:
-    from crowd.adapters.prolific.adapter import ProlificAdapter
-
-    wanted = (endpoint.url, endpoint.access_key, token, endpoint.currency, endpoint.proves_arrivals)
+def _panel(endpoint: Endpoint, token: str) -> Marketplace:
+    wanted = (
+        endpoint.protocol,
+        endpoint.url,
+        endpoint.access_key,
+        token,
+        endpoint.currency,
+        endpoint.proves_arrivals,
+    )
     with _lock:
         known = _panels.get(endpoint.pk)
         if known is None or known[0] != wanted:
-            known = (wanted, ProlificAdapter(endpoint, token))
+            known = (wanted, _make_panel(endpoint, token))
             _panels[endpoint.pk] = known
         return known[1]
+
+
+def _make_panel(endpoint: Endpoint, token: str) -> "ProlificAdapter | ConnectAdapter":
+    if endpoint.protocol == Endpoint.Protocol.CONNECT:
+        from crowd.adapters.connect.adapter import ConnectAdapter
+
+        return ConnectAdapter(endpoint, token)
+    from crowd.adapters.prolific.adapter import ProlificAdapter
+
+    return ProlificAdapter(endpoint, token)

@@ -30,7 +30,7 @@ class EndpointForm(Form):
         label="Access key",
         required=False,
         max_length=128,
-        help_text="Of a marketplace. At Prolific: the id of the workspace. Study links need none.",
+        help_text="Of a marketplace. At Prolific: the id of the workspace. Links and Connect need none.",
     )
     secret = forms.CharField(
         label="Secret key or token",

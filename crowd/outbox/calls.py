@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from crowd.adapters.base import Marketplace, Money, Outcome, Panel, Rule, StudySpec, TaskSpec
-from crowd.models import Group, MarketOperation
+from crowd.models import Endpoint, Group, MarketOperation, PanelSubmission
 
 # What a round hears from an endpoint: answers, or errors that are not the marketplace's own word.
 
@@ -107,6 +107,30 @@ def fill_in_groups(operations: Sequence[MarketOperation]) -> list[MarketOperatio
             operation.payload = _with_ids(operation.payload, ids)
             ready.append(operation)
     return ready
+
+
+#: What a panel without study-independent ids has to be told the study of.
+_OF_A_STUDY = (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT, Kind.BONUS)
+
+
+def fill_in_studies(operations: Sequence[MarketOperation]) -> None:
+    """Put a panel's id of the study before ids of submissions where it asks for both, in memory only."""
+    wanted = [
+        operation
+        for operation in operations
+        if operation.kind in _OF_A_STUDY and operation.endpoint.protocol == Endpoint.Protocol.CONNECT
+    ]
+    if not wanted:
+        return
+    names = [operation.payload.get("ref") or operation.payload["submission"] for operation in wanted]
+    rows = PanelSubmission.objects.filter(
+        study__endpoint__in={operation.endpoint_id for operation in wanted}, external_id__in=names
+    )
+    studies = dict(rows.values_list("external_id", "study__external_id"))
+    for operation in wanted:
+        field = "ref" if "ref" in operation.payload else "submission"
+        name = operation.payload[field]
+        operation.payload = {**operation.payload, field: f"{studies.get(name, '')}/{name}"}
 
 
 def _groups_in(payload: dict[str, Any]) -> list[str]:

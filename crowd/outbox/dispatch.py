@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from django.db import DatabaseError, transaction
-from django.db.models import Exists, F, Q
+from django.db.models import Exists, F, Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -28,6 +28,8 @@ from crowd.adapters.base import (
     CallThrottling,
     EarlierSuccess,
     Marketplace,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
     Outcome,
     Unknown,
 )
@@ -42,6 +44,7 @@ from crowd.outbox.calls import (
     CallClasses,
     Contact,
     fill_in_groups,
+    fill_in_studies,
     prepare_bonus,
 )
 from crowd.services.decisions import book_approvals
@@ -290,6 +293,7 @@ def _allowed(batch: Sequence[MarketOperation], market: Marketplace) -> list[Mark
             _keep_back(operation, error)
         else:
             allowed.append(operation)
+    fill_in_studies(allowed)
     for operation in allowed:
         operation.attempts += 1
     return allowed
@@ -301,7 +305,7 @@ def _prepare(allowed: list[MarketOperation], caller: "_Caller", tally: Tally) ->
     Those that could not be set up are settled as if they had been called, and nothing was done.
     """
     if not caller.classes.prepares_bonuses:
-        return allowed
+        return _leave_paid_bonuses(allowed, caller, tally)
     ready = []
     for operation in allowed:
         if operation.kind != Kind.BONUS or operation.payload.get(PREPARED):
@@ -320,6 +324,38 @@ def _prepare(allowed: list[MarketOperation], caller: "_Caller", tally: Tally) ->
             outcome = CallThrottling(_pause(operation.attempts))
         _settle([(operation, outcome)], tally)
     return ready
+
+
+def _leave_paid_bonuses(
+    allowed: list[MarketOperation], caller: "_Caller", tally: Tally
+) -> list[MarketOperation]:
+    """Before a bonus is sent again to a panel: what its list shows as paid already is not sent.
+
+    The panel lists sums and not bonuses: where that of a submission is more than all its others can come to,
+    this one is in it. The token is the second guard; how long a panel keeps tokens is not known.
+    """
+    left: list[_Pair] = []
+    for operation in allowed:
+        again = operation.kind == Kind.BONUS and operation.first_sent_at is not None
+        if again and operation.endpoint.is_panel:
+            submission = operation.payload["submission"].rpartition("/")[2]
+            try:
+                listed = sum(each.amount.minor for each in caller.market.iter_bonuses(submission=submission))
+            except (MarketplaceDownError, MarketplaceRefusedError):
+                left.append((operation, CallThrottling(_pause(operation.attempts))))
+                continue
+            others = MarketOperation.objects.filter(kind=Kind.BONUS, assignment=operation.assignment_id)
+            most = (
+                others.exclude(pk=operation.pk).exclude(state=State.REFUSED).aggregate(n=Sum("amount_cents"))
+            )
+            if listed >= (most["n"] or 0) + operation.amount_cents:
+                left.append((operation, EarlierSuccess(submission)))
+    if not left:
+        return allowed
+    found = {operation.pk for operation, _ in left}
+    MarketOperation.objects.filter(pk__in=found, state=State.CLAIMED).update(state=State.SENT)
+    _settle(left, tally)
+    return [operation for operation in allowed if operation.pk not in found]
 
 
 def _announce(allowed: list[MarketOperation], caller: "_Caller") -> list[MarketOperation]:

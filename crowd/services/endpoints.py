@@ -97,6 +97,16 @@ PRESETS = {
         rate=4.0,
         protocol=Endpoint.Protocol.PROLIFIC,
     ),
+    "connect": Preset(
+        label="CloudResearch Connect (contract from third parties)",
+        url="https://connect-api.cloudresearch.com",
+        region="-",
+        real_money=True,
+        fee_profile="share-0.4",
+        submit_origins=(),
+        rate=2.0,
+        protocol=Endpoint.Protocol.CONNECT,
+    ),
 }
 
 

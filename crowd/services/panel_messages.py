@@ -35,9 +35,10 @@ def write_to_participants(
     if len(chosen) > MOST:
         raise CrowdError(f"These are {len(chosen)} participants; one message goes to at most {MOST}.")
     stamp = timezone.now().isoformat(timespec="microseconds")
+    at_once = _AT_ONCE if study.endpoint.protocol == Endpoint.Protocol.PROLIFIC else 1
     operations = [
-        _plan(study, f"message {stamp} {start}", text, workers=chosen[start : start + _AT_ONCE])
-        for start in range(0, len(chosen), _AT_ONCE)
+        _plan(study, f"message {stamp} {start}", text, workers=chosen[start : start + at_once])
+        for start in range(0, len(chosen), at_once)
     ]
     _log(study, text, actor, participants=len(chosen))
     return operations

@@ -20,7 +20,7 @@ from crowd import budget
 from crowd.budget import Cost, MovementPurpose
 from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, PARTIAL, make_code
 from crowd.errors import BudgetError, CrowdError
-from crowd.models import Assignment, MarketOperation, PanelStudy, PanelSubmission, Stage
+from crowd.models import Assignment, Endpoint, MarketOperation, PanelStudy, PanelSubmission, Stage
 from crowd.outbox.planning import NOTHING, plan
 from crowd.services import decisions
 
@@ -42,6 +42,8 @@ def set_terms(
 ) -> None:
     """Say what a study pays beside whole rewards. Raises CrowdError once it was asked for at the panel."""
     stage = study.stage
+    if stage.endpoint.protocol != Endpoint.Protocol.PROLIFIC and (screen_out_cents or pays_in_part):
+        raise CrowdError(f"{stage.endpoint.label} pays whole rewards only, as far as is publicly known.")
     if bool(screen_out_cents) != bool(screen_out_slots):
         raise CrowdError("Paid screen-outs need both, the amount and how many there may be.")
     if screen_out_cents and not 0 < screen_out_cents < stage.reward_cents:

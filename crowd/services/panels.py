@@ -125,13 +125,18 @@ def prepare_stage(stage: Stage) -> None:
             f"{stage.endpoint.label} asks for at least {dollars(least[0])} and recommends "
             f"{dollars(least[1])}."
         )
+    if fee is not None:
+        _take_fee(stage, fee)
+    panel_pay.follow_fee(stage)
+    _refuse_screen_outs_over_budget(stage)
+
+
+def _take_fee(stage: Stage, fee: int) -> None:
     share = (Decimal(fee) / Decimal(max(1, stage.reward_cents))).quantize(Decimal("0.000001"), ROUND_UP)
     profile = f"share-{share.normalize():f}"
     if stage.endpoint.fee_profile != profile:
         Endpoint.objects.filter(pk=stage.endpoint_id).update(fee_profile=profile)
         stage.endpoint.fee_profile = profile
-    panel_pay.follow_fee(stage)
-    _refuse_screen_outs_over_budget(stage)
 
 
 def _refuse_screen_outs_over_budget(stage: Stage) -> None:
@@ -434,6 +439,8 @@ def confirm_arrival(
             "We cannot ask the panel about your submission at the moment. Wait a minute and reload this "
             "page; your place is kept."
         ) from error
+    if row is None:
+        row = panel_of(study.endpoint).vouch(submission, participant)
     if row is None or row.participant != participant:
         raise ArrivalError("The panel does not know this submission. Open the study again from its page.")
     if row.status not in _PRESENT:

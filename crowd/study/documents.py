@@ -134,8 +134,8 @@ def endpoint_document(endpoint: Endpoint) -> Document:
 
 def _fees(endpoint: Endpoint) -> str:
     """Its fee profile; a panel that told the share of this account has what the preset says all the same."""
-    if endpoint.protocol == Endpoint.Protocol.PROLIFIC:
-        return PRESETS["prolific"].fee_profile
+    if endpoint.is_panel:
+        return PRESETS[endpoint.protocol].fee_profile
     return endpoint.fee_profile
 
 

@@ -182,12 +182,13 @@ class ProjectFields(Fields):
 class EndpointFields(Fields):
     """A marketplace to publish on. Its keys never stand in the file, only where to find them."""
 
-    preset: Literal["local", "link", "prolific", "aws", "aws-sandbox"] | None = Field(
+    preset: Literal["local", "link", "prolific", "connect", "aws", "aws-sandbox"] | None = Field(
         default=None,
         title="Preset",
         description="A known marketplace: all the rest but keys, label, currency and burst comes from it. "
         "`local` is the marketplace of this installation; `link` is for people who come by study links and "
         "needs no keys; `prolific` takes the workspace's id as access key and an API token as secret key; "
+        "`connect` (CloudResearch Connect, contract from third parties) an API key as secret key; "
         "both of AWS are announced closed 2026-09-30.",
     )
     url: Address = Field(

@@ -20,6 +20,7 @@ from crowd.adapters.prolific.signatures import SignatureError, verify_hook
 from crowd.models import Endpoint, PanelStudy, PanelSubmission
 from crowd.services import panels
 from crowd.services.deals import NoWork, NoWorkError, deal
+from crowd.services.endpoints import PRESETS
 from crowd.services.panels import ArrivalError, confirm_arrival
 from crowd.taskpage.views import may_knock
 from people import consents
@@ -30,7 +31,6 @@ logger = logging.getLogger(__name__)
 _SALT, _CONSENT_SALT = "crowd.panel", "crowd.panel.consent"
 #: Where people go on with a completion code; a rehearsal's panel has the page at its own address.
 _COMPLETE = "/submissions/complete?cc={code}"
-_HOSTS = {"https://api.prolific.com": "https://app.prolific.com"}
 #: The largest body of a hook that is read.
 _LARGEST_HOOK = 64_000
 #: How a person's visit ends when there is no work for them.
@@ -59,12 +59,13 @@ def enter(request: HttpRequest, key: UUID) -> HttpResponse:
         return _sorry(
             request, "Too many people came from your network just now. Wait a minute, then reload.", 429
         )
+    who, which, what = panels.panel_of(study.endpoint).parameters
     try:
         submission = confirm_arrival(
             study,
-            participant=request.GET.get("PROLIFIC_PID", ""),
-            study_ref=request.GET.get("STUDY_ID", ""),
-            submission=request.GET.get("SESSION_ID", ""),
+            participant=request.GET.get(who, ""),
+            study_ref=request.GET.get(which, ""),
+            submission=request.GET.get(what, ""),
             token=request.GET.get("prolific_token", ""),
         )
     except ArrivalError as error:
@@ -142,19 +143,27 @@ def leave(request: HttpRequest, key: UUID, signed: str) -> HttpResponse:
     except (signing.BadSignature, ValueError) as error:
         raise Http404("There is no such page.") from error
     code = study.codes[outcome]
-    site = _HOSTS.get(study.endpoint.url.rstrip("/"), study.endpoint.url.rstrip("/"))
+    is_known = study.endpoint.protocol == Endpoint.Protocol.PROLIFIC or outcome == completion_codes.COMPLETED
     return render(
         request,
         "crowd/completed.html",
         {
-            "code": code,
+            "code": code if is_known else "",
             "completed": outcome == completion_codes.COMPLETED,
             "screened_out": outcome == completion_codes.SCREENED_OUT,
             "refused": outcome == completion_codes.NO_CONSENT,
-            "address": site + _COMPLETE.format(code=code),
+            "address": _way_back(study.endpoint, code),
             "panel": study.endpoint.label,
         },
     )
+
+
+def _way_back(endpoint: Endpoint, code: str) -> str:
+    """Where the person goes on with a code: the panel's site, or the simulated panel's; empty if unknown."""
+    address, site = endpoint.url.rstrip("/"), panels.panel_of(endpoint).site
+    if site and address != PRESETS[endpoint.protocol].url:
+        site = address
+    return site and site + _COMPLETE.format(code=code)
 
 
 def _sorry(request: HttpRequest, sentence: str, status: int) -> HttpResponse:

@@ -7,7 +7,7 @@ decisions on submissions, bonuses and groups. What it says of submissions is kep
 
 import time
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from crowd.adapters.base import (
@@ -26,25 +26,16 @@ from crowd.adapters.base import (
     PanelRow,
     Rule,
     StudySpec,
-    Submission,
     Unknown,
 )
-from crowd.adapters.link import LinkAdapter
 from crowd.adapters.outcomes import GARBAGE, describe_garbage, reading
-from crowd.adapters.prolific.client import LEAST_REJECTION, Document, NotFoundError, ProlificClient
+from crowd.adapters.panel import PanelAdapter
+from crowd.adapters.panel_http import Document, NotFoundError
+from crowd.adapters.prolific.client import LEAST_REJECTION, ProlificClient
 from crowd.adapters.prolific.signatures import UnknownKeyError, verify_arrival
 from crowd.completion_codes import PARTIAL, SCREENED_OUT
-from crowd.models import Assignment, Endpoint, PanelSubmission
+from crowd.models import Endpoint
 
-#: Work that nobody reviewed is paid by itself after so long.
-_PAID_AFTER = timedelta(days=21)
-#: What our states are called there.
-_SUBMITTED = {
-    "AWAITING REVIEW": "submitted",
-    "APPROVED": "approved",
-    "PARTIALLY APPROVED": "approved",
-    "REJECTED": "rejected",
-}
 #: Categories of a rejection; the words of one may begin with one and a colon.
 CATEGORIES = (
     "TOO_QUICKLY",
@@ -75,8 +66,11 @@ _PAUSE_S = 30.0
 _KEYS_FOR_S = 3600.0
 
 
-class ProlificAdapter(LinkAdapter):
+class ProlificAdapter(PanelAdapter):
     """One workspace of an account; `access_key` of the endpoint is the workspace, its secret the token."""
+
+    parameters = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
+    site = "https://app.prolific.com"
 
     def __init__(self, endpoint: Endpoint, token: str) -> None:
         super().__init__(endpoint)
@@ -108,7 +102,7 @@ class ProlificAdapter(LinkAdapter):
 
     # Studies
 
-    def quote_fee(self, *, reward: int, places: int) -> int:
+    def quote_fee(self, *, reward: int, places: int) -> int | None:
         """Fee and tax on one place by the account's calculator, rounded up to a cent."""
         return -(-(self._client.total_cost(reward=reward, places=places) - reward * places) // places)
 
@@ -219,43 +213,6 @@ class ProlificAdapter(LinkAdapter):
         except UnknownKeyError:
             self._keys = (time.monotonic(), self._client.signing_keys())
             return verify_arrival(token, self._keys[1], audiences=audiences)
-
-    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
-        """Answers of a HIT that came back to Prolific with a code."""
-        rows = list(self._answered().filter(hit__external_id=ref).order_by("stored_at", "pk"))
-        yield from self._known(rows, states)
-
-    def get_submission(self, ref: str) -> Submission | None:
-        """One answer that came back with a code."""
-        rows = list(self._answered().filter(external_id=ref))
-        return next(self._known(rows, ()), None)
-
-    def _known(self, rows: Sequence[Assignment], states: Sequence[str]) -> Iterator[Submission]:
-        there = {
-            row.external_id: row
-            for row in PanelSubmission.objects.filter(
-                study__endpoint=self._pk, external_id__in=[row.external_id for row in rows]
-            )
-        }
-        for row in rows:
-            said = there.get(row.external_id)
-            state = _SUBMITTED.get(said.status) if said else None
-            unknown = state == "approved" and said and said.status != "APPROVED" and row.paid_cents is None
-            if said is None or state is None or unknown or (states and state not in states):
-                continue
-            assert row.stored_at is not None
-            submitted_at = said.completed_at or said.seen_at
-            yield Submission(
-                ref=row.external_id,
-                listing=row.hit.external_id,
-                worker=row.worker.external_id,
-                state=state,  # type: ignore[arg-type]  # one of the three
-                accepted_at=said.started_at or row.arrived_at,
-                submitted_at=submitted_at,
-                auto_approve_at=submitted_at + _PAID_AFTER,
-                decided_at=None if state == "submitted" else said.seen_at,
-                answer={"receipt": str(row.receipt)},
-            )
 
     def approve(self, ref: str, note: str) -> Outcome[str]:
         """Approve, which pays; where the person is not back yet, later."""

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from crowd.simulation.connect.server import ConnectSimulator
 from crowd.simulation.prolific.server import Simulator, serve
 from crowd.simulation.prolific.state import Options
 
@@ -20,16 +21,26 @@ class Command(BaseCommand):
     """Parses, serves until it is stopped."""
 
     help = (
-        "Serve the contract of Prolific's API on this machine, with simulated participants and money, and a "
-        "control surface that moves the clock (docs/panel-simulator.md). Nothing leaves this machine but "
-        "hooks, to the addresses that are subscribed."
+        "Serve the contract of Prolific's API, or of Connect's, on this machine, with simulated participants "
+        "and money, and a control surface that moves the clock (docs/panel-simulator.md). Nothing leaves "
+        "this machine but hooks, to the addresses that are subscribed."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where, for whom, and with how much money."""
         parser.add_argument("--port", type=int, required=True, help="on 127.0.0.1; 0 takes a free one")
-        parser.add_argument("--token", required=True, help="what calls carry: Authorization: Token TOKEN")
+        parser.add_argument(
+            "--contract",
+            choices=["prolific", "connect"],
+            default="prolific",
+            help="whose contract; CloudResearch Connect's is from third parties (default: prolific)",
+        )
+        parser.add_argument(
+            "--token",
+            required=True,
+            help="what calls carry: Authorization: Token TOKEN; at Connect X-API-KEY: TOKEN",
+        )
         parser.add_argument(
             "--balance", type=int, metavar="CENTS", help="of a new account (default: 1000000)"
         )
@@ -43,7 +54,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve; Ctrl-C or a signal ends it, and the next start goes on from the file."""
-        path = options["state"] or settings.DATA_DIR / "panel-simulator.sqlite3"
+        kind = ConnectSimulator if options["contract"] == "connect" else Simulator
+        name = "connect-simulator" if options["contract"] == "connect" else "panel-simulator"
+        path = options["state"] or settings.DATA_DIR / f"{name}.sqlite3"
         token = options["token"].strip()
         if not token:
             raise CommandError("--token is empty.")
@@ -51,15 +64,16 @@ class Command(BaseCommand):
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            simulator = Simulator(path, token, given)
-        except (OSError, sqlite3.Error) as error:
+            simulator = kind(path, token, given)
+        except (OSError, ValueError, sqlite3.Error) as error:
             raise CommandError(f"The state cannot be kept in {path}: {error}") from error
         try:
             server = serve(simulator, options["port"])
         except (OSError, OverflowError) as error:
             simulator.close()
             raise CommandError(f"Port {options['port']} cannot be used: {error}") from error
-        simulator.start_deliveries()
+        if kind is Simulator:
+            simulator.start_deliveries()
         self.stdout.write(
             f"Panel simulator on {simulator.site}/api/v1/, control on {simulator.site}/_control/"
         )

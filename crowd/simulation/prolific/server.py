@@ -5,8 +5,8 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ _WALLET_ACTIONS = (None, "APPROVE", "COMPLETE", "SCREEN_OUT", "PUBLISH")
 _DELIVERY_PAUSE_SECONDS = 1.0
 _CONNECTION_SECONDS = 120
 _CONTROL = "/_control/"
+_RETURN_PAGE = "/submissions/complete"
 _DEFAULT_DELAY_SECONDS = 1.0
 
 
@@ -35,6 +36,7 @@ class WireCall:
     target: str
     token: str | None
     raw: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class LostReplyError(Exception):
@@ -42,7 +44,14 @@ class LostReplyError(Exception):
 
 
 class Simulator:
-    """The panel behind its HTTP surface; `answer` is what one call gets."""
+    """The panel behind its HTTP surface; `answer` is what one call gets.
+
+    Another contract is a class of its own: its account, tasks of the clock, controls, calls and errors.
+    """
+
+    contract = "prolific"
+    #: Whether participants come back to a page of the simulator with their code.
+    has_return_page = True
 
     def __init__(self, path: Path | str, token: str, options: Options | None = None) -> None:
         self.state = State(path, options)
@@ -52,14 +61,37 @@ class Simulator:
         self._delivery = threading.Lock()
         self._is_over = threading.Event()
         self._deliverer = threading.Thread(target=self._deliver_forever, daemon=True)
-        self.state.begin = lambda: account.begin(self.state)
-        self.state.handlers = {
+        self.state.begin = self.start_account
+        self.state.handlers = self.list_tasks()
+        with self.state.call():
+            kept = self.state.fact("contract") or ("prolific" if self.state.count("workspace") else "")
+            if kept not in ("", self.contract):
+                raise ValueError(f"This file has the state of the contract {kept}.")
+            self.state.keep("contract", self.contract)
+
+    def start_account(self) -> None:
+        """A new account."""
+        account.begin(self.state)
+
+    def list_tasks(self) -> dict[str, Callable[[Thing], None]]:
+        """What is done when the clock comes to it."""
+        return {
             **routes.handlers_of(self.state),
             "arrive": lambda body: control.let_arrive(self.state, **body),
             "leave": lambda body: control.let_leave(self.state, **body),
         }
-        with self.state.call():
-            pass
+
+    def controls(self) -> Mapping[tuple[str, str], Callable[[Call], Answer]]:
+        """What no panel offers."""
+        return control.CONTROLS
+
+    def refuse(self, status: int, detail: Any) -> Answer:
+        """An error in the contract's form."""
+        return error_answer(status, detail)
+
+    def wait(self, seconds: float | None) -> None:
+        """A delay on the way."""
+        time.sleep(seconds or 0)
 
     def start_deliveries(self) -> None:
         """Send events of hooks from now on, in a thread."""
@@ -80,21 +112,21 @@ class Simulator:
         try:
             if parts.path.startswith(_CONTROL):
                 return self._answer_control(asked, parts.path, query)
-            if parts.path.rstrip("/") == "/submissions/complete" and asked.method == "GET":
+            if parts.path.rstrip("/") == _RETURN_PAGE and self.has_return_page and asked.method == "GET":
                 with self.state.call():
                     return control.return_page(Call(self.state, (), query, {}, self.site, parts.path))
             return self._answer_call(asked, parts.path, query)
         except RefusalError as refusal:
-            return error_answer(refusal.status, refusal.detail)
+            return self.refuse(refusal.status, refusal.detail)
 
     def _answer_control(self, asked: WireCall, path: str, query: dict[str, str]) -> Answer:
         name = path.removeprefix(_CONTROL).strip("/")
-        body = _parse(asked.raw)
+        body = parse_body(asked.raw)
         if (asked.method, name) == ("POST", "deliver"):
             return Answer(200, self._deliver())
-        handler = control.CONTROLS.get((asked.method, name))
+        handler = self.controls().get((asked.method, name))
         if handler is None:
-            known = ", ".join(f"{method} {each}" for method, each in (*control.CONTROLS, ("POST", "deliver")))
+            known = ", ".join(f"{method} {each}" for method, each in (*self.controls(), ("POST", "deliver")))
             raise RefusalError(f"There is no {asked.method} {name!r}; there are {known}.", status=404)
         with self.state.call():
             answer = handler(Call(self.state, (), query, body, self.site, path))
@@ -105,12 +137,13 @@ class Simulator:
         faults = self._draw_faults(asked.method, path)
         if "lost_before" in faults:
             raise LostReplyError
-        answer = self._fail(faults) or self._answer_route(asked, path, query, faults.get("delay"))
+        answer = self._fail(faults) or self.answer_route(asked, path, query, faults.get("delay"))
         if "lost_after" in faults:
             raise LostReplyError
         return answer
 
-    def _answer_route(self, asked: WireCall, path: str, query: dict[str, str], delay: float | None) -> Answer:
+    def answer_route(self, asked: WireCall, path: str, query: dict[str, str], delay: float | None) -> Answer:
+        """The answer of a call of the contract."""
         route, ids, methods = routes.find_route(asked.method, path)
         is_public = route is not None and not route.template.startswith("/api/")
         if not is_public and not hmac.compare_digest((asked.token or "").encode(), self._token.encode()):
@@ -215,7 +248,13 @@ def serve(simulator: Simulator, port: int) -> ThreadingHTTPServer:
                 return error_answer(404, "There is no such path.")
             scheme, _, token = self.headers.get("Authorization", "").partition(" ")
             return simulator.answer(
-                WireCall(self.command, self.path, token.strip() if scheme == "Token" else None, raw)
+                WireCall(
+                    self.command,
+                    self.path,
+                    token.strip() if scheme == "Token" else None,
+                    raw,
+                    {name.upper(): value for name, value in self.headers.items()},
+                )
             )
 
         def _is_from_here(self) -> bool:
@@ -261,10 +300,11 @@ def _read_call(route: routes.Route, query: dict[str, str], raw: bytes) -> Thing:
     for name in route.needed:
         if not query.get(name):
             raise RefusalError({name: ["This parameter is needed."]})
-    return bodies.read_body(route.body or bodies.Empty, _parse(raw))
+    return bodies.read_body(route.body or bodies.Empty, parse_body(raw))
 
 
-def _parse(raw: bytes) -> Any:
+def parse_body(raw: bytes) -> Any:
+    """The JSON object of a call; an empty body is an empty one."""
     if not raw.strip():
         return {}
     try:

@@ -16,7 +16,8 @@ from crowd.adapters.base import (
     MarketplaceRefusedError,
     Unknown,
 )
-from crowd.adapters.prolific.client import NotFoundError, ProlificClient
+from crowd.adapters.panel_http import NotFoundError
+from crowd.adapters.prolific.client import ProlificClient
 from crowd.adapters.prolific.signatures import SignatureError, verify_hook
 from crowd.simulation.prolific.server import serve
 from crowd.simulation.prolific.signatures import sign_delivery

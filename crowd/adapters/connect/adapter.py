@@ -1,0 +1,337 @@
+"""Stages at CloudResearch Connect: one project each. The contract is from third parties (see the package).
+
+There are no hooks: work is read by polling. People who are at work are possibly not listed, so an arrival
+is taken on the word of its address; it takes a place for the time that the project allows, and counts for
+nothing until the panel lists it.
+"""
+
+import re
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from crowd.adapters.base import (
+    Balance,
+    BonusPaid,
+    CallRefusal,
+    CallSuccess,
+    Capabilities,
+    EarlierSuccess,
+    Letter,
+    MarketplaceDownError,
+    MarketplaceRefusedError,
+    Money,
+    Outcome,
+    PanelRow,
+    StudySpec,
+    Unknown,
+)
+from crowd.adapters.connect.client import ConnectClient, cents_of
+from crowd.adapters.outcomes import GARBAGE, describe_garbage, reading
+from crowd.adapters.panel import PanelAdapter
+from crowd.adapters.panel_http import Document, NotFoundError
+from crowd.adapters.prolific.signatures import SignatureError
+from crowd.completion_codes import COMPLETED
+from crowd.models import Endpoint, PanelSubmission
+
+#: The vendor's site lets nobody pay less an hour, in cents.
+_LEAST_PER_HOUR = 750
+_LEAST_MINUTES = 2
+_ID = re.compile(r"[0-9a-f]{32}")
+_TOKENS = uuid.UUID("3d2a1a86-5c55-4a0c-9d5a-6f1c1f7a2c11")
+_STATUSES = {"Pending": "AWAITING REVIEW", "Approved": "APPROVED", "Rejected": "REJECTED"}
+#: What a project is called after each of our moves, and from where it cannot come back.
+_MOVES = {"PAUSE": "Paused", "START": "Live", "STOP": "Closed"}
+_OVER = ("Closed", "Completed", "Archived")
+#: After the allowed time, before a person who is not listed is taken for gone.
+_GRACE = timedelta(minutes=30)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NO = "CloudResearch Connect has no call for this, as far as is publicly known."
+
+
+class ConnectAdapter(PanelAdapter):
+    """One account; the endpoint's secret is the API key."""
+
+    parameters = ("participantId", "projectId", "assignmentId")
+    paid_after = timedelta(days=14)
+
+    def __init__(self, endpoint: Endpoint, key: str) -> None:
+        super().__init__(endpoint)
+        self._client = ConnectClient(url=endpoint.url, key=key)
+
+    def capabilities(self) -> Capabilities:
+        """Bonuses carry a token; groups are kept here and asked for at the door."""
+        return Capabilities(
+            idempotent=frozenset({"publish", "extend", "pay_bonus"}),
+            can_shrink=False,
+            can_reject=True,
+            reject_min_chars=1,
+            unreject_days=30,
+            in_frame_submit=False,
+            groups=True,
+            blocks=False,
+            messages=True,
+            fee_tiers=False,
+            currency=self._currency,
+        )
+
+    def check(self) -> Balance:
+        """What the account can spend; nothing is said of what is locked."""
+        return Balance(Money(self._client.balance_cents(), self._currency), None)
+
+    # Projects
+
+    def quote_fee(self, *, reward: int, places: int) -> int | None:
+        """There is no calculator: the endpoint's fee profile says the share of the account."""
+        return None
+
+    def least_reward_per_hour(self) -> tuple[int, int] | None:
+        """The site's least; it recommends nothing by its API."""
+        return _LEAST_PER_HOUR, _LEAST_PER_HOUR
+
+    def open_study(self, study: StudySpec) -> Outcome[str]:
+        """Look for the project, make it where it is not there, and set it live where it is a draft."""
+        try:
+            return self._open(study)
+        except MarketplaceRefusedError as error:
+            return CallRefusal("Refused", str(error))
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        except GARBAGE as error:
+            return Unknown(describe_garbage(error))
+
+    def _open(self, study: StudySpec) -> Outcome[str]:
+        known = next(
+            (each for each in self._client.projects() if each.get("internalName") == study.key), None
+        )
+        if known is None:
+            made = self._client.create_project(_document(study), token=_token(study.key, "create"))
+            if not isinstance(made, CallSuccess):
+                return made
+            known = self._client.project(made.ref)
+        ref = str(known["projectId"])
+        if known.get("status") != "Unpublished":
+            return EarlierSuccess(ref)
+        live = self._client.move_project(ref, "Live", token=_token(study.key, "live"))
+        if isinstance(live, CallRefusal) and "balance" in live.text.lower():
+            return CallRefusal("InsufficientFunds", live.text)
+        return CallSuccess(ref) if isinstance(live, CallSuccess) else live
+
+    def raise_places(self, ref: str, places: int) -> Outcome[str]:
+        """Places in all; fewer than there are is no change."""
+        try:
+            there = int(self._client.project(ref)["participants"])
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        except MarketplaceRefusedError as error:
+            return CallRefusal("Refused", str(error))
+        except GARBAGE as error:
+            return Unknown(describe_garbage(error))
+        if there >= places:
+            return EarlierSuccess(ref)
+        return self._client.change_project(
+            ref, {"participants": places}, token=_token(ref, f"places {places}")
+        )
+
+    def move_study(self, ref: str, action: str) -> Outcome[str]:
+        """Pause, start again or stop; a live project is paused before it is closed."""
+        wanted = _MOVES[action]
+        try:
+            status = str(self._client.project(ref)["status"])
+            if status == wanted or status in _OVER:
+                return EarlierSuccess(ref)
+            if action == "STOP" and status == "Live":
+                paused = self._client.move_project(ref, "Paused", token=uuid.uuid4().hex)
+                if not isinstance(paused, CallSuccess):
+                    return paused
+        except MarketplaceDownError as error:
+            return Unknown(str(error))
+        except MarketplaceRefusedError as error:
+            return CallRefusal("Refused", str(error))
+        except GARBAGE as error:
+            return Unknown(describe_garbage(error))
+        # The status says whether it is so already, and the same move may be right again later.
+        moved = self._client.move_project(ref, wanted, token=uuid.uuid4().hex)
+        return CallSuccess(ref) if isinstance(moved, CallSuccess) else moved
+
+    # Work
+
+    def iter_rows(self, ref: str) -> Iterator[PanelRow]:
+        """All work that is listed; who came, is not listed and has no time left is gone."""
+        listed = set()
+        for each in self._client.assignments(ref):
+            row = _row(each)
+            listed.add(row.ref)
+            yield row
+        allowed = self._allowed(ref)
+        over = timezone.now() - allowed - _GRACE
+        missing = PanelSubmission.objects.filter(
+            study__endpoint=self._pk, study__external_id=ref, status="ACTIVE", seen_at__lt=over
+        ).exclude(external_id__in=listed)
+        for row in missing.order_by("pk"):
+            yield PanelRow(
+                row.external_id,
+                row.participant,
+                "TIMED-OUT",
+                "",
+                row.started_at,
+                None,
+                return_requested=False,
+            )
+
+    def _allowed(self, ref: str) -> timedelta:
+        with reading():
+            project = self._client.project(ref)
+            minutes = project.get("maxTimeInMinutes") or project["estimatedTimeInMinutes"]
+            return timedelta(minutes=float(minutes))
+
+    def find_row(self, ref: str, study: str) -> PanelRow | None:
+        """One piece of work, where it is this project's; by its address alone where it is not listed yet."""
+        try:
+            found = next((row for row in map(_row, self._client.assignments(study)) if row.ref == ref), None)
+        except NotFoundError:
+            return None
+        except MarketplaceRefusedError as error:
+            raise MarketplaceDownError(str(error)) from error
+        return found
+
+    def vouch(self, ref: str, participant: str) -> PanelRow | None:
+        """An arrival that is not listed, on the word of its address; None for what is no id of Connect."""
+        if not (_ID.fullmatch(participant) and _ID.fullmatch(ref)):
+            return None
+        return PanelRow(ref, participant, "ACTIVE", "", timezone.now(), None, return_requested=False)
+
+    def approve(self, ref: str, note: str) -> Outcome[str]:
+        """Approve, which pays and is final. `ref` is the project and the assignment, with a slash between."""
+        return self._decide(ref, "approve", note, "Approved")
+
+    def reject(self, ref: str, note: str) -> Outcome[str]:
+        """Reject with words that the participant reads; pay and fee are refunded."""
+        return self._decide(ref, "reject", note, "Rejected")
+
+    def unreject(self, ref: str, note: str) -> Outcome[str]:
+        """Take a rejection back, then approve."""
+        back = self._decide(ref, "reverse-reject", note, "Pending", "Approved")
+        return self.approve(ref, note) if isinstance(back, CallSuccess | EarlierSuccess) else back
+
+    def _decide(self, ref: str, action: str, note: str, *done: str) -> Outcome[str]:
+        project, _, assignment = ref.rpartition("/")
+        outcome = self._client.decide(
+            project, action, [assignment], note or "Thank you.", token=_token(ref, f"{action} {note}")
+        )
+        if not isinstance(outcome, CallRefusal):
+            return CallSuccess(assignment, outcome.raw) if isinstance(outcome, CallSuccess) else outcome
+        try:
+            there = next(
+                (each for each in self._client.assignments(project) if each["assignmentId"] == assignment), {}
+            )
+        except (MarketplaceDownError, MarketplaceRefusedError, *GARBAGE):
+            return outcome
+        return EarlierSuccess(assignment) if there.get("status") in done else outcome
+
+    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+        """Pay something on top, under the operation's token. `submission` has its project before a slash."""
+        project, _, assignment = submission.rpartition("/")
+        paid = self._client.pay_bonus(project, assignment, amount.minor, reason, token=key)
+        return CallSuccess(key) if isinstance(paid, CallSuccess) else paid
+
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+        """The sum of bonuses of a piece of work: single ones and their reasons are not listed."""
+        mirror = PanelSubmission.objects.filter(study__endpoint=self._pk, external_id=submission)
+        row = mirror.select_related("study").first()
+        if row is None:
+            return
+        with reading():
+            for each in self._client.assignments(row.study.external_id):
+                if each["assignmentId"] == submission and (cents := cents_of(each.get("bonus"))):
+                    yield BonusPaid(submission, row.participant, Money(cents, self._currency), "", _EPOCH)
+
+    # Messages
+
+    def write_to(
+        self, participants: Sequence[str], text: str, *, study: str, group: str = ""
+    ) -> Outcome[dict[str, str]]:
+        """Write to one participant; operations of this panel name one each."""
+        if group or len(participants) != 1:
+            return CallRefusal("NotSupported", "Connect takes messages to one participant at a time.")
+        sent = self._client.send_message(
+            study, participants[0], "About your work", text, token=_token(study, participants[0], text)
+        )
+        return CallSuccess({}) if isinstance(sent, CallSuccess) else sent
+
+    def was_written(self, participants: Sequence[str], text: str, *, since: datetime) -> int | None:
+        """Which messages were sent is not listed by any call that is publicly known."""
+        return None
+
+    def unread_letters(self) -> Sequence[Letter]:
+        """What participants write is read on Connect's own pages."""
+        return ()
+
+    # What Connect does not have
+
+    def ask_return(self, ref: str, why: str) -> Outcome[str]:
+        """Not known; write to the participant."""
+        return CallRefusal("NotSupported", f"{_NO} Write to the participant instead.")
+
+    def pay_in_part(self, ref: str, *, code: str, percent: int, note: str) -> Outcome[str]:
+        """Partial completes are addresses of enabled accounts, not calls."""
+        return CallRefusal("NotSupported", _NO)
+
+    def subscribe(self, event_types: Sequence[str], target_url: str) -> str:
+        """There are no hooks."""
+        raise MarketplaceRefusedError("Connect sends no hooks; its work is read every half minute.")
+
+    def read_link(self, token: str, entry_url: str) -> dict[str, str]:
+        """Links are not signed."""
+        raise SignatureError("Connect signs no links.")
+
+    def prepare_bonus(self, study: str, submission: str, amount: Money) -> Outcome[str]:
+        """Not needed: a bonus carries a token."""
+        return CallRefusal("NotSupported", "Bonuses of Connect need no preparation.")
+
+
+def _token(*parts: str) -> str:
+    """The same call has the same token, in every copy of the database."""
+    return uuid.uuid5(_TOKENS, "\n".join(parts)).hex
+
+
+def _document(study: StudySpec) -> Document:
+    return {
+        "name": study.title,
+        "internalName": study.key,
+        "summary": study.description,
+        "instructions": study.description,
+        "projectUrl": study.entry_url,
+        "payment": study.reward.minor / 100,
+        "estimatedTimeInMinutes": max(_LEAST_MINUTES, study.minutes),
+        "maxTimeInMinutes": max(_LEAST_MINUTES, study.longest_minutes),
+        "participants": study.places,
+        "deviceRequirements": ["Desktop", "Tablet", "Mobile"],
+        "completionSettings": {"projectCompletionType": "CompletionCode", "value": study.codes[COMPLETED]},
+    }
+
+
+def _moment(text: Any) -> datetime | None:
+    if not text:
+        return None
+    moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _row(said: Document) -> PanelRow:
+    """One piece of work in the words that all panels are kept in; an unfinished one is active."""
+    with reading():
+        completed = _moment(said.get("completionTime"))
+        status = _STATUSES[str(said["status"])]
+        return PanelRow(
+            ref=str(said["assignmentId"]),
+            participant=str(said["participantId"]),
+            status="ACTIVE" if status == "AWAITING REVIEW" and completed is None else status,
+            entered_code=str((said.get("completion") or {}).get("completionCode") or ""),
+            started_at=_moment(said.get("startTime")),
+            completed_at=completed,
+            return_requested=False,
+        )
