@@ -10,6 +10,8 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from core.accounts.models import SignedKey
+from core.api import idempotency
+from core.api.models import ApiToken
 from core.jobs.models import OPEN_STATES, Job
 from core.notices.models import Notice
 from distillery.deadmanswitch import ping
@@ -23,11 +25,13 @@ from marketplace.retention import delete_in_batches
 def prune() -> int:
     """Delete what is no longer needed; how many rows.
 
-    Sessions go when they end. The rest goes LOGS_KEPT_DAYS later; 0 keeps it for ever. A job whose effect may
-    happen once only stays, for its row is what keeps it from happening again.
+    Sessions go when they end, replies of the API after seven days. The rest goes LOGS_KEPT_DAYS later; 0
+    keeps it for ever. A job whose effect may happen once only stays, for its row is what keeps it from
+    happening again.
     """
     now = timezone.now()
     gone = delete_in_batches(Session.objects.filter(expire_date__lt=now))
+    gone += delete_in_batches(idempotency.over())
     if not settings.LOGS_KEPT_DAYS:
         return gone
     old = now - timedelta(days=settings.LOGS_KEPT_DAYS)
@@ -36,6 +40,7 @@ def prune() -> int:
     closed = Job.objects.exclude(state__in=OPEN_STATES).filter(finished_at__lt=old)
     gone += delete_in_batches(closed.filter(Q(effect=None) | Q(kind=AUDIT)))
     gone += delete_in_batches(SignedKey.objects.filter(expires_at__lt=old))
+    gone += delete_in_batches(ApiToken.objects.filter(Q(expires_at__lt=old) | Q(revoked_at__lt=old)))
     gone += delete_in_batches(_old_reports().filter(created_at__lt=old))
     return gone + delete_in_batches(Notice.objects.filter(over_at__lt=old))
 

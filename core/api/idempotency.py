@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.api.models import IdempotencyRecord
@@ -97,6 +98,11 @@ def keep_reply(claim: Claim, reply: StoredReply) -> None:
     )
     if not kept:
         raise KeyInFlightError(1)
+
+
+def over() -> QuerySet[IdempotencyRecord]:
+    """Records that are kept no longer."""
+    return IdempotencyRecord.objects.filter(created_at__lt=timezone.now() - KEPT)
 
 
 def give_up(claim: Claim) -> None:

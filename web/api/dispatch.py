@@ -33,13 +33,23 @@ class BodyParser(Parser):
 
     def parse_body(self, request: HttpRequest) -> Any:
         """The body; ValueError says what is wrong with it."""
-        body = request.body
-        if _ESCAPED_NUL in body and "\0" in json.dumps(json.loads(body), ensure_ascii=False):
-            raise ValueError("the character U+0000 is allowed in no text")
         try:
-            return json.loads(body, parse_constant=_refuse_constant)
+            found = json.loads(request.body, parse_constant=_refuse_constant)
+            has_nul = _ESCAPED_NUL in request.body and _has_nul(found)
         except RecursionError as error:
             raise ValueError("it is nested too deeply") from error
+        if has_nul:
+            raise ValueError("the character U+0000 is allowed in no text")
+        return found
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    inside = (
+        (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
+    )
+    return any(map(_has_nul, inside))
 
 
 def _refuse_constant(name: str) -> None:
@@ -84,6 +94,8 @@ def answer(request: HttpRequest) -> HttpResponseBase:
         except Exception as error:  # every refusal is a problem, and so is what nobody expected
             response = problems.handle(request, error)
     response.headers.setdefault("Cache-Control", "no-store")
+    if rate := settings.API_REQUESTS_PER_SECOND:
+        response.headers["RateLimit-Policy"] = f'"token";q={rate};w=1'
     return response
 
 

@@ -1,0 +1,92 @@
+"""Every refusal is a problem of RFC 9457."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from core.api.models import ApiToken
+from tests.api.conftest import Program, is_problem, program_of
+
+
+def test_what_is_wrong_is_named_by_field(program):
+    answer = program.post("/projects", {"slug": "a b", "title": "", "budget": 1})
+    found = is_problem(answer, 422, "invalid")
+    assert set(found["errors"]) == {"slug", "title", "budget"}
+    nested = {"slug": "s", "title": "T", "kind": "poll", "endpoint": "e", "reward_cents": -1, "redundancy": 1}
+    found = is_problem(
+        program.post("/projects/tea/stages", {**nested, "task": {"title": ""}}), 422, "invalid"
+    )
+    assert {"reward_cents", "task.title", "task.description"} <= set(found["errors"])
+
+
+@pytest.mark.parametrize(
+    "body", ['{"slug": ', "[1, 2", '{"slug": "a\\u0000b", "title": "x"}', '{"budget_cents": NaN}', "\xff"]
+)
+def test_what_is_no_json_is_said_to_be_none(program, body):
+    is_problem(program.ask("POST", "/projects", body), 400, "malformed_json")
+
+
+@pytest.mark.parametrize("body", ["[]", "null", '"text"', "1"])
+def test_json_of_another_shape_is_refused_by_field(program, body):
+    is_problem(program.ask("POST", "/projects", body), 422, "invalid")
+
+
+def test_addresses_and_methods_that_are_not_there(program):
+    is_problem(program.get("/nothing/here"), 404, "not_found")
+    is_problem(program.get("/projects/"), 404, "not_found")
+    answer = program.ask("DELETE", "/projects")
+    is_problem(answer, 405, "method_not_allowed")
+    assert answer["Allow"] == "GET, POST"
+    assert program.ask("HEAD", "/projects").content == b""
+
+
+def test_a_body_that_is_too_large(program, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    is_problem(program.post("/projects", {"slug": "a", "title": "x" * 200}), 413, "too_large")
+
+
+def test_tokens_that_hold_no_more(program, owner):
+    is_problem(Program("dst_nonsense", program.client).get("/projects"), 401, "token_invalid")
+    is_problem(Program("", program.client).get("/projects"), 401, "token_missing")
+    ApiToken.objects.filter(user=owner).update(revoked_at="2026-01-01T00:00Z")
+    is_problem(program.get("/projects"), 401, "token_invalid")
+    old = program_of(owner, days=1)
+    ApiToken.objects.filter(user=owner).update(expires_at="2026-01-01T00:00Z")
+    is_problem(old.get("/projects"), 401, "token_invalid")
+    late = program_of(owner)
+    owner.is_active = False
+    owner.save()
+    is_problem(late.get("/projects"), 401, "token_invalid")
+
+
+def test_a_session_opens_nothing(owner, project):
+    browser = Client()
+    browser.force_login(owner)
+    is_problem(browser.get("/api/v1/projects"), 401, "token_missing")
+
+
+def test_who_asks_too_often_waits(program, settings):
+    settings.API_REQUESTS_PER_SECOND = 2
+    answers = [program.get("/projects") for _ in range(6)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused and answers[0]["RateLimit-Policy"] == '"token";q=2;w=1'
+    is_problem(refused[0], 429, "too_many_requests")
+    assert int(refused[0]["Retry-After"]) >= 1
+
+
+def test_what_goes_wrong_here_is_logged_and_told_without_its_inside(program, monkeypatch, caplog):
+    def fail(*_: object) -> None:
+        raise RuntimeError("secret inside")
+
+    monkeypatch.setattr("crowd.api.projects.projects_of", fail)
+    answer = program.get("/projects", X_Request_Id="mine-1")
+    found = is_problem(answer, 500, "internal")
+    assert found["request_id"] == "mine-1" and "secret" not in answer.content.decode()
+    assert "secret inside" in caplog.text
+
+
+def test_strange_names_are_not_there(program):
+    for name in ("%00", "..", "a%2fb", "%F0%9F%8D%B5", "x" * 3000):
+        assert program.get(f"/projects/{name}").status_code in (400, 404)
+    assert json.loads(program.get("/projects?cursor=%00").content)["code"] == "bad_request"

@@ -1,0 +1,79 @@
+"""Requests made from the schema: none fails here, and every answer is one that the schema has."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import transaction
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from pytest_django import DjangoDbBlocker
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from tests.api.conftest import program_of
+from tests.api.world import ApiWorld, make_api_world, operations
+from web.api.schema import build_schema
+
+pytestmark = pytest.mark.django_db
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+EXAMPLES = {GenerationMode.POSITIVE: 4, GenerationMode.NEGATIVE: 2}
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker):
+    """Made once; what requests change is rolled back."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield make_api_world()
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="module")
+def schema() -> Any:
+    """The schema with the whole application behind it, without a network."""
+    found = schemathesis.openapi.from_dict(build_schema())
+    found.app = WSGIHandler()
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(operation.name for operation in operations()))
+def test_every_answer_is_one_that_the_schema_has(name: str, world: ApiWorld, schema: Any):
+    user = world.people["owner"]
+    user.is_staff = True
+    user.save(update_fields=["is_staff"])
+    headers = {"Authorization": f"Bearer {program_of(user).token}"}
+    operation = schema.find_operation_by_label(_label(name))
+    parts = {part: str(value) for part, value in world.values.items() if f"{{{part}}}" in operation.path}
+    for mode, examples in EXAMPLES.items():
+
+        @seed(20261125)
+        @settings(
+            max_examples=examples,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+            deadline=None,
+        )
+        @given(case=operation.as_strategy(generation_mode=mode, path_parameters=parts or None))
+        def ask(case: Any) -> None:
+            with transaction.atomic():
+                response = case.call(headers=headers)
+                case.validate_response(response, checks=CHECKS)
+                transaction.set_rollback(True)
+
+        ask()
+
+
+def _label(name: str) -> str:
+    return next(f"{each.method} {each.path}" for each in operations() if each.name == name)
