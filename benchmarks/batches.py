@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/batches.py --database both --rows 5000
 
-The table has quotes, line feeds, emoji and a byte order mark; the page is of 3 KB. Each database starts empty,
-and has a server beside it, as an installation has.
+The table has quotes, line feeds, emoji and a byte order mark; the page is of 3 KB. Each database starts
+empty, and has a server beside it, as an installation has.
 """
 
 import argparse

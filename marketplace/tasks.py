@@ -9,8 +9,8 @@ from core.jobs.context import JobContext
 from core.jobs.registry import handler
 from core.jobs.services import enqueue
 from marketplace import clock, ledger
+from marketplace.batches import extensions, letters, results, schedule
 from marketplace.batches import publication as batches
-from marketplace.batches import results
 from marketplace.retention import prune
 from marketplace.services import accesskeys, contact
 from marketplace.services.account_closure import forget_payment_notes
@@ -18,6 +18,7 @@ from marketplace.services.digests import send_digests
 from marketplace.services.traces import compare_answers, forget_traces
 from marketplace.sweep import sweep
 from marketplace.topics import delivery
+from marketplace.workerfiles import services as workerfiles
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 def sweep_task() -> None:
     """Apply what time does by itself."""
     sweep()
+    schedule.run_schedules(clock.now())
+    letters.look_for_ends(clock.now())
     compare_answers()
 
 
@@ -73,10 +76,28 @@ def cancel_batch(context: JobContext) -> None:
     batches.expire_all(context)
 
 
+@handler(extensions.EXTEND, longest=timedelta(hours=12))
+def extend_batch(context: JobContext) -> None:
+    """The HITs of a batch get more places or more time."""
+    extensions.work_off(context)
+
+
 @handler(results.REVIEW, longest=timedelta(hours=12))
 def review_batch(context: JobContext) -> None:
     """The decisions of an uploaded table."""
     results.decide_all(context)
+
+
+@handler(letters.LETTER, longest=timedelta(hours=1))
+def send_batch_letter(context: JobContext) -> None:
+    """An e-mail about a batch."""
+    letters.send(batch_pk=context.payload["batch"], about=context.payload["about"])
+
+
+@handler(workerfiles.DO, longest=timedelta(hours=12))
+def work_off_file(context: JobContext) -> None:
+    """Bonuses or grants of a file that was confirmed."""
+    workerfiles.work_off(context)
 
 
 @handler(accesskeys.LETTER, longest=timedelta(hours=1))

@@ -1,5 +1,6 @@
 // Reviewing answers from the keyboard: j and k go from one to the next, and the letters that an answer names
-// decide on it (a form is sent, a fold is opened at its first field). Nothing needs it.
+// decide on it (a form is sent, a fold is opened at its first field), from the first answer on without going there
+// first. Control and Enter send the form that is being filled in. Nothing needs it.
 "use strict";
 
 (() => {
@@ -11,14 +12,22 @@
   if (!answers.length) return;
 
   const letters = new Set([...place.querySelectorAll("[data-do]")].map((way) => way.dataset.do));
-  const current = () => answers.find((answer) => answer.contains(document.activeElement));
+  const focused = () => answers.find((answer) => answer.contains(document.activeElement));
+  let last = answers[0];
+  const current = () => focused() ?? last;
+  // The answer on which the letters decide has a mark, also before anything has the focus.
+  function mark() {
+    last = current();
+    for (const answer of answers) answer.classList.toggle("is-current", answer === last);
+  }
+  place.addEventListener("focusin", mark);
   function go(to) {
     if (!to) return;
     to.focus({ preventScroll: true });
     to.scrollIntoView({ block: "nearest" });
   }
   function step(by) {
-    const at = answers.indexOf(current());
+    const at = answers.indexOf(focused());
     go(answers[at < 0 ? (by > 0 ? 0 : answers.length - 1) : Math.min(answers.length - 1, Math.max(0, at + by))]);
   }
   function decide(key) {
@@ -29,6 +38,15 @@
       way.querySelector("textarea, input:not([type=hidden])").focus();
     }
   }
+
+  mark();
+  place.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing || event.repeat) return;
+    const form = event.target.closest("[data-do] form, form[data-do]");
+    if (!form || !event.target.matches("textarea, input")) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
 
   const marked = location.hash && document.getElementById(location.hash.slice(1));
   if (answers.includes(marked)) go(marked);

@@ -5,7 +5,7 @@ its rows, some hundred at a time. A draft is there when its last row is; what a 
 away by the next draft.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
 
@@ -40,42 +40,70 @@ def make_draft(
     """A draft with one task per row. Raises Refusal where the file or the template is not right."""
     page = placeholders.parse(template.html)
     placeholders.check(page, sheet.columns, file=sheet.name)
-    found = HostCollector(page, sheet.columns)
-    tasks = _check(page, template.frame_height, sheet, found)
-    now = clock.now()
-    _sweep(requester)
-    with transaction.atomic():
-        Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
-        last = requester.batches.aggregate(last=Max("number"))["last"] or 0
-        batch = Batch.objects.create(
-            requester=requester,
-            number=last + 1,
-            name=(name.strip() or f"{template.name}, {sheet.name}")[:120],
-            template=template,
-            html=template.html,
-            frame_height=template.frame_height,
-            hosts=template.hosts,
-            hosts_of_cells=found.beside(template.hosts),
-            columns=sheet.columns,
-            properties=properties.stored(),
-            file_name=sheet.name,
-            file_read=sheet.description[:200],
-            task_count=0,
-            created_by=user,
-            created_at=now,
-        )
-    _store(batch, sheet.rows())
-    Batch.objects.filter(pk=batch.pk).update(task_count=tasks)
-    batch.task_count = tasks
+    batch = Batch(
+        requester=requester,
+        name=(name.strip() or f"{template.name}, {sheet.name}")[:120],
+        template=template,
+        html=template.html,
+        frame_height=template.frame_height,
+        hosts=template.hosts,
+        columns=sheet.columns,
+        properties=properties.stored(),
+        file_name=sheet.name,
+        file_read=sheet.description[:200],
+        created_by=user,
+    )
+    store_draft(batch, page=page, sheet=sheet, rows=sheet.rows, known_hosts=template.hosts)
     return batch
 
 
-def _check(page: placeholders.Page, frame_height: int, sheet: Sheet, found: HostCollector) -> int:
+def store_draft(
+    batch: Batch,
+    *,
+    page: placeholders.Page,
+    sheet: Sheet,
+    rows: Callable[[], Iterator[Row]],
+    known_hosts: Iterable[str],
+    checked: Callable[[], None] | None = None,
+) -> int:
+    """Check all rows, call `checked`, then store the draft with them under a new number; how many there are.
+
+    Nothing is stored where there are none, or where one is not right (SheetError).
+    """
+    found = HostCollector(page, batch.columns)
+    tasks = _check(batch, page, sheet, rows(), found)
+    if checked is not None:
+        checked()
+    if not tasks:
+        return 0
+    requester = batch.requester
+    _sweep(requester)
+    with transaction.atomic():
+        Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
+        batch.number = next_number(requester)
+        batch.hosts_of_cells = found.beside(known_hosts)
+        batch.task_count = 0
+        batch.created_at = clock.now()
+        batch.save(force_insert=True)
+    _store(batch, rows())
+    Batch.objects.filter(pk=batch.pk).update(task_count=tasks)
+    batch.task_count = tasks
+    return tasks
+
+
+def next_number(requester: Requester) -> int:
+    """The number of the next batch of a requester whose row is locked."""
+    return int(requester.batches.aggregate(last=Max("number"))["last"] or 0) + 1
+
+
+def _check(
+    batch: Batch, page: placeholders.Page, sheet: Sheet, rows: Iterator[Row], found: HostCollector
+) -> int:
     """Everything that can be wrong with a row; the number of rows."""
     count = 0
-    for row in sheet.rows():
-        html = page.fill(dict(zip(sheet.columns, row.cells, strict=True)))
-        question = html_question_xml(html, frame_height)
+    for row in rows:
+        html = page.fill(dict(zip(batch.columns, row.cells, strict=True)))
+        question = html_question_xml(html, batch.frame_height)
         if (size := len(question.encode())) > MAX_QUESTION_BYTES:
             raise sheet.error(
                 f"the task would have {size:,} bytes; at most {MAX_QUESTION_BYTES:,} are taken. Put long "
@@ -110,8 +138,15 @@ def set_hosts(*, batch: Batch, hosts: Sequence[str], seen: ShownColumns) -> None
 
 
 def set_properties(*, batch: Batch, name: str, properties: Properties, seen: ShownColumns) -> None:
-    """Change what the HITs of a draft will have in common; ConflictError where it is not as `seen`."""
-    _change(batch, seen, name=name, properties=properties.stored())
+    """Change what the HITs of a draft will have in common; ConflictError where it is not as `seen`.
+
+    What was scheduled for another total is scheduled no more.
+    """
+    values = properties.stored()
+    if batch.publish_at and values != batch.properties:
+        note = "The properties were changed, so it is not scheduled any more. Schedule it again."
+        Batch.objects.filter(pk=batch.pk, state=State.DRAFT).update(publish_at=None, schedule_note=note)
+    _change(batch, seen, name=name, properties=values)
 
 
 @transaction.atomic
@@ -127,6 +162,43 @@ def _change(batch: Batch, seen: ShownColumns, **values: object) -> None:
 def not_a_draft() -> Refusal:
     """Refusal of what can be done to drafts only."""
     return Refusal("InvalidBatchState", "This batch is no draft any more; nothing of it can be changed.")
+
+
+#: Rows of a copy that are copied in one statement.
+_COPIED = 1000
+
+
+def copy_draft(*, batch: Batch, user: User | None = None) -> Batch:
+    """A draft with the page, the table and the properties of another batch, whatever became of that one."""
+    with transaction.atomic():
+        Requester.objects.select_for_update(no_key=True).get(pk=batch.requester_id)
+        copy = Batch.objects.create(
+            requester=batch.requester,
+            number=next_number(batch.requester),
+            name=f"Copy of {batch.name}"[:120],
+            template=batch.template,
+            html=batch.html,
+            frame_height=batch.frame_height,
+            hosts=batch.hosts,
+            hosts_of_cells=batch.hosts_of_cells,
+            columns=batch.columns,
+            properties=batch.properties,
+            file_name=batch.file_name,
+            file_read=batch.file_read,
+            task_count=0,
+            created_by=user,
+            created_at=clock.now(),
+        )
+    count = 0
+    rows = BatchTask.objects.filter(batch=batch).order_by("ordinal")
+    while some := list(rows.filter(ordinal__gt=count).values_list("ordinal", "values")[:_COPIED]):
+        BatchTask.objects.bulk_create(
+            BatchTask(batch=copy, ordinal=ordinal, values=values) for ordinal, values in some
+        )
+        count = some[-1][0]
+    Batch.objects.filter(pk=copy.pk).update(task_count=count)
+    copy.task_count = count
+    return copy
 
 
 @transaction.atomic

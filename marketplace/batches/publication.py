@@ -7,7 +7,8 @@ when, a row has no HIT or exactly one, and the money is right. Locks are taken i
 from collections.abc import Iterator, Sequence
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Coalesce
 
 from core.jobs import services as jobs
 from core.jobs.context import JobContext
@@ -21,6 +22,7 @@ from marketplace.eligibility import normalise
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchTask, HITType, Requester
 from marketplace.questions import html_question_xml, parse_question
+from marketplace.services.activity import note
 from marketplace.services.hits import create_hit_type, create_hits, set_expiration
 
 State = Batch.State
@@ -48,31 +50,39 @@ def publish(*, batch: Batch) -> Job:
         )
         if batch.state != State.DRAFT and not stopped:
             raise Refusal("InvalidBatchState", f"This batch is {batch.state} already.")
+        if batch.extends_id:
+            raise Refusal(
+                "InvalidBatchState", "These rows are for another batch. Add them to it on their page."
+            )
         if not batch.task_count:
             raise Refusal("InvalidBatchState", "The file of this batch is still being read.")
         normalise([dict(each) for each in from_stored(batch.properties).requirements])
-        _check_funds(batch)
-        Batch.objects.filter(pk=batch.pk).update(state=State.PUBLISHING, error="")
+        check_funds(batch)
+        Batch.objects.filter(pk=batch.pk).update(state=State.PUBLISHING, error="", publish_at=None)
+        note(batch.requester_id, "batch.published", batch.name, f"{batch.task_count} tasks")
         if job is not None:
             jobs.retry(job_id=job.pk)
             return job
-        return jobs.enqueue(kind=PUBLISH, payload={"batch": batch.pk}, effect=_effect(PUBLISH, batch))
+        return jobs.enqueue(kind=PUBLISH, payload={"batch": batch.pk}, effect=effect_of(PUBLISH, batch))
 
 
 def _locked(batch: Batch) -> Batch:
     return Batch.objects.select_for_update(of=("self",)).select_related("requester").get(pk=batch.pk)
 
 
-def _effect(kind: str, batch: Batch) -> str:
+def effect_of(kind: str, batch: Batch) -> str:
+    """Under what the job that publishes or cancels a batch is known; those that add rows go on from it."""
     return f"{kind}:{batch.pk}"
 
 
 def job_of(batch: Batch, kind: str) -> Job | None:
-    """The job that publishes or cancels a batch; there is one of each at most."""
-    return Job.objects.filter(effect=_effect(kind, batch)).first()
+    """The job that publishes or cancels a batch; of those that published it, the last."""
+    effect = effect_of(kind, batch)
+    return Job.objects.filter(Q(effect=effect) | Q(effect__startswith=f"{effect}:")).order_by("-pk").first()
 
 
-def _check_funds(batch: Batch) -> None:
+def check_funds(batch: Batch) -> int:
+    """What the tasks without a HIT put on hold; raises Refusal where so much is not available."""
     needed = cost_of(batch, tasks=batch.task_count - batch.published_count).total
     if (missing := needed - batch.requester.available_cents) > 0:
         raise Refusal(
@@ -80,6 +90,7 @@ def _check_funds(batch: Batch) -> None:
             f"Publishing puts {dollars(needed)} on hold, and {dollars(batch.requester.available_cents)} is "
             f"available. Deposit at least {dollars(missing)}, or pay for fewer assignments.",
         )
+    return needed
 
 
 def work_off(context: JobContext) -> None:
@@ -196,7 +207,7 @@ def _stop(batch: Batch, refusal: Refusal) -> str:
 def _finish(batch: Batch) -> None:
     waiting = BatchTask.objects.filter(batch=OuterRef("pk"), hit=None)
     Batch.objects.filter(~Exists(waiting), pk=batch.pk, state=State.PUBLISHING).update(
-        state=State.PUBLISHED, published_at=clock.now()
+        state=State.PUBLISHED, published_at=Coalesce(F("published_at"), clock.now())
     )
 
 
@@ -212,7 +223,8 @@ def cancel(*, batch: Batch) -> Job:
         if batch.state == State.DRAFT:
             raise Refusal("InvalidBatchState", "This batch is a draft; delete it instead.")
         Batch.objects.filter(pk=batch.pk).update(state=State.CANCELLED)
-        job = jobs.enqueue(kind=CANCEL, payload={"batch": batch.pk}, effect=_effect(CANCEL, batch))
+        note(batch.requester_id, "batch.cancelled", batch.name)
+        job = jobs.enqueue(kind=CANCEL, payload={"batch": batch.pk}, effect=effect_of(CANCEL, batch))
         jobs.retry(job_id=job.pk)
         return job
 

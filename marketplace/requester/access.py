@@ -95,8 +95,12 @@ class RequesterAccess:
         return {action.value: may(self.user, self.requester, action) for action in Action}
 
 
+#: What a person must be allowed: this, or one of these.
+Needed = Action | tuple[Action, ...]
+
+
 def on_requester(
-    look: Action = Action.VIEW, act: Action = Action.MANAGE
+    look: Needed = Action.VIEW, act: Needed = Action.MANAGE
 ) -> Callable[[View], Callable[..., HttpResponseBase]]:
     """The view gets a `RequesterAccess` to the requester whose customer id the address names.
 
@@ -111,7 +115,7 @@ def on_requester(
             assert isinstance(user, User)
             found = desk.requesters(user).filter(customer_id=requester).first()
             needed = look if request.method in {"GET", "HEAD"} else act
-            if found is None or not may(user, found, needed):
+            if found is None or not may_one(user, found, needed):
                 security.log("role.refused", requester=requester, path=request.path)
                 raise Http404("There is no such requester.")
             return view(request, RequesterAccess(user, found), **parts)
@@ -119,6 +123,11 @@ def on_requester(
         return guarded
 
     return decorate
+
+
+def may_one(user: User, requester: Requester, needed: Needed) -> bool:
+    """Whether the person may do this, or one of these."""
+    return any(may(user, requester, each) for each in (needed if isinstance(needed, tuple) else (needed,)))
 
 
 for_requester = on_requester()

@@ -13,6 +13,8 @@ from django.utils.safestring import SafeString
 
 from core.money.amounts import AmountError, dollars, entered_cents
 from marketplace.batches import properties as limits
+from marketplace.batches.checks import find_problems
+from marketplace.batches.extensions import Wish, parse_ordinals
 from marketplace.batches.placeholders import of_template
 from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties, from_stored
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS
@@ -407,6 +409,8 @@ class TemplateForm(PropertiesForm):
                 f"The page has {size:,} bytes; at most {MAX_QUESTION_BYTES:,} are taken. Load long scripts, "
                 "styles and pictures from a server."
             )
+        if wrong := [str(problem) for problem in find_problems(html) if problem.wrong]:
+            raise forms.ValidationError(wrong)
         return html
 
 
@@ -435,6 +439,119 @@ class BatchForm(forms.Form):
         """The file."""
         file: UploadedFile[bytes] = self.cleaned_data["file"]
         return file
+
+
+class RowsForm(forms.Form):
+    """A table of more rows for a batch."""
+
+    file = forms.FileField(
+        label="Table",
+        help_text="CSV or a workbook with the columns of the batch, in any order; every line becomes a task.",
+        widget=forms.ClearableFileInput(attrs={"accept": ACCEPTED}),
+    )
+    encoding = forms.ChoiceField(choices=list(ENCODINGS.items()), initial="auto")
+    sheet = forms.CharField(max_length=200, required=False, label="Sheet", help_text=_OF_A_WORKBOOK)
+    leave_out = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Leave out rows that the batch or the table has already",
+        help_text="Rows with the same value in every column. The page that follows says how many there are.",
+    )
+
+    def upload(self) -> "UploadedFile[bytes]":
+        """The file."""
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        return file
+
+
+class ExtendForm(forms.Form):
+    """More places and more time for the HITs of a batch, and the amount, typed once it is shown."""
+
+    places = forms.IntegerField(
+        min_value=0,
+        max_value=limits.MAX_PLACES,
+        initial=0,
+        label="Places more for each HIT",
+        widget=forms.NumberInput(attrs={"size": 6}),
+    )
+    time = DurationField(
+        least=0,
+        most=limits.MAX_LIFETIME_S,
+        initial=0,
+        label="More time",
+        help_text="Counted from the end that a HIT has now, or from now where it has expired.",
+    )
+    tasks = forms.CharField(
+        required=False,
+        max_length=2000,
+        label="Only these tasks",
+        help_text="Their numbers, such as 1-20, 35. Empty: all.",
+    )
+    amount = AmountField(label="Type the total to go on", help_text="So much is put on hold.", required=False)
+    once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
+
+    def __init__(self, data: Any = None, *, batch: Batch) -> None:
+        super().__init__(data, label_suffix="")
+        self._most = batch.task_count
+
+    def clean_tasks(self) -> tuple[int, ...] | None:
+        """Numbers of tasks."""
+        try:
+            return parse_ordinals(str(self.cleaned_data["tasks"]), self._most)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def clean(self) -> dict[str, Any]:
+        """Something has to be more."""
+        cleaned = super().clean() or self.cleaned_data
+        if not self.errors and not cleaned["places"] and not cleaned["time"]:
+            self.add_error("places", "Ask for more places, for more time, or for both.")
+        return cleaned
+
+    def wish(self) -> Wish:
+        """What is asked for."""
+        given = self.cleaned_data
+        return Wish(places=given["places"], seconds=given["time"], ordinals=given["tasks"])
+
+    def confirms(self, total: int) -> bool:
+        """Whether the total was typed; a wrong one is an error, and none asks to be shown the cost."""
+        amount = self.cleaned_data["amount"]
+        if amount is not None and amount != total:
+            self.add_error("amount", f"The total is {dollars(total)}, not {dollars(amount)}.")
+        return amount == total
+
+
+class MomentField(forms.DateTimeField):
+    """A day and a time in UTC."""
+
+    def __init__(self, **options: Any) -> None:
+        widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": 60}, format="%Y-%m-%dT%H:%M")
+        super().__init__(
+            widget=widget,
+            input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"],
+            required=False,
+            **options,
+        )
+
+
+class ScheduleForm(forms.Form):
+    """When a batch is published and ended; a draft's needs its total, typed."""
+
+    publish_at = MomentField(label="Publish at", help_text="In UTC. Empty: not by itself.")
+    end_at = MomentField(
+        label="End at", help_text="In UTC: then the batch is cancelled. Empty: when its HITs expire."
+    )
+    amount = AmountField(
+        label="Type the total to schedule", help_text="So much is put on hold then.", required=False
+    )
+
+    def __init__(self, data: Any = None, *, batch: Batch) -> None:
+        initial = {"publish_at": batch.publish_at, "end_at": batch.end_at}
+        super().__init__(data, initial=initial, label_suffix="")
+        if batch.state != Batch.State.DRAFT:
+            del self.fields["publish_at"], self.fields["amount"]
+        elif batch.extends_id:
+            del self.fields["end_at"]
 
 
 class BatchPropertiesForm(PropertiesForm):

@@ -6,6 +6,7 @@ from marketplace.requester.views import (
     activity,
     batches,
     controls,
+    extensions,
     hits,
     invoices,
     keys,
@@ -17,7 +18,9 @@ from marketplace.requester.views import (
     payouts,
     qualifications,
     review,
+    schedules,
     templates,
+    workerfiles,
     workers,
 )
 
@@ -29,6 +32,7 @@ _WORK = f"{_R}work/<int:pk>/"
 _WORKER = f"{_R}workers/<slug:worker_id>/"
 _KINDS = f"{_R}qualifications/"
 _KIND = f"{_KINDS}<slug:kind>/"
+_FILE = f"{_R}files/<int:number>/"
 _ASKED = f"{_R}requests/<slug:asking>/"
 urlpatterns = [
     path("new/", keys.new, name="new"),
@@ -69,8 +73,10 @@ urlpatterns = [
     path(f"{_R}ratings/", letters.ratings, name="ratings"),
     path(f"{_R}templates/", templates.templates, name="templates"),
     path(f"{_R}templates/new/", templates.new, name="new_template"),
+    path(f"{_R}templates/preview/", templates.preview, name="template_preview"),
     path(f"{_R}templates/<int:pk>/", templates.template, name="template"),
     path(f"{_R}templates/<int:pk>/look/", templates.look, name="template_look"),
+    path(f"{_R}templates/<int:pk>/copy/", templates.copy, name="template_copy"),
     path(f"{_R}templates/<int:pk>/delete/", templates.delete, name="template_delete"),
     path(f"{_R}samples/<slug:slug>/", templates.use_sample, name="use_sample"),
     path(f"{_R}samples/<slug:slug>/tasks.csv", templates.sample_table, name="sample_table"),
@@ -82,6 +88,12 @@ urlpatterns = [
     path(f"{_BATCH}hosts/", batches.set_hosts, name="batch_hosts"),
     path(f"{_BATCH}tasks/<int:ordinal>/", batches.task, name="batch_task"),
     path(f"{_BATCH}publish/", batches.publish, name="batch_publish"),
+    path(f"{_BATCH}rows/", extensions.rows, name="batch_rows"),
+    path(f"{_BATCH}extend/", extensions.extend, name="batch_extend"),
+    path(f"{_BATCH}extend/<int:extension>/continue/", extensions.go_on, name="batch_extension_continue"),
+    path(f"{_BATCH}schedule/", schedules.schedule, name="batch_schedule"),
+    path(f"{_BATCH}mail/", schedules.mail, name="batch_mail"),
+    path(f"{_BATCH}copy/", extensions.copy, name="batch_copy"),
     path(f"{_BATCH}cancel/", batches.cancel, name="batch_cancel"),
     path(f"{_BATCH}delete/", batches.delete, name="batch_delete"),
     path(f"{_BATCH}results.csv", batches.results_file, name="batch_results"),
@@ -101,6 +113,7 @@ urlpatterns = [
     path(f"{_R}review/workers/", review.by_worker, name="review_by_worker"),
     path(f"{_R}review/work/", review.table, name="review_table"),
     path(f"{_R}review/work/approve/", review.approve_chosen, name="approve_chosen"),
+    path(f"{_R}review/work/reject/", review.reject_chosen, name="reject_chosen"),
     path(f"{_R}review/hits/<slug:hit_id>/", review.of_hit, name="review_hit"),
     path(f"{_R}review/hits/<slug:hit_id>/approve/", review.approve_hit, name="approve_hit"),
     path(f"{_R}review/workers/<slug:worker_id>/", review.of_worker, name="review_worker"),
@@ -110,6 +123,12 @@ urlpatterns = [
     path(f"{_WORK}approve/", review.approve, name="approve"),
     path(f"{_WORK}reject/", review.reject, name="reject"),
     path(f"{_WORK}bonus/", review.bonus, name="bonus"),
+    path(f"{_R}bonuses/", workerfiles.bonuses, name="bonus_files"),
+    path(f"{_FILE}", workerfiles.file, name="worker_file"),
+    path(f"{_FILE}live/", workerfiles.live, name="worker_file_live"),
+    path(f"{_FILE}confirm/", workerfiles.confirm, name="worker_file_confirm"),
+    path(f"{_FILE}withdraw/", workerfiles.withdraw, name="worker_file_withdraw"),
+    path(f"{_FILE}continue/", workerfiles.go_on, name="worker_file_continue"),
     path(f"{_R}workers/", workers.listing, name="workers"),
     path(f"{_R}message/", workers.message, name="message"),
     path(_WORKER, workers.worker, name="worker"),

@@ -46,9 +46,10 @@ _DECIDED = {
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of many approvals: how many were made, and why others were not, by worker id."""
+    """What became of many decisions: how many were made, and why others were not, by worker id."""
 
     approved: int = 0
+    rejected: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -104,6 +105,19 @@ def approve_each(*, holdings: Iterable[Holding], now: datetime) -> Outcome:
         holding.hit = hits.setdefault(holding.hit_id, holding.hit)
         try:
             outcome.approved += approve_once(holding=holding, feedback="", override=False, now=now)
+        except Refusal as refusal:
+            outcome.refused.append((holding.worker.worker_id, refusal.message))
+    return outcome
+
+
+def reject_each(*, holdings: Iterable[Holding], feedback: str, now: datetime) -> Outcome:
+    """Reject submitted work for one reason, as `approve_each` approves it."""
+    outcome = Outcome()
+    hits: dict[int, HIT] = {}
+    for holding in holdings:
+        holding.hit = hits.setdefault(holding.hit_id, holding.hit)
+        try:
+            outcome.rejected += reject_once(holding=holding, feedback=feedback, now=now)
         except Refusal as refusal:
             outcome.refused.append((holding.worker.worker_id, refusal.message))
     return outcome

@@ -124,16 +124,19 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         overview keys members activity money payables payable report_payouts payouts payout paid_people
         invoices invoice letters ratings batches batch
         batch_live batch_task batch_results batch_review_report batch_review_live templates
+        worker_file worker_file_live
         template_look sample_table hits hit hit_question review review_by_worker review_table
         review_hit review_worker work answer workers worker qualifications qualification
         qualification_requests qualification_request
     """,
     ("requester", FORM, "site desk"): """
         deposit new_invoice new letter new_batch batch_properties batch_review new_template template
+        batch_rows batch_extend batch_schedule bonus_files
         message new_qualification edit_qualification
     """,
     ("requester", ACT, "site desk"): """
-        set_member remove_member
+        set_member remove_member reject_chosen batch_extension_continue batch_mail batch_copy template_copy
+        worker_file_confirm worker_file_withdraw worker_file_continue template_preview
         new_key see_key_alerts end_key make_payable pay_out make_payout book_results payout_file payout_paid
         withdraw_payout release_payments settle_letter batch_hosts batch_publish
         batch_cancel batch_approve_waiting batch_delete template_delete use_sample hit_more_time

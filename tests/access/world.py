@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -25,7 +26,7 @@ from evaluations.models import Evaluation, ExternalScores
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
 from marketplace.batches import results
-from marketplace.models import LedgerEntry, Payout, Requester
+from marketplace.models import Batch, BatchExtension, LedgerEntry, Payout, Requester, WorkerFile
 from marketplace.models import Worker as SiteWorker
 from marketplace.services import invoice_records, payables, qualification_requests, voices
 from marketplace.services.members import set_role as set_member
@@ -319,17 +320,27 @@ def batches(lab: Requester) -> dict[str, Parts]:
     )
     batch = {"number": draft.number, "ordinal": 1, "job": decided.pk}
     template = {"pk": draft.template_id, "slug": "text"}
+    running = making.draft(lab)
+    Batch.objects.filter(pk=running.pk).update(state=Batch.State.PUBLISHED)
+    extension = BatchExtension.objects.create(batch=running, once=uuid4(), cents=0, at=timezone.now())
+    file = WorkerFile.objects.create(
+        requester=lab, number=1, kind="bonuses", file_name="b.csv", created_at=timezone.now()
+    )
+    values = {
+        "batch": batch,
+        "template": template,
+        "running": {"number": running.number, "extension": extension.pk},
+        "file": {"number": file.number},
+    }
     named = {
         "batch": "batch batch_live batch_task batch_results batch_review_report batch_review_live "
         "batch_properties batch_review batch_hosts batch_publish batch_cancel batch_delete "
-        "batch_approve_waiting",
-        "template": "template template_look template_delete sample_table use_sample",
+        "batch_approve_waiting batch_schedule batch_mail batch_copy",
+        "template": "template template_look template_delete template_copy sample_table use_sample",
+        "running": "batch_rows batch_extend batch_extension_continue",
+        "file": "worker_file worker_file_live worker_file_confirm worker_file_withdraw worker_file_continue",
     }
-    return {
-        f"requester:{name}": batch if kind == "batch" else template
-        for kind, names in named.items()
-        for name in names.split()
-    }
+    return {f"requester:{name}": values[kind] for kind, names in named.items() for name in names.split()}
 
 
 def worker_site(worker: User) -> dict[str, Parts]:

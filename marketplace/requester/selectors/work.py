@@ -2,14 +2,15 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db.models import Min, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import MD5
 
 from core.money.amounts import dollars
 from marketplace.answers import Field, fields_of
@@ -62,6 +63,30 @@ def say_hints(rows: list[Holding]) -> list[Holding]:
     return rows
 
 
+#: When work came in, by the clock.
+TIMES = {
+    "any": "At any time",
+    "hour": "In the last hour",
+    "day": "In the last 24 hours",
+    "week": "In the last 7 days",
+    "month": "In the last 30 days",
+    "older": "More than 7 days ago",
+}
+_SPANS = {
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+    "month": timedelta(days=30),
+}
+AGREEMENT = {
+    "any": "Any",
+    "same": "Same answer as another's",
+    "alone": "Unlike all others'",
+    "first": "No other answer yet",
+}
+#: Whose answers are compared: a rejected one counts for nobody.
+_COMPARED = (State.SUBMITTED, State.APPROVED)
+
 GRID = Grid(
     "work",
     columns=(
@@ -71,6 +96,7 @@ GRID = Grid(
         Column("hit", "HIT", lambda row: row.hit.hit_id),
         Column("type", "HIT type", lambda row: row.hit.hit_type.type_id, on_page=False),
         Column("state", "State", lambda row: row.state),
+        Column("agreement", "Agreement", lambda row: getattr(row, "agreement", "")),
         Column("hints", "Hints", _hint_names),
         Column("seconds", "Took", seconds, number=True),
         Column("accepted", "Accepted", lambda row: row.accepted_at, on_page=False),
@@ -86,6 +112,8 @@ GRID = Grid(
     filters=(
         Choices("state", "Which work to show", STATES, tabs=True),
         Words("type", "HIT type", hidden=True),
+        Choices("time", "Submitted", TIMES),
+        Choices("agreement", "Agreement", AGREEMENT),
         Choices("hints", "Hints", KINDS),
         Words("worker", "Worker id"),
     ),
@@ -110,16 +138,50 @@ WAITING_HITS = Grid(
 )
 
 
-def work(
-    requester: Requester, *, state: str, hit_type: str, worker: str, hints: str, now: datetime
-) -> QuerySet[Holding]:
-    """The rows of the table, with worker, HIT and HIT type."""
-    rows = with_hint(visible_work(requester, now).filter(_in(state)), requester.pk, hints)
+def work(requester: Requester, asked: Mapping[str, str], *, now: datetime) -> QuerySet[Holding]:
+    """The rows of the table that its filters leave, with worker, HIT and HIT type."""
+    rows = with_hint(visible_work(requester, now).filter(_in(asked["state"])), requester.pk, asked["hints"])
+    hit_type, worker = asked["type"], asked["worker"]
+    if span := _SPANS.get(asked["time"]):
+        rows = rows.filter(submitted_at__gte=now - span)
+    elif asked["time"] == "older":
+        rows = rows.filter(submitted_at__lt=now - _SPANS["week"])
+    rows = _with_agreement(rows, asked["agreement"])
     if hit_type:
         rows = rows.filter(hit__hit_type__type_id=hit_type)
     if worker:
         rows = rows.filter(worker__worker_id=worker)
     return rows.select_related("worker", "hit__hit_type").defer("hit__question")
+
+
+def _with_agreement(rows: QuerySet[Holding], wanted: str) -> QuerySet[Holding]:
+    """Rows by whether another worker gave the same answer to the HIT, every field of it."""
+    others = Holding.objects.filter(hit=OuterRef("hit"), state__in=_COMPARED).exclude(pk=OuterRef("pk"))
+    same = Exists(others.filter(answer=OuterRef("answer")))
+    if wanted == "same":
+        return rows.filter(same)
+    if wanted == "alone":
+        return rows.filter(~same, Exists(others))
+    return rows.filter(~Exists(others)) if wanted == "first" else rows
+
+
+def say_agreement(rows: list[Holding]) -> list[Holding]:
+    """Give each answer of a page how many others of its HIT are the same, as `agreement`: two statements."""
+    compared = Holding.objects.filter(hit__in={row.hit_id for row in rows}, state__in=_COMPARED).order_by()
+    counts: dict[tuple[int, str], int] = {}
+    totals: dict[int, int] = defaultdict(int)
+    found: Iterable[tuple[Any, ...]] = compared.values_list("hit", MD5("answer")).annotate(number=Count("pk"))
+    for hit, digest, number in found:
+        counts[hit, digest] = number
+        totals[hit] += number
+    own = Holding.objects.filter(pk__in=[row.pk for row in rows])
+    digests = dict(own.values_list("pk", MD5("answer")))
+    for row in rows:
+        counted = row.state in _COMPARED
+        others = totals[row.hit_id] - counted
+        same = counts.get((row.hit_id, digests.get(row.pk, "")), 0) - counted
+        row.agreement = f"{same} of {others}" if others else ""  # type: ignore[attr-defined]
+    return rows
 
 
 def _in(state: str) -> Q:

@@ -15,13 +15,22 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from core.jobs.models import Job, JobState
 from core.revisions import ConflictError
 from marketplace import clock
-from marketplace.batches import drafts, frames, placeholders, publication, results, selectors
+from marketplace.batches import (
+    additions,
+    drafts,
+    extensions,
+    frames,
+    placeholders,
+    publication,
+    results,
+    selectors,
+)
 from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import TASK_STATES, Tally
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.html import SANDBOX
-from marketplace.models import Batch, BatchTask, Requester
+from marketplace.models import Batch, BatchExtension, BatchTask, Requester
 from marketplace.requester.access import (
     RequesterAccess,
     for_requester,
@@ -214,6 +223,7 @@ def _page(
         shown=results.SHOWN,
         seen=now.isoformat(),
         once=uuid4(),
+        additions=batch.additions.filter(task_count__gt=0).order_by("number")[:5],
         waiting_cents=selectors.waiting_cents(batch) if stands["tally"].submitted else 0,
         **more,
     )
@@ -223,6 +233,9 @@ def _standing(batch: Batch, now: Any) -> dict[str, Any]:
     """What a batch's page and the part of it that renews itself both show."""
     publishing_job = publication.job_of(batch, publication.PUBLISH)
     cancelling_job = publication.job_of(batch, publication.CANCEL)
+    unfinished = batch.extensions.exclude(state=BatchExtension.State.DONE)
+    extension = unfinished.order_by("-pk").first() if batch.state == State.PUBLISHED else None
+    extending = extensions.job_of_extension(extension) if extension else None
     words, tone = WORDS[State(batch.state)]
     tally: Tally = selectors.tallies([batch], now)[batch.pk]
     at_work = _open(publishing_job) or _open(cancelling_job)
@@ -235,7 +248,9 @@ def _standing(batch: Batch, now: Any) -> dict[str, Any]:
         "left": publication.cost_of(batch, tasks=batch.task_count - batch.published_count),
         "publishing": publishing_job,
         "cancelling": cancelling_job,
-        "at_work": at_work,
+        "at_work": at_work or _open(extending),
+        "extension": extension,
+        "extending": extending,
         "stuck": batch.state == State.PUBLISHING and not at_work,
     }
 
@@ -352,7 +367,10 @@ def publish(request: HttpRequest, access: RequesterAccess, *, number: int) -> Ht
         form = PublishForm(request.POST, total=publication.cost_of(batch).total, label_suffix="")
         if not form.is_valid():
             return _page(request, access, batch, form=form)
-    _act(request, lambda: publication.publish(batch=batch), "The batch is being published.")
+    if batch.extends_id is None:
+        _act(request, lambda: publication.publish(batch=batch), "The batch is being published.")
+    elif _act(request, lambda: additions.add_rows(draft=batch), "The rows are added and being published."):
+        number = batch.extends.number if batch.extends else number
     return redirect("requester:batch", access.requester.customer_id, number)
 
 
@@ -394,7 +412,8 @@ def results_file(request: HttpRequest, access: RequesterAccess, *, number: int) 
 
 def own(access: RequesterAccess, number: int) -> Batch:
     """A batch of this requester whose file is read."""
-    found = access.requester.batches.filter(number=number, task_count__gt=0).first()
+    batches = access.requester.batches.select_related("extends", "end_mail_to")
+    found = batches.filter(number=min(number, 2**31 - 1), task_count__gt=0).first()
     if found is None:
         raise Http404("There is no such batch.")
     found.requester = access.requester

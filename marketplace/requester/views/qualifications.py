@@ -1,9 +1,10 @@
 """Qualifications: the types, who holds one, giving and taking it, its file, and workers' requests."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable
+from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -11,11 +12,12 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.errors import ActionError
 from core.files.refusals import sum_in_words
 from core.revisions import ConflictError
 from marketplace import clock
 from marketplace.answers import fields_of
-from marketplace.batches.sheets import ACCEPTED, Limits, Sheet
+from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest, QualificationType, Worker
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
@@ -25,82 +27,11 @@ from marketplace.requester.selectors import qualifications as selectors
 from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualification_requests, qualifications
 from marketplace.services.members import Action
-from marketplace.services.qualifications import GrantLine, QualificationTest, grant_many
+from marketplace.services.qualifications import QualificationTest, grant_many
+from marketplace.workerfiles.grants import lines, open_grants
+from marketplace.workerfiles.services import MOST_TOLD, FileFaults, make_file
 from web.forms import read_form, run_action
 from web.revisions import RevisedForm
-
-# Grants of a qualification as a table: what the page of a qualification gives out, it takes in again.
-
-LIMITS = Limits(megabytes=10, columns=500, rows=100_000)
-_UNCHANGED = "Nothing was changed."
-_WORKER = ("worker", "worker_id", "workerid")
-_VALUE = ("value", "integer_value", "integervalue", "score")
-_LONGEST_ID = 64
-_INTEGERS = range(-2_147_483_648, 2_147_483_648)
-
-
-def open_grants(name: str, file: BinaryIO) -> Sheet:
-    """The file as a table, its encoding and separator found out; SheetError where it is none."""
-    return Sheet(file, name[:80], limits=LIMITS)
-
-
-def lines(sheet: Sheet) -> Iterator[GrantLine]:
-    """The lines below the head, one at a time.
-
-    Columns are found by name: `worker`, and if there are such `value` (otherwise everybody gets 1) and
-    `status` (Granted or Revoked). Raises Refusal naming file, line and remedy for the first thing wrong.
-    """
-    head = [name.casefold().replace(" ", "_") for name in sheet.columns]
-    worker, value, status = _place(head, *_WORKER), _place(head, *_VALUE), _place(head, "status")
-    if worker is None:
-        raise sheet.error(
-            "no column is called “worker”; name the columns in the first line. " + _UNCHANGED, line=1
-        )
-    seen: dict[str, int] = {}
-    for row in sheet.rows():
-        worker_id, said_value, said_status = (_cell(row.cells, place) for place in (worker, value, status))
-        if why := _fault_of_worker(worker_id, seen):
-            raise sheet.error(f"{why} {_UNCHANGED}", line=row.line)
-        seen[worker_id] = row.line
-        try:
-            yield GrantLine(row.line, worker_id, _value(said_value), _granted(said_status))
-        except ValueError as error:
-            raise sheet.error(f"{error} {_UNCHANGED}", line=row.line) from error
-
-
-def _fault_of_worker(worker_id: str, seen: dict[str, int]) -> str:
-    if not worker_id or len(worker_id) > _LONGEST_ID:
-        return "it names no worker; write the worker's id, or take the line out."
-    if worker_id in seen:
-        return f"worker {worker_id} is in line {seen[worker_id]} already; keep one of them."
-    return ""
-
-
-def _place(head: list[str], *names: str) -> int | None:
-    return next((number for number, cell in enumerate(head) if cell in names), None)
-
-
-def _cell(cells: list[str], place: int | None) -> str:
-    return cells[place].strip() if place is not None and place < len(cells) else ""
-
-
-def _value(cell: str) -> int:
-    if not cell:
-        return 1
-    try:
-        value = int(cell) if len(cell) <= len("-2147483648") else None
-    except ValueError:
-        value = None
-    if value is None or value not in _INTEGERS:
-        raise ValueError(f"value {cell[:40]!r} is not a whole number, such as 1 or 85.")
-    return value
-
-
-def _granted(cell: str) -> bool:
-    if cell.casefold() not in ("", "granted", "revoked"):
-        raise ValueError(f"status {cell[:40]!r} is neither Granted nor Revoked.")
-    return cell.casefold() != "revoked"
-
 
 # Forms about qualifications.
 
@@ -559,7 +490,9 @@ def revoke(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
 @require_POST
 @for_requester
 def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
-    """Give and take as a file says: all of its lines, or none."""
+    """Give and take as a file says: all of its lines, or none; or, for a preview, keep it as a draft."""
+    if "preview" in request.POST:
+        return _preview(request, access, own_qualification(access.requester, kind))
 
     def action(row: QualificationType) -> str:
         form = FileForm(request.POST, request.FILES)
@@ -573,3 +506,26 @@ def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
         )
 
     return _act(request, access, kind, action)
+
+
+def _preview(request: HttpRequest, access: RequesterAccess, row: QualificationType) -> HttpResponse:
+    form = FileForm(request.POST, request.FILES)
+    try:
+        file = read_form(form)["file"]
+        made = make_file(
+            requester=access.requester,
+            sheet=open_grants(file.name, file.file),
+            qualification_type=row,
+            user=access.user,
+        )
+    except FileFaults as error:
+        told = error.faults[:MOST_TOLD]
+        messages.error(
+            request, " ".join([error.message, *(f"Line {each.line}: {each.words}" for each in told)])
+        )
+    except ActionError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{made.line_count:,} lines were read. Nothing is changed yet.")
+        return redirect("requester:worker_file", access.requester.customer_id, made.number)
+    return redirect(_address(access, row))

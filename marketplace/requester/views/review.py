@@ -102,16 +102,9 @@ def table(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         selectors.GRID,
-        lambda asked: selectors.work(
-            access.requester,
-            state=asked["state"],
-            hit_type=asked["type"],
-            worker=asked["worker"],
-            hints=asked["hints"],
-            now=now,
-        ),
+        lambda asked: selectors.work(access.requester, asked.values, now=now),
         "review_table.html",
-        complete=selectors.say_hints,
+        complete=lambda rows: selectors.say_agreement(selectors.say_hints(rows)),
         place=PLACE,
         file="work",
         now=now,
@@ -330,7 +323,7 @@ def _decide(
 
 
 @require_POST
-@on_requester(act=Action.REVIEW)
+@on_requester(act=(Action.REVIEW, Action.PAY))
 def bonus(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """Pay something on top; the same form sent twice pays once."""
     now = clock.now()
@@ -358,6 +351,27 @@ def approve_chosen(request: HttpRequest, access: RequesterAccess) -> HttpRespons
         _tell(request, _approve(rows, now))
     else:
         messages.error(request, "Nothing is chosen. Tick the work that you want to approve.")
+    filters = request.GET.urlencode()
+    address = reverse("requester:review_table", args=[access.requester.customer_id])
+    return redirect(f"{address}?{filters}" if filters else address)
+
+
+@require_POST
+@on_requester(act=Action.REVIEW)
+def reject_chosen(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """Reject what is ticked in the table, all for one reason, which every one of the workers reads."""
+    chosen = chosen_keys(request.POST.getlist("chosen")[:AT_ONCE])
+    now = clock.now()
+    rows = visible_work(access.requester, now).filter(pk__in=chosen).order_by("pk")
+    form = RejectForm(request.POST)
+    if not chosen:
+        messages.error(request, "Nothing is chosen. Tick the work that you want to reject.")
+    elif not form.is_valid():
+        messages.error(request, "Write the reason; the workers read it. Nothing was rejected.")
+    else:
+        loaded: Iterable[Holding] = rows.select_related("worker", "hit").defer("answer", "hit__question")
+        outcome = decisions.reject_each(holdings=loaded, feedback=form.cleaned_data["feedback"], now=now)
+        _tell(request, outcome, rejecting=True)
     filters = request.GET.urlencode()
     address = reverse("requester:review_table", args=[access.requester.customer_id])
     return redirect(f"{address}?{filters}" if filters else address)
@@ -410,10 +424,11 @@ def _approve(rows: QuerySet[Holding], now: datetime) -> Outcome:
     return decisions.approve_each(holdings=loaded, now=now)
 
 
-def _tell(request: HttpRequest, outcome: Outcome) -> None:
-    if outcome.approved or not outcome.refused:
-        messages.success(request, f"{outcome.approved:,} approved.")
+def _tell(request: HttpRequest, outcome: Outcome, *, rejecting: bool = False) -> None:
+    done, words = (outcome.rejected, "rejected") if rejecting else (outcome.approved, "approved")
+    if done or not outcome.refused:
+        messages.success(request, f"{done:,} {words}.")
     for worker, why in outcome.refused[:_TOLD]:
-        messages.warning(request, f"Work of {worker} was not approved. {why}")
+        messages.warning(request, f"Work of {worker} was not {words}. {why}")
     if len(outcome.refused) > _TOLD:
-        messages.warning(request, f"{len(outcome.refused) - _TOLD} more were not approved.")
+        messages.warning(request, f"{len(outcome.refused) - _TOLD} more were not {words}.")

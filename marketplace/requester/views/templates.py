@@ -3,17 +3,19 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.revisions import ConflictError
-from marketplace.batches import frames, layouts, placeholders, samples, selectors
-from marketplace.batches.properties import change_template, create_template
+from marketplace.batches import checks, frames, layouts, placeholders, samples, selectors
+from marketplace.batches.properties import change_template, create_template, from_stored
 from marketplace.batches.samples import SAMPLES, Sample
 from marketplace.errors import Refusal
-from marketplace.html import SANDBOX
+from marketplace.html import SANDBOX, task_document, task_headers
 from marketplace.models import Template
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.batchforms import TemplateForm
@@ -45,6 +47,7 @@ def templates(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@frames.may_frame_ours
 @on_requester(look=Action.MANAGE, act=Action.MANAGE)
 def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """A template of one's own."""
@@ -56,12 +59,14 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, "The template is stored.")
+            _warn(request, made.html)
             return redirect("requester:template", access.requester.customer_id, made.pk)
     status = 422 if form.errors else 200
-    return show(request, "template_form.html", access, place=PLACE, form=form, status=status)
+    return show(request, "template_form.html", access, place=PLACE, form=form, sandbox=SANDBOX, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@frames.may_frame_ours
 @for_requester
 def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
     """A template, to look at and to change; batches that were made of it stay as they are."""
@@ -78,6 +83,7 @@ def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpR
             form.add_error("name", refusal.message)
         else:
             messages.success(request, "The template is stored.")
+            _warn(request, form.cleaned_data["html"])
             return redirect("requester:template", access.requester.customer_id, found.pk)
     return show(
         request,
@@ -85,6 +91,7 @@ def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpR
         access,
         place=PLACE,
         form=form,
+        sandbox=SANDBOX,
         task_page=found,
         layout_id=layouts.layout_id_of(found),
         variables=placeholders.parse(found.html).names,
@@ -110,6 +117,49 @@ def look(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRespo
     )
 
 
+#: Characters of a page and of sample rows that a preview takes.
+_MOST_PREVIEWED = 1_000_000
+
+
+@require_POST
+@never_cache
+@xframe_options_sameorigin
+@for_requester
+def preview(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """A page that is being edited, with a sample row, as workers would get it; or what there is to say of it.
+
+    Nothing is stored. The page has the policy of every task: no origin, no cookie, nothing can be sent.
+    """
+    html = request.POST.get("html", "")[:_MOST_PREVIEWED].replace("\r\n", "\n").replace("\0", "")
+    samples_given = checks.sample_rows(html, request.POST.get("sample", "")[:_MOST_PREVIEWED])
+    asked = request.POST.get("row", "1")
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+    number = min(max(number, 1), len(samples_given.rows))
+    if "check" not in request.POST:
+        page = checks.fill(html, samples_given.rows[number - 1])
+        return HttpResponse(task_document(page), headers=task_headers(placeholders.of_template(html)))
+    problems = [
+        {"line": each.line, "words": str(each), "wrong": each.wrong} for each in checks.find_problems(html)
+    ]
+    if samples_given.problem:
+        problems.append({"line": 0, "words": samples_given.problem, "wrong": False})
+    return JsonResponse(
+        {
+            "problems": problems,
+            "variables": placeholders.parse(html).names[:200],
+            "row": number,
+            "rows": len(samples_given.rows),
+            "made_up": samples_given.made_up,
+        }
+    )
+
+
+def _warn(request: HttpRequest, html: str) -> None:
+    """What may be wrong with a page that was stored."""
+    for problem in checks.find_problems(html):
+        messages.warning(request, str(problem))
+
+
 @require_POST
 @for_requester
 def delete(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
@@ -122,15 +172,35 @@ def delete(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRes
 
 @require_POST
 @for_requester
+def copy(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
+    """A template with the same page and properties, to change."""
+    found = _own(access, pk)
+    made = create_template(
+        requester=access.requester,
+        name=_free_name(access, f"Copy of {found.name}"[:110]),
+        html=found.html,
+        properties=from_stored(found.properties),
+        frame_height=found.frame_height,
+    )
+    messages.success(request, "This is the copy. The template that it was made of stays as it is.")
+    return redirect("requester:template", access.requester.customer_id, made.pk)
+
+
+def _free_name(access: RequesterAccess, name: str) -> str:
+    """The name, with a number behind it where there is one of it already."""
+    taken = set(access.requester.templates.values_list("name", flat=True))
+    numbered = (f"{name} {number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
+
+
+@require_POST
+@for_requester
 def use_sample(request: HttpRequest, access: RequesterAccess, *, slug: str) -> HttpResponse:
     """Make a template of a sample."""
     sample = _sample(slug)
-    taken = set(access.requester.templates.values_list("name", flat=True))
-    name = f"{sample.name} ({sample.style})"
-    numbered = (f"{name} {number}" for number in range(2, len(taken) + 3))
     made = create_template(
         requester=access.requester,
-        name=name if name not in taken else next(each for each in numbered if each not in taken),
+        name=_free_name(access, f"{sample.name} ({sample.style})"),
         html=sample.html,
         properties=sample.properties,
     )

@@ -1,0 +1,135 @@
+"""Batches that are published, and ended, at a time that was set before.
+
+The times are columns of the batch. Each sweep looks for those that have come; taking one away and doing what
+it is for is one transaction, so it happens once, whatever dies when. After a time in which nothing ran, what
+was missed is done then, and the batch says so.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from core.accounts.security import Actor, acting_as
+from core.money.amounts import dollars
+from marketplace import clock
+from marketplace.batches import additions, letters, publication
+from marketplace.errors import Refusal
+from marketplace.models import Batch
+from marketplace.services.activity import note
+
+logger = logging.getLogger(__name__)
+State = Batch.State
+#: What comes later than this was missed, and is said.
+LATE = timedelta(minutes=5)
+FARTHEST = timedelta(days=365)
+_RUNNING = (State.PUBLISHING, State.PUBLISHED, State.FAILED)
+
+
+def _told(moment: datetime) -> str:
+    return f"{moment:%-d %b %Y, %H:%M} UTC"
+
+
+@transaction.atomic
+def set_schedule(
+    *, batch: Batch, publish_at: datetime | None, end_at: datetime | None, cents: int, user: User
+) -> None:
+    """Publish a draft at a time, and end it at another; of a running batch only the end can be set.
+
+    `cents` is the total that was typed where it is to be published. None takes a time away.
+    """
+    now = clock.now()
+    locked = Batch.objects.select_for_update(of=("self",), no_key=True).select_related("requester")
+    row = locked.get(pk=batch.pk)
+    if row.state == State.CANCELLED:
+        raise Refusal("InvalidBatchState", "This batch is cancelled; nothing of it can be scheduled.")
+    if publish_at is not None and row.state != State.DRAFT:
+        raise Refusal("InvalidBatchState", f"This batch is {row.state} already.")
+    for moment, words in ((publish_at, "publish"), (end_at, "end")):
+        if moment is not None and not now < moment <= now + FARTHEST:
+            raise Refusal("InvalidParameterValue", f"Choose a time to {words} it within a year from now.")
+    if publish_at and end_at and end_at <= publish_at:
+        raise Refusal("InvalidParameterValue", "It ends before it is published. Choose a later end.")
+    if publish_at is not None:
+        total = publication.check_funds(row)
+        if cents != total:
+            raise Refusal(
+                "InvalidParameterValue", f"The total is {dollars(total)}. Type that to schedule it."
+            )
+    Batch.objects.filter(pk=row.pk).update(
+        publish_at=publish_at, end_at=end_at, scheduled_by=user, schedule_note=""
+    )
+    times = [f"{words} {_told(at)}" for at, words in ((publish_at, "publish"), (end_at, "end")) if at]
+    note(row.requester_id, "batch.scheduled", row.name, ", ".join(times) or "nothing any more")
+
+
+def run_schedules(now: datetime) -> None:
+    """Do what is due; a batch that cannot be published says why, and holds up no other."""
+    related = Batch.objects.select_related("requester", "scheduled_by", "extends")
+    for batch in related.filter(publish_at__lte=now).order_by("publish_at")[:100]:
+        _as_its_person(batch, _publish_due, now)
+    for batch in related.filter(end_at__lte=now).order_by("end_at")[:100]:
+        _as_its_person(batch, _end_due, now)
+
+
+def _as_its_person(batch: Batch, action: Callable[[Batch, datetime], None], now: datetime) -> None:
+    who = Actor(user=batch.scheduled_by)
+    try:
+        with acting_as(lambda: who):
+            action(batch, now)
+    except Exception:
+        logger.exception("The schedule of batch %s could not be followed; it is tried again.", batch.pk)
+
+
+def _lateness(planned: datetime, now: datetime, what: str) -> str:
+    if now - planned < LATE:
+        return f"{what} as scheduled, {_told(planned)}."
+    late = f"{what.lower()} late, {_told(now)}"
+    return f"Scheduled for {_told(planned)} and {late}: the installation was not running."
+
+
+def _publish_due(batch: Batch, now: datetime) -> None:
+    planned = batch.publish_at
+    assert planned is not None
+    if batch.end_at is not None and batch.end_at <= now:
+        said = (
+            f"Scheduled from {_told(planned)} to {_told(batch.end_at)}; the installation was not running "
+            "then, so nothing was published."
+        )
+        _claim(batch, planned, schedule_note=said, end_at=None)
+        return
+    try:
+        with transaction.atomic():
+            said = _lateness(planned, now, "Published")
+            if not _claim(batch, planned, schedule_note=said):
+                return
+            if batch.extends_id:
+                additions.add_rows(draft=batch)
+                Batch.objects.filter(pk=batch.extends_id).update(schedule_note=f"Rows: {said}")
+            else:
+                publication.publish(batch=batch)
+    except Refusal as refusal:
+        said = f"Was to be published {_told(planned)}, and was not: {refusal.message}"
+        with transaction.atomic():
+            if _claim(batch, planned, schedule_note=said[:500]):
+                letters.write_to_scheduler(batch)
+
+
+def _claim(batch: Batch, planned: datetime, **values: object) -> int:
+    """Take the time away; 0 where another sweep has, or the batch was changed or published meanwhile."""
+    mine = Batch.objects.filter(pk=batch.pk, state=State.DRAFT, publish_at=planned)
+    return mine.update(publish_at=None, **values)
+
+
+@transaction.atomic
+def _end_due(batch: Batch, now: datetime) -> None:
+    planned = batch.end_at
+    assert planned is not None
+    said = _lateness(planned, now, "Ended")
+    mine = Batch.objects.filter(pk=batch.pk, end_at=planned)
+    if mine.filter(state__in=_RUNNING).update(end_at=None, schedule_note=said):
+        publication.cancel(batch=batch)
+    elif not mine.filter(state=State.DRAFT, publish_at__isnull=False).exists():
+        mine.update(end_at=None)

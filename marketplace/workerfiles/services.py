@@ -1,0 +1,438 @@
+"""A file of bonuses or grants: read into a draft, confirmed, done by a job, line by line or all at once.
+
+A bonus is paid in the transaction that says so of its line, so an attempt that dies anywhere pays no line
+twice. What a line pays to whom for what has a digest, and the database takes each digest once as paid: a file
+that comes back, whole or in part, pays nothing again.
+"""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Max, Sum
+
+from core.accounts.security import Actor, acting_as, actor
+from core.jobs import services as jobs
+from core.jobs.context import JobContext
+from core.jobs.errors import PermanentError
+from core.jobs.models import Job
+from core.money import fees
+from core.money.amounts import dollars
+from marketplace import clock
+from marketplace.batches.sheets import Sheet
+from marketplace.errors import Refusal
+from marketplace.models import (
+    Bonus,
+    Holding,
+    QualificationGrant,
+    QualificationType,
+    Requester,
+    Worker,
+    WorkerFile,
+    WorkerFileLine,
+)
+from marketplace.requester.lookup import visible_work
+from marketplace.services import review
+from marketplace.services.activity import note
+from marketplace.services.qualifications import GrantLine, grant_many
+from marketplace.workerfiles.grants import read_grants
+from marketplace.workerfiles.reading import AskedLine, Fault, read_bonuses
+
+DO = "marketplace.worker-file"
+Kind, State, LineState = WorkerFile.Kind, WorkerFile.State, WorkerFileLine.State
+_AT_ONCE = 500
+#: Bonuses of one transaction.
+TOGETHER = 25
+#: Faults that a page lists.
+MOST_TOLD = 50
+PAID_BEFORE = "Paid before: the same amount for the same reason."
+
+
+_ItemT = TypeVar("_ItemT")
+
+
+def batched(items: Iterable[_ItemT], size: int) -> Iterator[list[_ItemT]]:
+    """The items, so many at a time."""
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        yield some
+
+
+class FileFaults(Refusal):
+    """A file with lines that are not right; nothing of it was kept."""
+
+    def __init__(self, sheet: Sheet, faults: Sequence[Fault]) -> None:
+        number = len(faults)
+        super().__init__(
+            "FileRefused",
+            f"{sheet.name}: {number:,} line{'s are' if number != 1 else ' is'} not right. Nothing was done.",
+        )
+        self.faults = sorted(faults, key=lambda fault: fault.line)
+
+
+def make_file(
+    *,
+    requester: Requester,
+    sheet: Sheet,
+    qualification_type: QualificationType | None = None,
+    user: User | None = None,
+) -> WorkerFile:
+    """A draft of what the file asks for: grants of a qualification, or bonuses.
+
+    Raises FileFaults with all that is wrong with its lines, and keeps nothing.
+    """
+    if qualification_type is not None:
+        asked, faults = read_grants(sheet)
+        found = list(_grant_lines(qualification_type, asked, faults))
+    else:
+        asked, faults = read_bonuses(sheet)
+        found = list(_bonus_lines(requester, asked, faults))
+    if faults:
+        raise FileFaults(sheet, faults)
+    with transaction.atomic():
+        Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
+        last = requester.worker_files.aggregate(last=Max("number"))["last"] or 0
+        file = WorkerFile.objects.create(
+            requester=requester,
+            number=last + 1,
+            kind=Kind.BONUSES if qualification_type is None else Kind.GRANTS,
+            qualification_type=qualification_type,
+            file_name=sheet.name,
+            file_read=sheet.description[:200],
+            line_count=len(found),
+            created_by=user,
+            created_at=clock.now(),
+        )
+        for some in batched(found, _AT_ONCE):
+            for line in some:
+                line.file = file
+            WorkerFileLine.objects.bulk_create(some)
+        _reckon(file)
+    return file
+
+
+def _reckon(file: WorkerFile) -> None:
+    """What the lines that wait cost."""
+    amounts = file.lines.filter(state=LineState.WAITING).values_list("amount").annotate(number=Count("pk"))
+    if file.kind != Kind.BONUSES:
+        return
+    profile = file.requester.fee_profile
+    file.cents = sum(cents * number for cents, number in amounts)
+    file.fee_cents = sum(fees.bonus_fee(profile, bonus_cents=cents) * number for cents, number in amounts)
+    file.save(update_fields=["cents", "fee_cents"])
+
+
+def _bonus_lines(
+    requester: Requester, asked: list[AskedLine], faults: list[Fault]
+) -> Iterator[WorkerFileLine]:
+    for some in batched(asked, _AT_ONCE):
+        named = _named_work(requester, some)
+        found = []
+        for line in some:
+            work = named(line)
+            if isinstance(work, str):
+                faults.append(Fault(line.line, work))
+                continue
+            found.append(
+                WorkerFileLine(
+                    line=line.line,
+                    worker_id=work.worker_id,
+                    holding=work,
+                    amount=line.amount,
+                    words=line.words,
+                    payment=_payment(requester, line),
+                )
+            )
+        _mark_paid(requester, some, found)
+        yield from found
+
+
+def _payment(requester: Requester, line: AskedLine) -> str:
+    """The same for the same money to the same worker or assignment for the same reason."""
+    about = ["assignment", line.assignment_id] if line.assignment_id else ["worker", line.worker_id]
+    text = json.dumps([requester.pk, *about, line.amount, line.words], ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _named_work(requester: Requester, lines: Sequence[AskedLine]) -> Callable[[AskedLine], Holding | str]:
+    """For each line the work that its bonus belongs to, or why there is none, in a few statements for all."""
+    work = visible_work(requester, clock.now()).select_related("worker").defer("answer")
+    by_id = {
+        each.assignment_id: each
+        for each in work.filter(
+            assignment_id__in=[line.assignment_id for line in lines if line.assignment_id]
+        )
+    }
+    loose = [line.worker_id for line in lines if not line.assignment_id]
+    last = (
+        work.filter(worker__worker_id__in=loose)
+        .order_by()
+        .values_list("worker__worker_id")
+        .annotate(last=Max("pk"))
+    )
+    latest = dict(last)
+    rows = work.in_bulk(list(latest.values()))
+
+    def find(line: AskedLine) -> Holding | str:
+        if line.assignment_id:
+            found = by_id.get(line.assignment_id)
+            if found is None:
+                return f"you have no answer with the assignment id {line.assignment_id!r}. Correct the id."
+            if line.worker_id and found.worker.worker_id != line.worker_id:
+                return f"assignment {line.assignment_id} is not of worker {line.worker_id}. Correct one id."
+            return found
+        if line.worker_id not in latest:
+            return f"no worker {line.worker_id!r} has answered anything for you. Correct the id."
+        return rows[latest[line.worker_id]]
+
+    return find
+
+
+def _mark_paid(requester: Requester, asked: Sequence[AskedLine], lines: list[WorkerFileLine]) -> None:
+    """Lines that were paid before, by a file or one by one, are left out."""
+    payments = [line.payment for line in lines]
+    paid = set(
+        WorkerFileLine.objects.filter(payment__in=payments, state=LineState.DONE).values_list(
+            "payment", flat=True
+        )
+    )
+    given: dict[tuple[object, int, str], int] = defaultdict(int)
+    rows = Bonus.objects.filter(requester=requester, worker__in=[line.worker_id for line in lines])
+    for worker, assignment, cents, reason in rows.values_list("worker", "assignment_id", "cents", "reason"):
+        given[worker, cents, reason] += 1
+        given[assignment, cents, reason] += 1
+    with_assignment = {line.line for line in asked if line.assignment_id}
+    for line in lines:
+        named: object = line.worker_id
+        if line.line in with_assignment and line.holding is not None:
+            named = line.holding.assignment_id
+        if line.payment in paid or given[named, line.amount, line.words]:
+            line.state, line.why = LineState.SAME, PAID_BEFORE
+
+
+def _grant_lines(
+    kind: QualificationType, asked: list[AskedLine], faults: list[Fault]
+) -> Iterator[WorkerFileLine]:
+    for some in batched(asked, _AT_ONCE):
+        names = [line.worker_id for line in some]
+        pks = dict(Worker.objects.filter(worker_id__in=names).values_list("worker_id", "pk"))
+        found = []
+        for line in some:
+            pk = pks.get(line.worker_id)
+            if pk is None:
+                faults.append(
+                    Fault(
+                        line.line, f"there is no worker {line.worker_id!r}. Correct the id, or take it out."
+                    )
+                )
+            else:
+                found.append(
+                    WorkerFileLine(line=line.line, worker_id=pk, amount=line.amount, words=line.words)
+                )
+        _mark_held(kind, found)
+        yield from found
+
+
+def _mark_held(kind: QualificationType, lines: Sequence[WorkerFileLine]) -> None:
+    """Lines that change nothing are the same as before; others say what they change."""
+    rows = QualificationGrant.objects.filter(
+        qualification_type=kind, worker__in=[line.worker_id for line in lines]
+    )
+    held = {
+        worker: (value, status) for worker, value, status in rows.values_list("worker", "value", "status")
+    }
+    granted = QualificationGrant.Status.GRANTED
+    for line in lines:
+        value, status = held.get(line.worker_id, (None, ""))
+        now = value if status == granted else None
+        wanted = line.amount if line.words == "Granted" else None
+        if now == wanted:
+            line.state, line.why = LineState.SAME, "It is so already."
+        elif wanted is None:
+            line.state, line.why = LineState.WAITING, f"Taken back; the value was {now}."
+        else:
+            line.state = LineState.WAITING
+            line.why = "New." if now is None else f"Changed; the value was {now}."
+
+
+def count_lines(file: WorkerFile) -> dict[str, int]:
+    """Lines by what became of them; they add up to all that the file has."""
+    counts = dict(file.lines.order_by().values_list("state").annotate(number=Count("pk")))
+    return {state: counts.get(state, 0) for state in LineState.values}
+
+
+def paid_cents(file: WorkerFile) -> int:
+    """What the file has paid to workers so far."""
+    return int(file.lines.filter(state=LineState.DONE).aggregate(sum=Sum("amount"))["sum"] or 0)
+
+
+@transaction.atomic
+def confirm(*, file: WorkerFile, cents: int | None, user: User | None = None) -> Job:
+    """Do what a draft says; of bonuses `cents` is the total with fees that the person typed.
+
+    Raises Refusal where that is not the total, or is not available, and where it is no draft any more.
+    """
+    locked = WorkerFile.objects.select_for_update(of=("self",), no_key=True).select_related("requester")
+    row = locked.get(pk=file.pk)
+    if row.state != State.DRAFT:
+        raise Refusal(
+            "DuplicateRequest", "This file was confirmed or withdrawn already; nothing was done twice."
+        )
+    if not row.lines.filter(state=LineState.WAITING).exists():
+        raise Refusal("InvalidParameterValue", "Nothing is left to do: all lines are as they were before.")
+    if row.kind == Kind.BONUSES:
+        total = row.cents + row.fee_cents
+        if cents != total:
+            raise Refusal("InvalidParameterValue", f"The total is {dollars(total)}. Type that to go on.")
+        _check_funds(row, total)
+    WorkerFile.objects.filter(pk=row.pk).update(
+        state=State.RUNNING, confirmed_by=user, confirmed_at=clock.now(), error=""
+    )
+    told = f"{row.line_count} lines" + (f", {dollars(row.cents)}" if row.kind == Kind.BONUSES else "")
+    note(row.requester_id, "file.confirmed", row.file_name, told)
+    payload = {"file": row.pk, "address": actor().address}
+    return jobs.enqueue(kind=DO, payload=payload, effect=f"{DO}:{row.pk}")
+
+
+def _check_funds(file: WorkerFile, total: int) -> None:
+    if (missing := total - file.requester.available_cents) > 0:
+        raise Refusal(
+            "InsufficientFunds",
+            f"The file pays {dollars(total)} with fees, and {dollars(file.requester.available_cents)} is "
+            f"available. Deposit at least {dollars(missing)}.",
+        )
+
+
+def withdraw(*, file: WorkerFile) -> None:
+    """Throw a draft away; its lines go."""
+    with transaction.atomic():
+        if not WorkerFile.objects.filter(pk=file.pk, state=State.DRAFT).update(state=State.WITHDRAWN):
+            raise Refusal("DuplicateRequest", "This file was confirmed or withdrawn already.")
+        file.lines.all().delete()
+
+
+@transaction.atomic
+def go_on(*, file: WorkerFile) -> None:
+    """Go on with a file for which the money did not last."""
+    if not WorkerFile.objects.filter(pk=file.pk, state=State.STOPPED).update(state=State.RUNNING, error=""):
+        raise Refusal("DuplicateRequest", "It goes on already, or is done.")
+    if (job := job_of_file(file)) is not None:
+        jobs.retry(job_id=job.pk)
+
+
+def job_of_file(file: WorkerFile) -> Job | None:
+    """The job that does what a file says."""
+    return Job.objects.filter(effect=f"{DO}:{file.pk}").first()
+
+
+def work_off(context: JobContext) -> None:
+    """The job of a confirmed file."""
+    related = WorkerFile.objects.select_related("requester", "qualification_type", "confirmed_by")
+    file = related.get(pk=context.payload["file"])
+    who = Actor(user=file.confirmed_by, address=context.payload.get("address", ""))
+    with acting_as(lambda: who):
+        try:
+            if file.kind == Kind.GRANTS:
+                context.commit(lambda: _grant_all(file))
+                return
+            _pay_all(context, file)
+        except Refusal as refusal:
+            raise PermanentError(_stop(file, refusal)) from refusal
+    context.commit(lambda: _finish(file))
+
+
+def _pay_all(context: JobContext, file: WorkerFile) -> None:
+    waiting = file.lines.filter(state=LineState.WAITING)
+    total, done = file.line_count, file.line_count - waiting.count()
+    after = 0
+    while some := list(waiting.filter(line__gt=after).order_by("line")[:TOGETHER]):
+        context.progress(done, total, "Paying")
+        _pay_some(some)
+        after = some[-1].line
+        done += len(some)
+
+
+def _pay_some(lines: Sequence[WorkerFileLine]) -> None:
+    """Pay these lines together; where one cannot be paid, one after the other."""
+    try:
+        with transaction.atomic():
+            for line in lines:
+                _pay(line)
+    except (IntegrityError, Refusal):
+        for line in lines:
+            _pay_alone(line)
+
+
+def _pay_alone(line: WorkerFileLine) -> None:
+    same = WorkerFileLine.objects.filter(pk=line.pk, state=LineState.WAITING)
+    try:
+        with transaction.atomic():
+            _pay(line)
+    except IntegrityError:
+        same.update(state=LineState.SAME, why=PAID_BEFORE)
+    except Refusal as refusal:
+        if refusal.code == "InsufficientFunds":
+            raise
+        same.update(state=LineState.REFUSED, why=refusal.message[:300])
+
+
+def _pay(line: WorkerFileLine) -> None:
+    """Must run in a transaction. A line that another attempt has paid is passed over."""
+    if not WorkerFileLine.objects.filter(pk=line.pk, state=LineState.WAITING).update(state=LineState.DONE):
+        return
+    holding = Holding.objects.select_related("worker").defer("answer").get(pk=line.holding_id)
+    review.send_bonus(
+        holding=holding,
+        worker_id=holding.worker.worker_id,
+        cents=line.amount,
+        reason=line.words,
+        now=clock.now(),
+    )
+
+
+def _grant_all(file: WorkerFile) -> dict[str, int]:
+    """All lines or none."""
+    kind = file.qualification_type
+    assert kind is not None
+    kind.requester = file.requester
+    lines = file.lines.select_related("worker").order_by("line")
+    done, after = 0, 0
+    while some := list(lines.filter(line__gt=after)[:_AT_ONCE]):
+        _mark_held(kind, some)
+        for line in some:
+            if line.state == LineState.WAITING:
+                line.state = LineState.DONE
+                done += 1
+        WorkerFileLine.objects.bulk_update(some, ["state", "why"])
+        after = some[-1].line
+    grant_many(qualification_type=kind, wanted=_wanted(file), now=clock.now())
+    _finish(file)
+    return {"done": done}
+
+
+def _wanted(file: WorkerFile) -> Iterator[GrantLine]:
+    rows = file.lines.order_by("line").values_list("line", "worker__worker_id", "amount", "words")
+    for line, worker_id, value, words in rows.iterator(chunk_size=_AT_ONCE):
+        yield GrantLine(line, worker_id, value, words == "Granted")
+
+
+def _stop(file: WorkerFile, refusal: Refusal) -> str:
+    counts = count_lines(file)
+    why = refusal.message
+    if refusal.code == "InsufficientFunds":
+        requester = Requester.objects.get(pk=file.requester_id)
+        available = dollars(requester.available_cents)
+        why = f"The account has {available}, which is too little. Deposit and continue."
+    sentence = f"Stopped after {counts[LineState.DONE]:,} of {file.line_count:,} lines. {why}"
+    WorkerFile.objects.filter(pk=file.pk).update(state=State.STOPPED, error=sentence)
+    return sentence
+
+
+def _finish(file: WorkerFile) -> dict[str, int]:
+    WorkerFile.objects.filter(pk=file.pk).update(state=State.DONE, done_at=clock.now())
+    return count_lines(file)
