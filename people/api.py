@@ -16,7 +16,7 @@ from people.targets import all_choices
 from people.visits import why_closed
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import MOST_ID, Body, Time
+from web.api.fields import MOST_ID, Body, OneOf, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
 
@@ -24,6 +24,7 @@ links = Resource("Study links")
 _LIST, _ONE = "/projects/{project}/study-links", "/projects/{project}/study-links/{link}"
 Name = Annotated[str, Field(min_length=1, max_length=60)]
 Names = Annotated[list[Name], Field(max_length=20)]
+Compensation = Annotated[str, OneOf(StudyLink.Compensation)]
 Quota = Annotated[int, Field(ge=1, le=1_000_000, description="People who may join.")]
 
 
@@ -63,9 +64,9 @@ class LinkIn(Body):
     secret: str = Field(
         "", max_length=200, pattern=r"^(.{16,})?$", description="Of signed addresses, from 16 characters on."
     )
-    returns: dict[Outcome, ReturnWay] = Field(default_factory=dict)
+    returns: dict[Annotated[str, OneOf(Outcome)], ReturnWay] = Field(default_factory=dict)
     returns_at_once: bool = False
-    compensation: StudyLink.Compensation = StudyLink.Compensation.NOTHING
+    compensation: Compensation = StudyLink.Compensation.NOTHING.value
     most_tasks: int = Field(0, ge=0, le=100_000)
     most_per_address: int = Field(0, ge=0, le=1_000_000)
 
@@ -79,7 +80,7 @@ class LinkOut(BaseModel):
     leads_to: str
     address: str | None = Field(description="What people are given; null for viewers.")
     quota: int
-    compensation: StudyLink.Compensation
+    compensation: Compensation
     expires_at: Time | None
     made_at: Time
     closed_at: Time | None
@@ -116,8 +117,7 @@ def create_study_link(request: ApiRequest, project: str, body: LinkIn) -> LinkOu
     """Make a link. The project gets its first consent text where it has none."""
     access = project_access(request)
     given = body.model_dump(mode="python")
-    given["returns"] = {str(outcome): way.model_dump() for outcome, way in body.returns.items()}
-    given["compensation"] = str(body.compensation)
+    given["returns"] = {outcome: way.model_dump() for outcome, way in body.returns.items()}
     made = services.make_link(project=access.project, plan=LinkPlan(**given), actor=access.user)
     return _now(made, access)
 

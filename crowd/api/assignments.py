@@ -1,6 +1,6 @@
 """Work that came in, and what a person decides about it."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.db.models import F
 from django.http import Http404, StreamingHttpResponse
@@ -15,7 +15,7 @@ from crowd.desk.access import StageAccess
 from crowd.models import Assignment
 from crowd.services import review
 from web.api.access import ApiRequest, Role
-from web.api.fields import MOST_ID, Body, Id, Time
+from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
 from web.api.streams import lines_of, rows_by_key, stream_lines
@@ -42,7 +42,7 @@ class AssignmentOut(BaseModel):
     hit: int = Field(description="The HIT's number.")
     worker: str = Field(description="The worker's id at the marketplace.")
     simulated: bool
-    state: Assignment.State
+    state: Annotated[str, OneOf(Assignment.State)]
     arrived_at: Time
     stored_at: Time | None
     submitted_at: Time | None

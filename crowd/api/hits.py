@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import Http404, StreamingHttpResponse
 from django.utils import timezone
@@ -18,7 +18,7 @@ from crowd.kinds import kind_of
 from crowd.models import Hit, MarketOperation
 from crowd.services import stages as services
 from web.api.access import ApiRequest, Role
-from web.api.fields import Body, Time
+from web.api.fields import Body, OneOf, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import KEY_HEADER, Resource
 from web.api.streams import lines_of, rows_by_key, stream_lines
@@ -40,7 +40,7 @@ class HitOut(BaseModel):
 
     number: int = Field(description="Within its stage.")
     external_id: str = Field(description="At the marketplace; empty until it is published.")
-    state: Hit.State
+    state: Annotated[str, OneOf(Hit.State)]
     places: int = Field(description="Different people who may do it.")
     answered: int
     working: int

@@ -1,6 +1,6 @@
 """Background work of a project, with its progress."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
@@ -15,7 +15,7 @@ from core.jobs.services import cancel
 from core.projects.models import Project
 from crowd.models import Stage
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import MOST_ID, Time
+from web.api.fields import MOST_ID, OneOf, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
 
@@ -25,16 +25,16 @@ jobs = Resource("Jobs")
 class JobFilter(BaseModel):
     """Which jobs."""
 
-    state: JobState | None = None
+    state: Annotated[str, OneOf(JobState)] | None = None
     kind: str = Field("", max_length=100, description="Such as releases.build.")
 
 
-class JobOut(BaseModel):
+class JobDetails(BaseModel):
     """One piece of background work."""
 
     id: int
     kind: str
-    state: JobState
+    state: Annotated[str, OneOf(JobState)]
     attempts: int
     progress_done: int
     progress_total: int
@@ -53,7 +53,7 @@ class JobError(ActionError):
 @jobs.get("/projects/{project}/jobs", scopes=[Scope.READ], role=Role.VIEWER)
 def list_jobs(
     request: ApiRequest, project: str, paging: Query[Paging], which: Query[JobFilter]
-) -> Page[JobOut]:
+) -> Page[JobDetails]:
     """Jobs of a project and its stages."""
     at = project_access(request).project
     rows = jobs_of(at, state=which.state)
@@ -64,13 +64,13 @@ def list_jobs(
 
 
 @jobs.get("/projects/{project}/jobs/{job}", scopes=[Scope.READ], role=Role.VIEWER)
-def get_job(request: ApiRequest, project: str, job: int) -> JobOut:
+def get_job(request: ApiRequest, project: str, job: int) -> JobDetails:
     """One job: ask again until its state is done, failed or cancelled."""
     return describe_job(_job(project_access(request).project, job))
 
 
 @jobs.post("/projects/{project}/jobs/{job}/cancel", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def cancel_job(request: ApiRequest, project: str, job: int) -> JobOut:
+def cancel_job(request: ApiRequest, project: str, job: int) -> JobDetails:
     """Cancel a job that waits or runs; nothing of an import is stored."""
     at = project_access(request).project
     row = _job(at, job)
@@ -92,9 +92,9 @@ def _job(project: Project, pk: int) -> Job:
     return row
 
 
-_SAME = tuple(JobOut.model_fields)
+_SAME = tuple(JobDetails.model_fields)
 
 
-def describe_job(row: Job) -> JobOut:
+def describe_job(row: Job) -> JobDetails:
     """A job, as JSON."""
-    return JobOut(**{name: getattr(row, name) for name in _SAME})
+    return JobDetails(**{name: getattr(row, name) for name in _SAME})

@@ -1,5 +1,7 @@
 """Members of a project."""
 
+from typing import Annotated
+
 from django.contrib.auth.models import User
 from django.http import Http404
 from ninja import Query
@@ -9,7 +11,7 @@ from core.api.models import Scope
 from core.projects import services
 from core.projects.models import Membership
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import Body
+from web.api.fields import Body, OneOf
 from web.api.paging import Page, Paging, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
@@ -21,13 +23,13 @@ class MemberOut(BaseModel):
     """Somebody in the project."""
 
     username: str
-    role: Role
+    role: Annotated[str, OneOf(Role)]
 
 
 class MemberIn(Body):
     """A role: viewers look, managers work, owners also spend and invite."""
 
-    role: Role
+    role: Annotated[str, OneOf(Role)]
 
 
 @members.get("/projects/{project}/members", scopes=[Scope.READ], role=Role.VIEWER)
@@ -61,4 +63,4 @@ def remove_member(request: ApiRequest, project: str, username: str) -> None:
 
 
 def _describe(row: Membership) -> MemberOut:
-    return MemberOut(username=row.user.get_username(), role=Role(row.role))
+    return MemberOut(username=row.user.get_username(), role=row.role)

@@ -1,5 +1,7 @@
 """Where the money of a project is: caps, what is reserved, what is spent, and every movement."""
 
+from typing import Annotated
+
 from ninja import Query
 from pydantic import BaseModel, Field
 
@@ -9,7 +11,7 @@ from crowd.api.projects import currency_of
 from crowd.models import LedgerEntry
 from crowd.selectors.stage_status import allotted_cents
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import Time
+from web.api.fields import OneOf, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
 
@@ -32,7 +34,7 @@ class MovementOut(BaseModel):
     """One movement of a stage's budget; it is never changed."""
 
     id: int
-    kind: LedgerEntry.Kind
+    kind: Annotated[str, OneOf(LedgerEntry.Kind)]
     cents: int = Field(description="Rewards or bonuses.")
     fee_cents: int
     currency: str
@@ -66,7 +68,7 @@ def list_movements(request: ApiRequest, project: str, stage: str, paging: Query[
     items = [
         MovementOut(
             id=each.pk,
-            kind=LedgerEntry.Kind(each.kind),
+            kind=each.kind,
             cents=each.cents,
             fee_cents=each.fee_cents,
             currency=row.endpoint.currency,

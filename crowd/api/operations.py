@@ -1,7 +1,7 @@
 """Calls of marketplaces, and those of which a person must say what became."""
 
 import uuid
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import Http404
 from ninja import Query
@@ -14,7 +14,7 @@ from crowd.models import MarketOperation
 from crowd.selectors.operations import operations_for_people, recent_operations
 from crowd.services import review
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import Body, Time
+from web.api.fields import Body, OneOf, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
 
@@ -33,8 +33,8 @@ class OperationOut(BaseModel):
 
     id: uuid.UUID
     stage: str | None
-    kind: MarketOperation.Kind
-    state: MarketOperation.State
+    kind: Annotated[str, OneOf(MarketOperation.Kind)]
+    state: Annotated[str, OneOf(MarketOperation.State)]
     target: str
     hit: int | None
     assignment: int | None

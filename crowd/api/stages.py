@@ -21,7 +21,7 @@ from crowd.study.reader import complete_config
 from crowd.study.schema import RuleFields, TaskFields
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import Body, Cents, Slug, Time, Why
+from web.api.fields import Body, Cents, OneOf, Slug, Time, Why
 from web.api.paging import Page, Paging, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
@@ -109,7 +109,7 @@ class StageOut(Revised):
     slug: str
     title: str
     kind: str
-    status: Status
+    status: Annotated[str, OneOf(Status)]
     endpoint: str
     real_money: bool
     currency: str
@@ -198,14 +198,12 @@ def describe(stage: Stage) -> StageOut:
         currency=stage.endpoint.currency,
         approve="at-once" if stage.approve_at_once else "by-hand",
         config=complete_config(stage.kind, stage.config),
-        status=Status(stage.status),
     ).marked(stage, COLUMNS)
 
 
 _SAME = frozenset(StageOut.model_fields) & {field.name for field in Stage._meta.concrete_fields} - {
     "endpoint",
     "config",
-    "status",
 }
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import transaction
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from pytest_django import DjangoDbBlocker
 from schemathesis import GenerationMode
@@ -42,10 +43,26 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker):
 
 @pytest.fixture(scope="module")
 def schema() -> Any:
-    """The schema with the whole application behind it, without a network."""
+    """The schema with the whole application behind it, without a network, on the connection of the test."""
     found = schemathesis.openapi.from_dict(build_schema())
     found.app = WSGIHandler()
-    return found
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield found
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@schemathesis.serializer("application/toml")
+def write_text(context: Any, value: Any) -> bytes:
+    """A file is a text in the schema."""
+    return str(value).encode("utf-8", "replace")
+
+
+@schemathesis.deserializer("application/toml", "application/jsonl")
+def read_text(context: Any, response: Any) -> str:
+    """So is an export; what is in its lines has tests of its own."""
+    return str(response.content.decode())
 
 
 @pytest.mark.parametrize("name", sorted(operation.name for operation in operations()))

@@ -1,9 +1,11 @@
 """Types of fields that operations of all apps share."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from django.db.models import TextChoices
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 #: The most that every database keeps in a column of money or ids.
 MOST_CENTS, MOST_ID = 1_000_000_000_000, 9_223_372_036_854_775_807
@@ -12,6 +14,19 @@ Id = Annotated[int, Field(ge=1, le=MOST_ID)]
 Slug = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[-a-zA-Z0-9_]+$")]
 Time = Annotated[datetime, Field(description="UTC.")]
 Why = Annotated[str, Field(max_length=1000, description="Why, for the log of events.")]
+
+
+class OneOf:
+    """Marks a text that is one of some choices, as Django has them; the schema has them where it stands.
+
+    An enumeration would go by its class's name there, and several of ours are called State.
+    """
+
+    def __init__(self, choices: type[TextChoices]) -> None:
+        self.values = list(choices.values)
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.literal_schema(self.values)
 
 
 class Body(BaseModel):

@@ -4,6 +4,8 @@ import json
 from functools import cache
 from typing import Any
 
+from ninja.openapi.schema import OpenAPISchema
+
 from web.api.dispatch import api
 from web.api.middleware import ROOT
 from web.api.problems import MEDIA_TYPE
@@ -24,10 +26,27 @@ _WORDS = {
 }
 
 
+class NameTakenError(Exception):
+    """Two models have one name; one of them needs another."""
+
+
+class _Schema(OpenAPISchema):
+    """Refuses a second model of the same name, which django-ninja would let take the place of the first."""
+
+    def add_schema_definitions(self, definitions: dict[str, Any]) -> None:
+        """Add models; those that are there are the same."""
+        for name, model in definitions.items():
+            known = self.schemas.setdefault(name, model)
+            # What a model takes and what it gives may differ: fields with a default are always given.
+            if known.get("properties", known).keys() != model.get("properties", model).keys():
+                raise NameTakenError(f"There are two models {name!r}; give one of them another name.")
+        super().add_schema_definitions(definitions)
+
+
 @cache
 def build_schema() -> dict[str, Any]:
     """The whole schema; the same for every installation."""
-    found: dict[str, Any] = json.loads(json.dumps(api().get_openapi_schema(path_prefix=ROOT)))
+    found: dict[str, Any] = json.loads(json.dumps(_Schema(api(), ROOT)))
     found["servers"] = [{"url": "/"}]
     found["components"]["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "A token of the API, `dst_…`."}
