@@ -13,6 +13,8 @@ _IN = (State.STORED, State.SUBMITTED)
 _NEVER = tuple(state for state in State if state not in Assignment.GOOD)
 #: What `why_not` and `reason_of` say of work that a person holds, and of work that a person has to approve.
 HELD, WAITS = "held", "waits for approval"
+#: Of work whose person left the study.
+WITHDRAWN = "withdrawn"
 
 
 def counting(to: str = "") -> Q:
@@ -25,7 +27,7 @@ def counting(to: str = "") -> Q:
     by_itself = Q(
         **{f"{at}state__in": _IN, f"{at}held": False, f"{at}stage__approve_at_once": True},
     ) & (Q(**{f"{at}failed_checks": 0}) | Q(**{f"{at}stage__hold_failed_checks": False}))
-    return Q(**{f"{at}state": State.APPROVED}) | by_itself
+    return (Q(**{f"{at}state": State.APPROVED}) | by_itself) & Q(**{f"{at}withdrawn": False})
 
 
 def not_counting(to: str = "") -> Q:
@@ -33,7 +35,8 @@ def not_counting(to: str = "") -> Q:
     at = f"{to}__" if to else ""
     waits = Q(**{f"{at}held": True}) | Q(**{f"{at}stage__approve_at_once": False})
     failed = Q(**{f"{at}stage__hold_failed_checks": True, f"{at}failed_checks__gt": 0})
-    return Q(**{f"{at}state__in": _NEVER}) | (Q(**{f"{at}state__in": _IN}) & (waits | failed))
+    undecided = Q(**{f"{at}state__in": _IN}) & (waits | failed)
+    return Q(**{f"{at}state__in": _NEVER}) | undecided | Q(**{f"{at}withdrawn": True})
 
 
 def reason_of(to: str = "") -> Case:
@@ -44,6 +47,7 @@ def reason_of(to: str = "") -> Case:
     )
     return Case(
         When(**{f"{at}state__in": _NEVER}, then=F(f"{at}state")),
+        When(**{f"{at}withdrawn": True}, then=Value(WITHDRAWN)),
         When(held, then=Value(HELD)),
         default=Value(WAITS),
         output_field=CharField(),
@@ -52,6 +56,8 @@ def reason_of(to: str = "") -> Case:
 
 def counts(work: Assignment) -> bool:
     """`counting` of work that was read with its stage."""
+    if work.withdrawn:
+        return False
     if work.state == State.APPROVED:
         return True
     stage = work.stage
@@ -69,6 +75,8 @@ def why_not(work: Assignment) -> str:
         return ""
     if work.state not in Assignment.GOOD:
         return work.get_state_display().lower()
+    if work.withdrawn:
+        return WITHDRAWN
     if work.held or (work.stage.hold_failed_checks and work.failed_checks):
         return HELD
     return WAITS

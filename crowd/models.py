@@ -381,6 +381,9 @@ class Assignment(models.Model):
         null=True, blank=True, help_text="What a panel pays for it where that is not the HIT's reward."
     )
     note = models.CharField(max_length=300, blank=True, help_text="Why it is held or quarantined.")
+    withdrawn = models.BooleanField(
+        default=False, db_default=False, help_text="The person left the study: it is paid and counts no more."
+    )
 
     class Meta:
         constraints = [
@@ -395,6 +398,7 @@ class Assignment(models.Model):
             models.Index(fields=["stage", "state"], name="assignment_by_state"),
             models.Index(fields=["stage", "worker", "id"], name="assignment_by_worker"),
             models.Index(fields=["stage", "id"], name="assignment_in_order"),
+            models.Index(fields=["stage"], name="assignment_withdrawn", condition=Q(withdrawn=True)),
         ]
 
     def __str__(self) -> str:

@@ -18,6 +18,10 @@ class AnswerHolder(ABC):
     def published_with(self, guest: Guest) -> list[str]:
         """Names of what is published already and holds answers of this person."""
 
+    def set_aside(self, guest: Guest) -> int:
+        """Take out of what counts what would stay in otherwise; how many pieces of work. In a transaction."""
+        return 0
+
 
 @transaction.atomic
 def withdraw_guest(guest: Guest, link: StudyLink) -> None:
@@ -28,21 +32,28 @@ def withdraw_guest(guest: Guest, link: StudyLink) -> None:
     guest.refresh_from_db()
     holders = parts_of(AnswerHolder)  # type: ignore[type-abstract]  # asked by its base class
     published = [name for holder in holders for name in holder.published_with(guest)]
+    judged = sum(holder.set_aside(guest) for holder in holders)
+    taken_out = (
+        f" What they judged counts no more ({judged} HIT{'' if judged == 1 else 's'}): scores are computed "
+        "again without it."
+        if judged
+        else ""
+    )
     said = f"Published already with their answers: {', '.join(published)}." if published else ""
     raise_notice(
         project=link.project,
         kind="withdrawal",
         key=f"withdrawal:{guest.pk}",
         level="warning",
-        sentence=f"{guest.worker_id} withdrew. What they wrote stays out of coming releases; exclude them as "
-        f"a judge, too. {said}".strip(),
+        sentence=f"{guest.worker_id} withdrew. What they wrote stays out of coming releases.{taken_out} "
+        f"{said}".strip(),
         address=f"/desk/projects/{link.project.slug}/people/{link.pk}/",
     )
     record(
         project=link.project,
         action="guest.withdrew",
         subject=guest.worker_id,
-        details={"published": published},
+        details={"published": published, "judged": judged},
     )
 
 

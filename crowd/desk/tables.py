@@ -130,6 +130,10 @@ def hits(stage: Stage, state: str, words: str = "") -> QuerySet[Hit]:
     return rows if state == "all" else rows.filter(state=state)
 
 
+def _protocol(row: Any) -> str:
+    return row.consent.protocol_number if row.consent else ""
+
+
 WORK_STATES = {
     "waiting": "Undecided",
     "held": "Held",
@@ -339,6 +343,11 @@ WORK = Grid(
         Column("note", "Note", attrgetter("note"), on_page=False),
         Column("hit", "About", _hit, by="hit__ordinal", gaps=True),
         Column("about", "Units", attrgetter("about"), on_page=False),
+        Column("consent", "Consent text", lambda row: row.consent and row.consent.words, on_page=False),
+        Column(
+            "protocol", "Protocol", lambda row: row.consent and row.consent.protocol_number, on_page=False
+        ),
+        Column("consented", "Agreed", lambda row: row.consent and row.consent.at, on_page=False),
         Column(
             "checks", "Checks failed", attrgetter("failed_checks"), by="failed_checks", down=True, number=True
         ),

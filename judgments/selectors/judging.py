@@ -152,7 +152,9 @@ def sums_by_candidate(stage: Stage) -> dict[int, Sums]:
 
 def waiting_by_candidate(stage: Stage) -> dict[int, int]:
     """Judgments whose work waits for a person, by candidate: they have their place, and do not count yet."""
-    waiting = Assignment.objects.filter(not_counting(), stage=stage, state__in=Assignment.GOOD)
+    waiting = Assignment.objects.filter(
+        not_counting(), stage=stage, state__in=Assignment.GOOD, withdrawn=False
+    )
     if not waiting.exists():
         return {}
     rows = Judgment.objects.filter(stage=stage, assignment__in=waiting.values("pk")).order_by()

@@ -271,6 +271,21 @@ def _people(facts: Facts) -> Iterator[str]:
             [(_stage(each), f"{each.workers:,}", f"{each.simulated_workers:,}") for each in facts.stages],
             frozenset({1, 2}),
         )
+    if facts.consents:
+        yield "People who came by study links or from a panel agreed to a text before their first task."
+        yield table(
+            ("Consent text", "Version", "Protocol", "People"),
+            [
+                (
+                    markdown(each.language),
+                    str(each.version),
+                    markdown(each.protocol_number or "-"),
+                    f"{each.people:,}",
+                )
+                for each in facts.consents
+            ],
+            frozenset({1, 3}),
+        )
 
 
 def _privacy(facts: Facts) -> Iterator[str]:

@@ -7,11 +7,13 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q
 
 from core.projects.models import Project
+from crowd.selectors.consents import count_consents
 from judgments.models import CandidateSource, ImportedScore
 from metrics.agreement.quotes import OVERALL
 from releases.describing.facts import (
     Agreement,
     Alpha,
+    ConsentFacts,
     Facts,
     File,
     FilterFacts,
@@ -72,6 +74,7 @@ def facts_of(
         agreement=tuple(each for name, report in reports.items() for each in _agreements(name, report)),
         filters=tuple(_filters(judged, verdicts, reports)),
         privacy=tuple(_privacy(project)),
+        consents=tuple(_consents(project)),
         imported=_imported(project),
         found=tuple(_found(project, found)),
         seed=options.seed,
@@ -79,6 +82,11 @@ def facts_of(
         rows=rows,
         files=tuple(files),
     )
+
+
+def _consents(project: Project) -> Iterator[ConsentFacts]:
+    for each in count_consents(project):
+        yield ConsentFacts(each.language, each.version, each.protocol_number, each.people)
 
 
 def _words(step: Mapping[str, Any]) -> str:

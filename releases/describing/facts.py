@@ -109,6 +109,16 @@ class FilterFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsentFacts:
+    """How many people agreed to a version of the consent text, which names the ethics board's protocol."""
+
+    language: str
+    version: int
+    protocol_number: str
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
 class Privacy:
     """What the privacy check found by rule, and what people decided: counts of findings."""
 
@@ -190,6 +200,7 @@ class Facts:
     agreement: tuple[Agreement, ...] = ()
     filters: tuple[FilterFacts, ...] = ()
     privacy: tuple[Privacy, ...] = ()
+    consents: tuple[ConsentFacts, ...] = ()
     imported: ImportedScoreFacts | None = None
     found: tuple[RetrievalFacts, ...] = ()
     seed: int = 0

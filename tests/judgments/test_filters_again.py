@@ -20,6 +20,8 @@ from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdic
 from judgments.selectors.live import live
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filter_runs, recounts, reports
+from judgments.services.withdrawals import Judged
+from people.models import Guest
 from tests.judgments.desk_world import Place, as_, candidate_of, check, judge, make_place, people, worker_of
 
 pytestmark = pytest.mark.django_db
@@ -262,3 +264,27 @@ def test_two_rounds_at_once_make_it_again_once(place):
         thread.join()
     assert (remade().count(), score(place)) == (1, (3, 2, 5.0))
     assert Judgment.objects.count() == 8
+
+
+def test_who_withdraws_is_in_no_score_and_stays_paid(place):
+    """The run in force is made again without them; state and money of their work are as before."""
+    mine = Assignment.objects.filter(stage=place.stage, worker=worker_of(place, "A"))
+    before = sorted(mine.values_list("pk", "state"))
+    guest = Guest.objects.create(
+        project=place.project,
+        identity_kind="browser",
+        identity="a",
+        worker_id=worker_of(place, "A").external_id,
+        recovery_digest="a",
+        made_at=timezone.now(),
+    )
+    spent = Stage.objects.get(pk=place.stage.pk).spent_cents
+    count = Judged().set_aside(guest)
+    assert count == len(before)
+    assert Judged().set_aside(guest) == 0
+    reconsider(place.stage)
+    run = FilterRun.objects.in_force().get(stage=place.stage)
+    assert not Verdict.objects.filter(run=run, judgment__worker=worker_of(place, "A")).exists()
+    assert Score.objects.get(run=run, candidate=candidate_of(place, "q1")).n_raw == 3
+    assert sorted(mine.values_list("pk", "state")) == before
+    assert Stage.objects.get(pk=place.stage.pk).spent_cents == spent

@@ -21,6 +21,7 @@ from crowd.desk.tables import WORK as WORK_TABLE
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, MarketOperation
+from crowd.selectors.consents import say_consents
 from crowd.services import review
 from crowd.services import review as review_services
 from web.access import ProjectAccess, Role, on_project
@@ -75,6 +76,7 @@ def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
 
     def complete(rows: list[Assignment]) -> list[Assignment]:
         tables.say_what_about(access.stage, rows)
+        say_consents(rows)
         return rows
 
     return respond(

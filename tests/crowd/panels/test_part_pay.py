@@ -1,5 +1,7 @@
 """Parts of rewards, paid screen-outs and messages at the simulated Prolific: booked as paid, never twice."""
 
+import csv
+import io
 from datetime import timedelta
 
 import pytest
@@ -17,6 +19,7 @@ from crowd.models import (
     PanelStudy,
     PanelSubmission,
 )
+from crowd.selectors.consents import count_consents
 from crowd.services import panel_messages, panel_pay, panels, stages
 from tests.crowd.panels.test_stages import Participant, endpoint, panel, server, work_on  # noqa: F401  # fixtures
 from tests.crowd.world import make_stage
@@ -86,7 +89,7 @@ def test_unfinished_work_is_paid_in_part_and_its_place_goes_to_somebody_else(pan
     assert spent(stage) == 230
 
 
-def test_an_answer_is_approved_at_the_part_that_was_paid(panel, stage, client):  # noqa: F811
+def test_an_answer_is_approved_at_the_part_that_was_paid(panel, stage, client, admin_user):  # noqa: F811
     """What was answered and not brought back: booked at its real amount, and the rest is free again."""
     person = Participant(panel, client, stage)
     person.answer()
@@ -99,6 +102,14 @@ def test_an_answer_is_approved_at_the_part_that_was_paid(panel, stage, client): 
     panels.read_now(stage)
     work_on()
     assert spent(stage) == 25
+    [agreed] = count_consents(stage.project)
+    assert (agreed.language, agreed.version, agreed.people) == ("en", 1, 1)
+    set_role(project=stage.project, user=admin_user, role="owner")
+    client.force_login(admin_user)
+    address = f"/desk/projects/{stage.project.slug}/stages/{stage.slug}/work/?state=all&format=csv"
+    [line] = list(csv.DictReader(io.StringIO(b"".join(client.get(address)).decode("utf-8-sig"))))
+    assert (line["consent"], line["protocol"]) == ("en 1", agreed.protocol_number)
+    assert line["consented"]
 
 
 @pytest.mark.parametrize("says", [True, False])
