@@ -15,6 +15,7 @@ from releases.describing.croissant import croissant
 from releases.describing.facts import (
     Agreement,
     Alpha,
+    ConsentFacts,
     Facts,
     File,
     FilterFacts,
@@ -392,3 +393,11 @@ def test_a_release_without_any_rows_is_described_all_the_same(mlcroissant, tmp_p
 def test_every_format_of_a_release_can_be_asked_for():
     for name in ("msmarco", "dureader", "mt-metrics-eval"):
         assert name == format_named(name).NAME
+
+
+def test_consent_texts_are_counted_by_version_in_the_card():
+    agreed = (ConsentFacts("en", 2, "IRB-2026-7", 41), ConsentFacts("de", 1, "", 3))
+    text = card(replace(PLAIN, consents=agreed))
+    assert "agreed to a text before their first task" in text
+    assert "IRB-2026-7" in text
+    assert "agreed to a text" not in card(PLAIN)
