@@ -325,6 +325,8 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 #: Files are taken from people who are signed in, below these addresses; others' bodies end at this size.
 UPLOADS_BELOW = ["/desk/", "/requester/", "/admin/"]
+#: Addresses that take files from whoever has them (forms of tasks), and what says how many bytes.
+UPLOADS_BY_SIGNATURE = {"/uploads/": "marketplace.taskpages.may_take_files"}
 ANONYMOUS_BODY_MOST = 5 << 20
 FILE_UPLOAD_HANDLERS = [
     "core.accounts.uploads.QuotaHandler",
@@ -435,6 +437,8 @@ TRACES_KEPT_DAYS = env.integer("TRACES_KEPT_DAYS", 180)
 HINTS_LEAST_SECONDS = env.integer("HINTS_LEAST_SECONDS", 3)
 # A file of MaxMind's format (.mmdb) that has the countries of network addresses; empty: none.
 GEOIP_DATABASE = env.text("GEOIP_DATABASE")
+#: Megabytes of a file that a worker gives as an answer, where its question asks for no less.
+MARKETPLACE_UPLOAD_MB = env.integer("MARKETPLACE_UPLOAD_MB", 25, least=1)
 #: Hosts to which messages of topics may go: names, `*.example.org`, or `*`.
 MARKETPLACE_TOPIC_HOSTS = [each.lower() for each in env.words("MARKETPLACE_TOPIC_HOSTS", [])]
 MARKETPLACE_QUEUE_LIMIT = env.integer("MARKETPLACE_QUEUE_LIMIT", 25, least=1)

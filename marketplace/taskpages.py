@@ -3,6 +3,7 @@
 None of them reads a cookie: what a browser may do is in the signature of the address.
 """
 
+import re
 from collections.abc import Callable
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
@@ -21,7 +22,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from core.database.composedqueries import ComposedQuery
-from marketplace import html
+from marketplace import html, uploads
 from marketplace.errors import Refusal
 from marketplace.html import task_document
 from marketplace.models import HIT, Holding
@@ -42,6 +43,7 @@ from marketplace.services import accesskeys, assignments, traces
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 #: A preview that somebody keeps open or passes on can be loaded for so long, in seconds.
 PREVIEW_AGE = 24 * 3600
+_UPLOADS = re.compile(r"/uploads/([A-Za-z0-9_-]+)/mturk/externalSubmit")
 _signer = signing.Signer(salt="marketplace.taskpages")
 _preview_signer = signing.TimestampSigner(salt="marketplace.taskpages.preview")
 
@@ -49,6 +51,23 @@ _preview_signer = signing.TimestampSigner(salt="marketplace.taskpages.preview")
 def load_question(hit: HIT) -> Question:
     """The HIT's question, parsed."""
     return parse_question(hit.question)
+
+
+def uploads_to(*, holding: Holding, base_url: str) -> str:
+    """Where the form of a task goes that takes files: an address at which bodies may be long."""
+    return f"{base_url}/uploads/{submit_signature(holding.pk)}/mturk/externalSubmit"
+
+
+def may_take_files(request: HttpRequest) -> int:
+    """How many bytes of files the address of this post takes: 0 where it is no assignment that wants any."""
+    found = _UPLOADS.fullmatch(request.path_info)
+    pk = holding_of(found[1]) if found and request.method == "POST" else None
+    holding = Holding.objects.select_related("hit").filter(pk=pk).first() if pk is not None else None
+    if holding is None or holding.state != Holding.State.ACCEPTED:
+        return 0
+    asked = load_question(holding.hit)
+    wanted = uploads.file_questions(asked) if isinstance(asked, Form) else []
+    return sum(uploads.most_bytes(answer) for _, answer in wanted)
 
 
 def submit_signature(holding_id: int) -> str:
@@ -138,12 +157,16 @@ UNREADABLE = (
 UNKNOWN = "We could not tell whose assignment this is, so nothing was recorded. Open the HIT from your queue."
 
 
-def _frame_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+def _frame_view(
+    view: Callable[..., HttpResponse], *, takes_files: bool = False
+) -> Callable[..., HttpResponseBase]:
     """A page that lives in the worker's frame: no cookie, no CSRF token, may be framed by anybody's page."""
 
     def readable(request: HttpRequest, *arguments: str, **named: str) -> HttpResponse:
         try:
-            complete = bool(request.POST) and not request.FILES
+            complete = bool(request.POST or (takes_files and request.FILES)) and (
+                takes_files or not request.FILES
+            )
         except (SuspiciousOperation, MultiPartParserError, BadRequest):
             complete = False
         if not complete:
@@ -158,8 +181,7 @@ def for_frames(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseB
     return csp(_IN_FRAME)(view)
 
 
-@_frame_view
-def signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
+def _signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
     """A task page's form, posted to the address that belongs to one holding."""
     pk = holding_of(signature)
     holding = _SIGNED.first(pk) if pk is not None else None
@@ -170,6 +192,11 @@ def signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
             return refused(request, "Nothing was sent", PREVIEW, status=400)
         return refused(request, "This form belongs to another assignment", UNKNOWN, status=400)
     return _record(request, holding)
+
+
+signed_submit = _frame_view(_signed_submit)
+#: The same for a form with files, at an address of its own: only there may a visitor's post be long.
+signed_upload = _frame_view(_signed_submit, takes_files=True)
 
 
 @_frame_view
@@ -209,14 +236,47 @@ _SIGNED = ComposedQuery(Holding, ["id"], lambda pk: _loaded().filter(pk=pk))
 
 def _record(request: HttpRequest, holding: Holding) -> HttpResponse:
     asked = load_question(holding.hit)
-    fields = [(name, value) for name, values in request.POST.lists() for value in values]
-    answer = ""
     if isinstance(asked, Form):
-        given = read_form_answers(asked, request.POST)
-        if given.problems and holding.state == Holding.State.ACCEPTED:
-            title, here = holding.hit.hit_type.title, site_url(request) + request.path
-            return draw_form(request, asked, title=title, submit_url=here, given=given)
-        answer = answers_xml(asked, given)
+        return _record_form(request, holding, asked)
+    fields = [(name, value) for name, values in request.POST.lists() for value in values]
+    return _submit(request, holding, fields, "")
+
+
+def _record_form(request: HttpRequest, holding: Holding, asked: Form) -> HttpResponse:
+    files, refused_files = _take_files(request, holding, asked)
+    given = read_form_answers(asked, request.POST, files, refused_files)
+    if given.problems and holding.state == Holding.State.ACCEPTED:
+        title, here = holding.hit.hit_type.title, site_url(request) + request.path
+        return draw_form(request, asked, title=title, submit_url=here, given=given)
+    fields = [(name, value) for name, values in request.POST.lists() for value in values]
+    return _submit(request, holding, fields, answers_xml(asked, given))
+
+
+def _take_files(
+    request: HttpRequest, holding: Holding, asked: Form
+) -> tuple[dict[str, fields.GivenFile], dict[str, str]]:
+    """Keep the files of a post; those that are there, and what is wrong with others, by question."""
+    wanted = uploads.file_questions(asked)
+    if not wanted:
+        return {}, {}
+    wrong: dict[str, str] = {}
+    for question, answer in wanted:
+        posted = request.FILES.get(fields.file_name(question))
+        if posted is None or holding.state != Holding.State.ACCEPTED:
+            continue
+        if problem := uploads.problem_of(answer, posted.size or 0):
+            wrong[question.identifier] = problem
+        else:
+            uploads.keep_file(holding, question.identifier, posted)
+    there = {
+        name: fields.GivenFile(row.key, row.name, row.size) for name, row in uploads.files_of(holding).items()
+    }
+    return there, wrong
+
+
+def _submit(
+    request: HttpRequest, holding: Holding, fields: list[tuple[str, str]], answer: str
+) -> HttpResponse:
     try:
         holding = assignments.submit(holding=holding, fields=fields, answer=answer)
     except Refusal as refusal:
@@ -236,7 +296,13 @@ def draw_form(
     drawn = render(
         request,
         "marketplace/frame/form.html",
-        {"form": form, "title": title, "submit_url": submit_url, "given": given},
+        {
+            "form": form,
+            "title": title,
+            "submit_url": submit_url,
+            "given": given,
+            "takes_files": bool(uploads.file_questions(form)),
+        },
         status=422 if given else 200,
     )
     policy = fields.media_sources() | {"form-action": [submit_url or "'none'"]}
@@ -282,6 +348,9 @@ def signed_task(request: HttpRequest, signature: str) -> HttpResponse:
     if holding.state != Holding.State.ACCEPTED:
         return refused(request, "There is nothing to do here", ENDED, status=410)
     submit_url = f"{submit_to(holding=holding, base_url=site_url(request))}/mturk/externalSubmit"
+    question = load_question(holding.hit)
+    if isinstance(question, Form) and uploads.file_questions(question):
+        submit_url = uploads_to(holding=holding, base_url=site_url(request))
     return _task(request, holding.hit, submit_url=submit_url)
 
 

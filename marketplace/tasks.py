@@ -8,7 +8,7 @@ from celery import shared_task
 from core.jobs.context import JobContext
 from core.jobs.registry import handler
 from core.jobs.services import enqueue
-from marketplace import clock, ledger
+from marketplace import clock, ledger, uploads
 from marketplace.batches import extensions, letters, results, schedule
 from marketplace.batches import publication as batches
 from marketplace.retention import prune
@@ -29,6 +29,7 @@ def sweep_task() -> None:
     sweep()
     schedule.run_schedules(clock.now())
     letters.look_for_ends(clock.now())
+    uploads.forget_files()
     compare_answers()
 
 
@@ -51,6 +52,7 @@ def nightly() -> None:
     prune()
     forget_traces()
     delivery.forget_old(clock.now())
+    uploads.forget_orphans()
     day = f"{clock.now():%Y-%m-%d}"
     enqueue(kind=ledger.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
 

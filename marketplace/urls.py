@@ -2,7 +2,7 @@
 
 from django.urls import include, path, re_path
 
-from marketplace import taskpages, testcontrols, workerapi
+from marketplace import taskpages, testcontrols, uploads, workerapi
 from marketplace.batches import frames
 
 urlpatterns = [
@@ -11,6 +11,12 @@ urlpatterns = [
         taskpages.signed_submit,
         name="signed-submit",
     ),
+    re_path(
+        r"^uploads/(?P<signature>[A-Za-z0-9_-]+)/mturk/externalSubmit$",
+        taskpages.signed_upload,
+        name="signed-upload",
+    ),
+    re_path(r"^mturk/files/(?P<signature>[A-Za-z0-9_-]+)$", uploads.lent_file, name="lent-file"),
     re_path(r"^(?:/|)mturk/externalSubmit/?$", taskpages.bare_submit, name="bare-submit"),
     re_path(r"^s/(?P<signature>[A-Za-z0-9_-]+)/task$", taskpages.signed_task, name="signed-task"),
     re_path(r"^p/(?P<signature>[A-Za-z0-9_-]+)/task$", taskpages.signed_preview, name="signed-preview"),

@@ -278,7 +278,7 @@ def test_djangos_admin_is_for_staff_with_rights(world):
 def _with_credential(world: World, address: Address) -> str:
     if address.name.endswith("-submit"):
         return "/s/none/mturk/externalSubmit" if address.parts else "/mturk/externalSubmit"
-    if address.name in ("batch-frame", "signed-task", "signed-preview"):
+    if address.name in ("batch-frame", "signed-task", "signed-preview", "signed-upload", "lent-file"):
         return reverse(address.name, args=["none"])
     return world.path(address)
 

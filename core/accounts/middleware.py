@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from core.accounts import guards, keptforms, sessions
 from core.accounts.passwords import KEY
+from core.accounts.uploads import bytes_by_signature
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 
@@ -40,6 +41,9 @@ class BodySizeMiddleware:
         """By the length that the request says; the web server cuts what is longer than it says."""
         length = request.META.get("CONTENT_LENGTH") or "0"
         long = not length.isdecimal() or int(length) > settings.ANONYMOUS_BODY_MOST
+        if long and not request.user.is_authenticated:
+            most = bytes_by_signature(request)
+            long = not most or not length.isdecimal() or int(length) > settings.ANONYMOUS_BODY_MOST + most
         if long and not request.user.is_authenticated:
             return render(request, "413.html", status=413)
         return self.get_response(request)

@@ -27,6 +27,7 @@ from marketplace.models.people import (
 )
 from marketplace.models.topics import SigningKey, Subscription, Topic, TopicDelivery
 from marketplace.models.traces import Likeness, WorkerTrace, WorkTrace
+from marketplace.models.uploads import UploadedFile
 from marketplace.models.work import (
     HIT,
     Batch,
@@ -92,6 +93,7 @@ __all__ = [
     "TokenUse",
     "Topic",
     "TopicDelivery",
+    "UploadedFile",
     "WorkTrace",
     "Worker",
     "WorkerFile",

@@ -20,6 +20,8 @@ class Call:
     parameters: dict[str, Any]
     now: datetime
     request_id: uuid.UUID = field(default_factory=uuid.uuid4)
+    #: Origin of this site, as the caller calls it.
+    base_url: str = ""
     #: The access key may change nothing.
     read_only: bool = False
 

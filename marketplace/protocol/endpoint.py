@@ -13,6 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
+from django.core.exceptions import DisallowedHost
 from django.db import Error, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
@@ -28,6 +29,7 @@ from marketplace.protocol import errors, limiter, lookup, operations, refusals, 
 from marketplace.protocol.calls import OPERATIONS, Call, Result
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
+from marketplace.taskpages import site_url
 from marketplace.topics import endpoint as topics
 
 #: Same calls of one script come within this time.
@@ -60,6 +62,8 @@ CONTENT_TYPE = "application/x-amz-json-1.1"
 _UNLOGGED = {"Question", "HITLayoutParameters", "Test", "AnswerKey", "MessageText"}
 
 
+#: Operations whose answer holds an address of this site.
+_NAMING_ADDRESSES = frozenset({"GetFileUploadURL"})
 _LOGGED = ComposedInsert(CallLog)
 
 
@@ -149,6 +153,13 @@ def _read_call(request: HttpRequest, record: CallLog) -> tuple[Call, str]:
     record.parameters = json.loads(json.dumps(record.parameters, default=str))
     limiter.check(requester.pk)
     call = Call(name, requester, parameters, clock.now(), record.request_id, read_only=signed.key.read_only)
+    if name in _NAMING_ADDRESSES:
+        try:
+            call.base_url = site_url(request)
+        except DisallowedHost as error:
+            raise ProtocolError(
+                "ValidationException", "This server is not called by that name; see ALLOWED_HOSTS."
+            ) from error
     return call, signed.signature
 
 

@@ -2,14 +2,26 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from csp.constants import SELF
+from django.conf import settings
 from django.http import QueryDict
+from django.template.defaultfilters import filesizeformat
 
 from marketplace.loopback import anywhere
-from marketplace.questionform.parsing import SCHEMAS, Content, Form, FreeText, Question, Selection, printable
+from marketplace.questionform.parsing import (
+    SCHEMAS,
+    Content,
+    FileUpload,
+    Form,
+    FreeText,
+    Question,
+    Selection,
+    printable,
+)
 
 # What somebody filled into a QuestionForm: read from the post, held against the form, written as XML.
 
@@ -20,6 +32,15 @@ _NUMBER = re.compile(r"[-+]?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 MISSING = "An answer is needed here."
 
 
+@dataclass(frozen=True, slots=True)
+class GivenFile:
+    """A file that was taken for a question; `key` names its bytes."""
+
+    key: str
+    name: str
+    size: int
+
+
 @dataclass(slots=True)
 class FormAnswers:
     """Answers and what is wrong with them, by QuestionIdentifier. `others` are texts of one's own."""
@@ -27,12 +48,18 @@ class FormAnswers:
     texts: dict[str, str] = field(default_factory=dict)
     chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)
     others: dict[str, str] = field(default_factory=dict)
+    files: dict[str, GivenFile] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
 
 def answer_name(question: Question) -> str:
     """Name of the field of a question's answer in the form that is posted."""
     return f"answer:{question.identifier}"
+
+
+def file_name(question: Question) -> str:
+    """Name of the field of a question's file in the form that is posted."""
+    return f"file:{question.identifier}"
 
 
 def other_name(question: Question) -> str:
@@ -47,13 +74,20 @@ def blank(form: Form) -> FormAnswers:
         answer = question.answer
         if isinstance(answer, FreeText):
             given.texts[question.identifier] = answer.default
-        elif answer.other:
+        elif isinstance(answer, Selection) and answer.other:
             given.others[question.identifier] = answer.other.default
     return given
 
 
-def read_form_answers(form: Form, post: QueryDict) -> FormAnswers:
+def read_form_answers(
+    form: Form,
+    post: QueryDict,
+    files: Mapping[str, GivenFile] | None = None,
+    refused_files: Mapping[str, str] | None = None,
+) -> FormAnswers:
     """What was posted; `problems` of the result has a sentence for each question that is not well answered.
+
+    `files` were taken already, by QuestionIdentifier; of `refused_files` it is known what was wrong.
 
     An AnswerFormatRegex is not looked at: it is the requester's, and a regular expression can be written
     that runs for years. The worker's browser checks it.
@@ -64,6 +98,12 @@ def read_form_answers(form: Form, post: QueryDict) -> FormAnswers:
         if isinstance(question.answer, FreeText):
             text = given.texts[name] = _lines(post.get(answer_name(question), ""))
             problem = _text_problem(question.answer, text, required=question.required)
+        elif isinstance(question.answer, FileUpload):
+            if file := (files or {}).get(name):
+                given.files[name] = file
+            problem = (refused_files or {}).get(name, "")
+            if not problem and question.required and name not in given.files:
+                problem = "Choose a file."
         else:
             problem = _read_selection(question, question.answer, post, given)
         if problem:
@@ -138,6 +178,11 @@ def answers_xml(form: Form, given: FormAnswers) -> str:
         if isinstance(question.answer, FreeText):
             SubElement(answer, "FreeText").text = printable(given.texts.get(name, ""))
             continue
+        if isinstance(question.answer, FileUpload):
+            if file := given.files.get(name):
+                SubElement(answer, "UploadedFileKey").text = file.key
+                SubElement(answer, "UploadedFileSizeInBytes").text = str(file.size)
+            continue
         for identifier in given.chosen.get(name, ()):
             SubElement(answer, "SelectionIdentifier").text = printable(identifier)
         if other := given.others.get(name, ""):
@@ -173,7 +218,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A question as it is drawn; `kind` is text, choices (radio buttons or checkboxes) or select."""
+    """A question as it is drawn; `kind` is text, file, choices (radio buttons or checkboxes) or select."""
 
     id: str
     question: Question
@@ -185,6 +230,9 @@ class Field:
     choices: tuple[Choice, ...] = ()
     other: Text | None = None
     other_chosen: bool = False
+    file: GivenFile | None = None
+    least_bytes: int = 0
+    most_bytes: int = 0
 
     @property
     def first_id(self) -> str:
@@ -241,6 +289,19 @@ def _field(question: Question, at: str, given: FormAnswers) -> Field:
             hint=_text_hint(answer),
             problem=problem,
             text=_text(at, answer_name(question), answer, given.texts.get(name, "")),
+        )
+    if isinstance(answer, FileUpload):
+        most = min(answer.max_bytes, settings.MARKETPLACE_UPLOAD_MB << 20)
+        return Field(
+            id=at,
+            question=question,
+            kind="file",
+            name=file_name(question),
+            hint=f"A file of at most {filesizeformat(most)}.",
+            problem=problem,
+            file=given.files.get(name),
+            least_bytes=answer.min_bytes,
+            most_bytes=most,
         )
     chosen = given.chosen.get(name, ())
     other = given.others.get(name, "")

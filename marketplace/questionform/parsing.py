@@ -230,6 +230,14 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class FileUpload:
+    """A file to give, of so many bytes."""
+
+    min_bytes: int
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question with its answer; `name` is what people call it, perhaps empty."""
 
@@ -237,7 +245,7 @@ class Question:
     name: str
     required: bool
     content: tuple[Content, ...]
-    answer: FreeText | Selection
+    answer: FreeText | Selection | FileUpload
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +274,10 @@ def parse_form(xml: str, *, parameter: str = "Question") -> Form:
     root = root_of(xml, parameter=parameter)
     if root.tag not in ROOTS:
         raise parse_error(f"its root is {root.tag}; expected QuestionForm in one of {sorted(ROOTS)}")
-    return form_of(root)
+    form = form_of(root)
+    if any(isinstance(question.answer, FileUpload) for question in form.questions):
+        raise Refusal("NotSupported", "A Test takes no files; ask for them in the Question of a HIT.")
+    return form
 
 
 def form_of(root: Element) -> Form:
@@ -376,17 +387,36 @@ _KINDS: dict[str, Callable[[Element], Content]] = {
 # Answers
 
 
-def _answer(element: Element) -> FreeText | Selection:
+#: What MTurk took at most.
+MAX_FILE_BYTES = 2_000_000_000
+
+
+def _answer(element: Element) -> FreeText | Selection | FileUpload:
     if len(element) != 1:
         raise parse_error("an AnswerSpecification holds exactly one kind of answer")
     kind, name = element[0], _name(element[0])
     if name == "FileUploadAnswer":
-        raise Refusal("NotSupported", "This marketplace takes no files; use another kind of answer.")
+        return _file_upload(kind)
     if name == "FreeTextAnswer":
         return _free_text(kind)
     if name == "SelectionAnswer":
         return _selection(kind)
     raise parse_error(f"<{name}> is not a kind of answer")
+
+
+def _file_upload(element: Element) -> FileUpload:
+    inside = _children(element, needed={"MaxFileSizeInBytes", "MinFileSizeInBytes"})
+    least, most = (_bytes(inside[f"{name}FileSizeInBytes"]) for name in ("Min", "Max"))
+    if least > most:
+        raise parse_error("MinFileSizeInBytes is greater than MaxFileSizeInBytes")
+    return FileUpload(min_bytes=least, max_bytes=most)
+
+
+def _bytes(element: Element) -> int:
+    text = _text(element)
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= MAX_FILE_BYTES):
+        raise parse_error(f"{_name(element)} is {text[:20]!r}, not a number from 0 to {MAX_FILE_BYTES}")
+    return int(text)
 
 
 def _free_text(element: Element) -> FreeText:

@@ -31,6 +31,25 @@
     });
   }
 
+  // A file of the wrong size is named before it travels.
+  for (const field of document.querySelectorAll('input[type="file"][data-most]')) {
+    field.addEventListener("change", () => {
+      const size = field.files[0]?.size ?? 0;
+      const [least, most] = [Number(field.dataset.least), Number(field.dataset.most)];
+      let problem = "";
+      if (field.files.length && size > most) {
+        problem = `This file has ${size.toLocaleString()} bytes; at most ${most.toLocaleString()} are taken.`;
+      } else if (field.files.length && size < least) {
+        problem = `This file has ${size.toLocaleString()} bytes; at least ${least.toLocaleString()} are asked for.`;
+      }
+      field.setCustomValidity(problem);
+      field.reportValidity();
+    });
+    field.form.addEventListener("submit", (event) => {
+      if (!field.reportValidity()) event.preventDefault();
+    });
+  }
+
   // Who writes something else has chosen it.
   for (const text of document.querySelectorAll(".something-else input, .something-else textarea")) {
     const option = text.closest(".options")?.querySelector('input[value=""]');

@@ -185,6 +185,8 @@ LOGGED = {
 BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "signed-submit": (405, 400),
     "bare-submit": (405, 400),
+    "signed-upload": (405, 400),
+    "lent-file": (403, 405),
     "batch-frame": (404, 405),
     "signed-task": (404, 405),
     "signed-preview": (404, 405),

@@ -66,7 +66,7 @@ def test_a_question_form_is_drawn_held_against_its_rules_and_answered(client, wo
         (html_question("x" * 65_536), "InvalidParameterValue"),
         (html_question("<crowd-bounding-box>"), "NotSupported"),
         (question_form("<Stars/>"), "XMLParseError"),
-        (question_form("<FileUploadAnswer/>"), "NotSupported"),
+        (question_form("<FileUploadAnswer/>"), "XMLParseError"),
         (
             question_form(SELECTION, content="<FormattedContent><![CDATA[<b>]]></FormattedContent>"),
             "XHTMLParseError",

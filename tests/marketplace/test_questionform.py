@@ -160,10 +160,16 @@ def test_what_is_wrong_is_named_with_its_question(parts, says):
         assert "in the question 'a'" in refusal.value.message
 
 
+FILE = (
+    "<FileUploadAnswer><MaxFileSizeInBytes>9</MaxFileSizeInBytes><MinFileSizeInBytes>1</MinFileSizeInBytes>"
+    "</FileUploadAnswer>"
+)
+
+
 @pytest.mark.parametrize(
     ("answer", "content", "says"),
     [
-        ("<FileUploadAnswer><MaxFileSizeInBytes>9</MaxFileSizeInBytes></FileUploadAnswer>", "", "no files"),
+        (FILE, "", "A Test takes no files"),
         (FREE, "<Application><JavaApplet/></Application>", "does not show Application"),
     ],
 )

@@ -6,7 +6,6 @@ from marketplace.protocol.operations import (
     notifications,
     policies,
     qualifications,
-    unsupported_operations,
     workers,
 )
 
@@ -17,6 +16,5 @@ __all__ = [
     "policies",
     "qualification_requests",
     "qualifications",
-    "unsupported_operations",
     "workers",
 ]

@@ -3,7 +3,8 @@
 from django.db.models import Q
 
 from core.money.amounts import cents, dollars
-from marketplace.errors import invalid_value
+from marketplace import uploads
+from marketplace.errors import ParameterRefusal, Refusal, invalid_value
 from marketplace.models import Bonus, Holding
 from marketplace.protocol import idempotency, lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
@@ -16,6 +17,23 @@ _STATE = {
     "Approved": Holding.State.APPROVED,
     "Rejected": Holding.State.REJECTED,
 }
+
+
+@operation("GetFileUploadURL", writes=False)
+def get_file_upload_url(call: Call) -> Result:
+    """An address at which the file that answers a question is for a minute."""
+    row = lookup.assignment(call)
+    if row.state not in Holding.ANSWERED:
+        raise Refusal(
+            "InvalidAssignmentState",
+            "This operation can be called with a status of: Reviewable,Approved,Rejected",
+        )
+    if row.hit.disposed_at:
+        raise Refusal("HITDoesNotExist", "The HIT is disposed of, and its files with it.")
+    file = uploads.files_of(row).get(call["QuestionIdentifier"])
+    if file is None:
+        raise ParameterRefusal("QuestionIdentifier", call["QuestionIdentifier"][:128])
+    return {"FileUploadURL": uploads.lent_address(file, call.base_url)}
 
 
 @operation("ListAssignmentsForHIT", writes=False)
