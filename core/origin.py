@@ -1,4 +1,4 @@
-"""By which way something is done: at a page, through the API, in a job, on the timer or by a command.
+"""Whose something is, and by which way it is done: at a page, through the API, in a job, by a command.
 
 The borders say so once, and what is written down of an event reads it here:
 
@@ -11,6 +11,7 @@ Where no border spoke, it is a command: web server and worker always do.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from django.db.models import TextChoices
 
@@ -47,3 +48,17 @@ def arriving_by(via: Via) -> Iterator[None]:
         yield
     finally:
         _via.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A project, or a requester of the marketplace, for what both have: webhooks and an audit log."""
+
+    class Kind(TextChoices):
+        """Whose."""
+
+        PROJECT = "project"
+        REQUESTER = "requester"
+
+    kind: str
+    pk: int

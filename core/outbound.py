@@ -7,15 +7,19 @@ proxy of the environment is asked, and an answer is read up to a limit. Hosts th
 private, and may be called over http.
 """
 
+import contextlib
 import ipaddress
 import socket
-import time
+import ssl
+import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from urllib.parse import SplitResult, urlsplit
 
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, Retry, Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
+from urllib3.response import BaseHTTPResponse
 
 from core.errors import ActionError
 
@@ -41,6 +45,7 @@ class Reply:
 
     status: int
     body: bytes
+    retry_after: int | None = None
 
 
 def check_url(url: str, *, trusted: Collection[str] = ()) -> SplitResult:
@@ -104,42 +109,60 @@ def post(
     port = parts.port or (443 if secure else 80)
     host = (parts.hostname or "").rstrip(".")
     address = resolve(host, port, trusted=trusted)
-    timeout = Timeout(connect=min(5, seconds), read=seconds, total=seconds)
-    pool: HTTPConnectionPool = (
-        HTTPSConnectionPool(address, port, timeout=timeout, server_hostname=host, assert_hostname=host)
+    timeout = min(5, seconds)
+    connection: HTTPConnection = (
+        HTTPSConnection(
+            address,
+            port,
+            timeout=timeout,
+            server_hostname=host,
+            assert_hostname=host,
+            ssl_context=ssl.create_default_context(),
+        )
         if secure
-        else HTTPConnectionPool(address, port, timeout=timeout)
+        else HTTPConnection(address, port, timeout=timeout)
     )
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    # A limit for the whole call: what drips in byte by byte would begin the limit of a read again each time.
+    end = threading.Timer(seconds, _hang_up, [connection])
+    end.daemon = True
+    end.start()
     try:
-        with pool:
-            answer = pool.urlopen(
-                "POST",
-                target,
-                body=body,
-                headers={**headers, "Host": parts.netloc},
-                redirect=False,
-                retries=Retry(False),
-                preload_content=False,
-                decode_content=False,
-            )
-            try:
-                return Reply(answer.status, _read(answer, time.monotonic() + seconds))
-            finally:
-                answer.close()
-    except (HTTPError, OSError) as error:
+        connection.connect()
+        if connection.sock is not None:
+            connection.sock.settimeout(seconds)
+        connection.request(
+            "POST",
+            target,
+            body=body,
+            headers={**headers, "Host": parts.netloc},
+            preload_content=False,
+            decode_content=False,
+        )
+        answer = connection.getresponse()
+        wait = answer.headers.get("Retry-After", "")
+        return Reply(answer.status, _read(answer), int(wait) if wait.isascii() and wait.isdigit() else None)
+    except (HTTPError, HTTPException, OSError) as error:
         raise DeliveryError(f"{host[:120]} did not answer: {type(error).__name__}: {error}"[:500]) from error
+    finally:
+        end.cancel()
+        connection.close()
 
 
-def _read(answer: object, until: float) -> bytes:
-    """The beginning of an answer; one that drips in slowly is cut when its time is over."""
+def _hang_up(connection: HTTPConnection) -> None:
+    """End a call from another thread: whatever waits for the other side there is told that it is gone."""
+    if connection.sock is not None:
+        with contextlib.suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _read(answer: BaseHTTPResponse) -> bytes:
+    """The beginning of an answer; of one that is cut off, what came of it: its status has arrived."""
     pieces, size = [], 0
-    while size < MAX_REPLY and time.monotonic() < until:
-        piece: bytes = answer.read1(MAX_REPLY - size)  # type: ignore[attr-defined]  # urllib3's response
-        if not piece:
-            break
-        pieces.append(piece)
-        size += len(piece)
+    with contextlib.suppress(HTTPError, HTTPException, OSError):
+        while size < MAX_REPLY and (piece := answer.read1(MAX_REPLY - size)):  # type: ignore[attr-defined]
+            pieces.append(piece)
+            size += len(piece)
     return b"".join(pieces)
 
 

@@ -3,7 +3,7 @@
 from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
-from crowd import watch
+from crowd import watch, webhooks
 from crowd.desk import endpoints, overview, queues, steps, tokens
 from crowd.desk.overview import OverviewSource
 from crowd.desk.panels import Section, SettingsSection
@@ -34,4 +34,6 @@ EXTENSION = Extension(
     Rule("stuck", watch.stuck, kinds=("stuck",)),
     Rule("undecided", watch.undecided, kinds=("undecided",)),
     Rule("finished", watch.finished, kinds=("finished",)),
+    *webhooks.EVENT_TYPES,
+    webhooks.WATCH,
 )

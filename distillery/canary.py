@@ -5,6 +5,8 @@ from django.db.models import Model
 
 from core.sealing import seal, unseal
 from core.sealing.models import Canary
+from core.webhooks.models import Webhook
+from core.webhooks.shapes import PURPOSE as WEBHOOKS
 from crowd.models import Endpoint
 from marketplace.models import AccessKey, PayeeDetails, Payout, PayoutLine, SigningKey, Worker
 from people import tokens
@@ -27,6 +29,9 @@ SEALED: tuple[tuple[type[Model], str, str], ...] = (
     (StudyLink, "secret_sealed", tokens.SECRET),
     (Guest, "recovery_sealed", tokens.RECOVERY),
     (RosterRow, "email_sealed", tokens.EMAIL),
+    (Webhook, "address_sealed", WEBHOOKS),
+    (Webhook, "secret_sealed", WEBHOOKS),
+    (Webhook, "former_secret_sealed", WEBHOOKS),
 )
 
 

@@ -20,6 +20,9 @@ SEALED_COLUMNS = (
     ("people_studylink", "secret_sealed"),
     ("people_guest", "recovery_sealed"),
     ("people_rosterrow", "email_sealed"),
+    ("webhooks_webhook", "address_sealed"),
+    ("webhooks_webhook", "secret_sealed"),
+    ("webhooks_webhook", "former_secret_sealed"),
 )
 _CONNECT_SECONDS = 5
 

@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "core.notices",
     "core.api",
     "core.projects",
+    "core.webhooks",
     "marketplace",
     "core.jobs",
     "core.accounts",
@@ -245,6 +246,7 @@ QUEUE_THREADS = {
     "rounds": env.integer("ROUNDS_THREADS", 16, least=1),
     "sweeps": 5,
     "notices": 4,
+    "webhooks": 8,
 }
 CELERY_TASK_DEFAULT_QUEUE = "jobs"
 CELERY_TASK_QUEUES = [Queue(name) for name in QUEUE_THREADS]
@@ -256,6 +258,8 @@ CELERY_TASK_ROUTES = {
     "distillery.ping": {"queue": "notices"},
     "distillery.*": {"queue": "sweeps"},
     "notices.*": {"queue": "notices"},
+    "webhooks.deliver": {"queue": "webhooks"},
+    "webhooks.*": {"queue": "sweeps"},
 }
 CELERY_WORKER_POOL = "distillery.workerpool:QueuePool"
 CELERY_WORKER_CONCURRENCY = QUEUE_THREADS["jobs"]
@@ -278,6 +282,8 @@ CELERY_BEAT_SCHEDULE = {
     "crowd-tick": {"task": "crowd.tick", "schedule": 5.0, "options": {"expires": 5}},
     "notices-look": {"task": "notices.look", "schedule": 60.0, "options": {"expires": 60}},
     "notices-deliver": {"task": "notices.deliver", "schedule": 60.0, "options": {"expires": 60}},
+    "webhooks-look": {"task": "webhooks.look", "schedule": 5.0, "options": {"expires": 5}},
+    "webhooks-steps": {"task": "webhooks.steps", "schedule": 60.0, "options": {"expires": 60}},
     "ping": {"task": "distillery.ping", "schedule": 60.0, "options": {"expires": 60}},
     "prune": {"task": "distillery.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     "jobs-reconcile": {"task": "jobs.reconcile", "schedule": 15.0, "options": {"expires": 15}},
@@ -401,6 +407,9 @@ if MAIL is not None:
     EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
     EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.tls == "starttls", MAIL.tls == "implicit"
     DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL.sender
+
+# Hosts that webhooks may be sent to although they are private or have no https: for rehearsals and tests.
+WEBHOOK_TRUSTED_HOSTS = env.words("WEBHOOK_TRUSTED_HOSTS", [])
 
 # Campaigns: where workers' browsers find our task pages.
 TASK_URL = env.text("TASK_URL", PUBLIC_URL or f"http://127.0.0.1:{env.integer('PORT', 8000)}").rstrip("/")

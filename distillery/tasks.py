@@ -14,6 +14,7 @@ from core.api import idempotency
 from core.api.models import ApiToken
 from core.jobs.models import OPEN_STATES, Job
 from core.notices.models import Notice
+from core.webhooks.tasks import prune as prune_webhooks
 from distillery.deadmanswitch import ping
 from judgments.models import AgreementReport, FilterRun
 from marketplace.ledger import AUDIT
@@ -31,7 +32,7 @@ def prune() -> int:
     """
     now = timezone.now()
     gone = delete_in_batches(Session.objects.filter(expire_date__lt=now))
-    gone += delete_in_batches(idempotency.over())
+    gone += delete_in_batches(idempotency.over()) + prune_webhooks()
     if not settings.LOGS_KEPT_DAYS:
         return gone
     old = now - timedelta(days=settings.LOGS_KEPT_DAYS)

@@ -11,7 +11,9 @@ from core.extensions import Extension
 from core.jobs.models import OPEN_STATES, Job, JobState
 from core.notices.conditions import Condition, Rule
 from core.notices.models import Notice
+from core.origin import Owner
 from core.projects.services import EventActions
+from core.webhooks.events import EventType
 from crowd.desk.overview import OverviewSource
 from evaluations.desk import funnel
 from evaluations.models import Evaluation
@@ -74,6 +76,13 @@ EXTENSION = Extension(
     Page("Evaluations", "evaluations:list", "evaluations", position=95),
     PageOfQuery("What metrics see in it", "evaluations:query"),
     OverviewSource("evaluations", funnel.say, position=40),
+    EventType(
+        "evaluation.ready",
+        "An evaluation is ready",
+        Owner.Kind.PROJECT,
+        ("evaluation.ready",),
+        ids=("evaluation", "release"),
+    ),
     Rule("evaluations", over, kinds=("evaluation_ready", "evaluation_failed")),
     Rule("evaluations-silent", silent, kinds=("evaluation_silent",)),
     EventActions(

@@ -15,6 +15,7 @@ from marketplace.models import HIT, HITType, Queue, QueuedEvent, Requester, Topi
 from marketplace.signals import event_queued
 from marketplace.topics.delivery import send_soon
 from marketplace.topics.publishing import publish
+from marketplace.webhooks import tell_of_hit
 
 # Putting an event into the queue, or publishing it to the topic, that a HIT type's specification names.
 #
@@ -37,7 +38,11 @@ def wants_event(hit_type: HITType, *event_types: str) -> bool:
 
 
 def emit_event(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = "") -> None:
-    """Queue an event of a HIT if its type wants it; the type must be loaded, a transaction open."""
+    """Queue an event of a HIT if its type wants it; the type must be loaded, a transaction open.
+
+    Webhooks of the requester are told in any case.
+    """
+    tell_of_hit(event_type, hit, at=at, assignment_id=assignment_id)
     specification = hit.hit_type.notification
     if specification is None or not wants_event(hit.hit_type, event_type):
         return

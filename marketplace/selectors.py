@@ -7,6 +7,7 @@ from django.db.models.functions import Cast
 
 from marketplace.models import HIT, HITType, Requester
 from marketplace.notifications import OF_EXPIRY, wants_event
+from marketplace.webhooks import follows_hits
 
 _FEW_TYPES = 500
 #: A HIT that nobody touched is disposed of so long after it expired.
@@ -40,12 +41,17 @@ def is_followed(hit: HIT) -> bool:
         hit.hit_type.notification is not None
         or hit.assignment_review_policy is not None
         or hit.hit_review_policy is not None
+        or follows_hits(hit.requester_id)
     )
 
 
 def watches_expiry(hit: HIT) -> bool:
     """Something follows when the HIT's life ends; its type must be loaded."""
-    return hit.hit_review_policy is not None or wants_event(hit.hit_type, *OF_EXPIRY)
+    return (
+        hit.hit_review_policy is not None
+        or wants_event(hit.hit_type, *OF_EXPIRY)
+        or follows_hits(hit.requester_id)
+    )
 
 
 def reviewable(now: datetime) -> Q:

@@ -9,7 +9,9 @@ from django.urls import reverse
 from core.extensions import Extension
 from core.notices.conditions import Condition, JobKindNotice, Rule, pages_of_project
 from core.notices.models import Notice
+from core.origin import Owner
 from core.projects.services import EventActions
+from core.webhooks.events import EventType
 from crowd.desk.overview import OverviewSource
 from crowd.models import Assignment
 from people.models import Guest
@@ -67,6 +69,14 @@ EXTENSION = Extension(
     Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
     Page("Releases", "releases:list", "releases", position=90),
     OverviewSource("releases", funnel.say, position=30),
+    EventType(
+        "release.built",
+        "A release was built",
+        Owner.Kind.PROJECT,
+        ("release.built",),
+        subject="release",
+        page="releases:release",
+    ),
     Rule("releases", built_or_failed, kinds=("release_built", "release_failed")),
     JobKindNotice("releases.check", "A privacy check", pages_of_project("releases:check_job")),
     EventActions(

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from core.notices.letters import post_office
 from core.notices.models import Notice, Seen, Wish
+from core.notices.webhook_events import tell_webhooks
 from core.projects.models import Project
 from core.projects.services import ProjectError
 from core.revisions import ShownColumns as SeenRow
@@ -51,6 +52,7 @@ def raise_for(
     )
     if made:
         post_office().plan(notice)
+        tell_webhooks(notice)
     return notice
 
 

@@ -16,6 +16,7 @@ from core.jobs.spans import current_request_id
 from core.origin import current_via
 from core.projects.models import Event, Membership, Project
 from core.revisions import ShownColumns
+from core.webhooks.events import emit_action
 
 #: Actions of projects and of work; the event log also knows those of apps.
 _ACTIONS = {
@@ -73,6 +74,7 @@ class UnknownActionError(ValueError):
     """An action that is not registered: a spelling mistake in the code."""
 
 
+@transaction.atomic
 def record(
     *,
     project: Project,
@@ -83,12 +85,13 @@ def record(
 ) -> Event:
     """Add an event to the project's log; `actor` None is the system itself.
 
-    By which way, from which address and with which key or token it came is known from the border.
+    By which way, from which address and with which key or token it came is known from the border. Webhooks
+    that ask for the event get a message in the same transaction.
     """
     if action not in event_actions():
         raise UnknownActionError(action)
     who = security.actor()
-    return Event.objects.create(
+    event = Event.objects.create(
         project=project,
         at=timezone.now(),
         actor=actor,
@@ -100,6 +103,8 @@ def record(
         credential=who.access_key[:64],
         request_id=current_request_id()[:64],
     )
+    emit_action(project.pk, project.slug, action, event.subject, event.details)
+    return event
 
 
 class ProjectError(ActionError):

@@ -21,6 +21,7 @@ from django.utils import timezone
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, HitUnit
 from crowd.services.stage_exclusions import keep_out
+from crowd.webhooks import tell_arrival
 
 State = Assignment.State
 _SALT = "crowd.receipt"
@@ -120,6 +121,7 @@ def store_response(
         assignment.failed_checks = failed
     if assignment.proven or assignment.submitted_at is not None:
         bar_from_more(assignment)
+    tell_arrival(assignment, at)
     return True
 
 

@@ -1,0 +1,236 @@
+"""Sending what waits: one process a webhook, in the order of numbers, each message until it is answered.
+
+The lease of a webhook is taken and kept in rows, no transaction is open while its address is called, and what
+came of an attempt is written under the condition that the lease is still this process's. Whatever dies when,
+a message is sent again or for the first time by the next one: at least once, never lost.
+"""
+
+import logging
+import random
+import time
+import uuid
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from smtplib import SMTPException
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from core import outbound
+from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
+from core.webhooks.shapes import address_of, body_of, headers_of, letter_of, secrets_of
+
+logger = logging.getLogger(__name__)
+
+#: Seconds that a receiver has, and the time a process keeps a webhook to itself without a sign of life.
+SECONDS, LEASE = 10.0, timedelta(seconds=60)
+#: One turn of one webhook ends after so many messages or seconds; others have their turn then.
+MOST, TURN_SECONDS = 100, 30.0
+#: From the first attempt at a message to the last one, and pauses between: at random up to the bound.
+GIVE_UP = timedelta(hours=24)
+_FIRST_PAUSE, _LONGEST_PAUSE, _LEAST_PAUSE = 10.0, 3 * 3600.0, 1.0
+#: After so long without one success a webhook is disabled.
+DISABLE_AFTER = timedelta(days=5)
+#: Between two e-mails to the same address.
+MAIL_PAUSE = timedelta(minutes=5)
+_MAIL_MOST = 50
+_OK, _GONE = range(200, 300), 410
+_NOTE = 500
+_WAITING = WebhookMessage.State.WAITING
+
+
+def due_webhooks(now: datetime, most: int = 200) -> list[int]:
+    """Webhooks that have something to send now and that no process has, the longest due first."""
+    waiting = WebhookMessage.objects.filter(webhook=OuterRef("pk"), state=_WAITING)
+    return list(
+        Webhook.objects.filter(_free(now), Exists(waiting))
+        .order_by("due_at", "pk")
+        .values_list("pk", flat=True)[:most]
+    )
+
+
+def _free(now: datetime) -> Q:
+    unleased = Q(lease_until=None) | Q(lease_until__lt=now)
+    return unleased & Q(state=Webhook.State.ACTIVE, removed_at=None, due_at__lte=now)
+
+
+class LeaseGoneError(Exception):
+    """Another process has the webhook by now, or it was paused or removed."""
+
+
+def deliver(pk: int) -> int:
+    """Send what waits for one webhook, as far as one turn goes; how many messages went out."""
+    owner, now = uuid.uuid4(), timezone.now()
+    if not Webhook.objects.filter(_free(now), pk=pk).update(lease_owner=owner, lease_until=now + LEASE):
+        return 0
+    sent, ends = 0, time.monotonic() + TURN_SECONDS
+    try:
+        while sent < MOST and time.monotonic() < ends:
+            hook = _mine(pk, owner).get()
+            went_out = _send_mail(hook) if hook.shape == Webhook.Shape.EMAIL else _send_next(hook)
+            if not went_out:
+                break
+            sent += went_out
+    except (LeaseGoneError, Webhook.DoesNotExist):
+        return sent
+    _mine(pk, owner).update(lease_owner=None, lease_until=None)
+    return sent
+
+
+def _mine(pk: int, owner: object) -> QuerySet[Webhook]:
+    """The row, under the condition that this process has its lease and that it is still to be sent to."""
+    return Webhook.objects.filter(
+        pk=pk, lease_owner=owner, state=Webhook.State.ACTIVE, removed_at=None
+    ).select_related("created_by")
+
+
+def _take(hook: Webhook, most: int) -> list[WebhookMessage]:
+    """The next messages in order; new ones get their numbers, and the lease is renewed."""
+    with transaction.atomic():
+        now = timezone.now()
+        if not _mine(hook.pk, hook.lease_owner).update(lease_until=now + LEASE):
+            raise LeaseGoneError
+        waiting = WebhookMessage.objects.filter(webhook=hook, state=_WAITING)
+        new = list(waiting.filter(number=None).order_by("pk")[:MOST])
+        for number, message in enumerate(new, hook.last_number + 1):
+            message.number = number
+        if new:
+            WebhookMessage.objects.bulk_update(new, ["number"])
+            hook.last_number += len(new)
+            Webhook.objects.filter(pk=hook.pk).update(last_number=hook.last_number)
+        old = waiting.filter(first_attempt_at__lt=now - GIVE_UP)
+        old.update(state=WebhookMessage.State.GAVE_UP, ended_at=now)
+        messages = list(waiting.filter(number__isnull=False).order_by("number")[:most])
+        fresh = [each.pk for each in messages if each.first_attempt_at is None]
+        if fresh:
+            WebhookMessage.objects.filter(pk__in=fresh).update(first_attempt_at=now)
+        return messages
+
+
+def _send_next(hook: Webhook) -> int:
+    """One attempt at the message that is next; 1 where it was taken, 0 where none waits or it was not."""
+    messages = _take(hook, 1)
+    if not messages:
+        return 0
+    message = messages[0]
+    now, started = timezone.now(), time.monotonic()
+    status: int | None = None
+    wait: int | None = None
+    try:
+        address = address_of(hook)
+        if not address or (hook.shape == Webhook.Shape.STANDARD and not secrets_of(hook, now)):
+            raise outbound.DeliveryError("This host has not the key that sealed the address or its secret.")
+        body = body_of(hook, message)
+        reply = outbound.post(
+            address,
+            body,
+            headers_of(hook, message, body, now),
+            trusted=settings.WEBHOOK_TRUSTED_HOSTS,
+            seconds=SECONDS,
+        )
+        status, wait = reply.status, reply.retry_after
+        note = reply.body[:_NOTE].decode("utf-8", "replace").replace("\0", "")
+    except (outbound.AddressRefusedError, outbound.DeliveryError) as error:
+        note = str(error)
+    attempt = WebhookAttempt(
+        at=now, milliseconds=int((time.monotonic() - started) * 1000), status=status, note=note[:_NOTE]
+    )
+    asked = timedelta(seconds=min(wait or 0, _LONGEST_PAUSE))
+    return _book(hook, [message], attempt, taken=status in _OK, asked=asked)
+
+
+def _send_mail(hook: Webhook) -> int:
+    """One e-mail with everything that waits."""
+    messages = _take(hook, _MAIL_MOST)
+    if not messages:
+        return 0
+    now, started = timezone.now(), time.monotonic()
+    subject, text = letter_of(hook, messages)
+    taken, note = False, ""
+    try:
+        # The address was the maker's own when they chose it; an account that is closed gets nothing.
+        maker = hook.created_by
+        if maker is None or not maker.is_active or not settings.NOTICES_BY_EMAIL:
+            raise ValueError("The account is closed, or there is no mail server in the settings.")
+        letter = EmailMessage(
+            subject=subject,
+            body=text,
+            to=[address_of(hook) or ""],
+            headers={"Auto-Submitted": "auto-generated"},
+        )
+        taken = bool(letter.send())
+    except (OSError, SMTPException, ValueError) as error:
+        note = f"{type(error).__name__}: {error}"
+    attempt = WebhookAttempt(
+        at=now, milliseconds=int((time.monotonic() - started) * 1000), note=(note or "mailed")[:_NOTE]
+    )
+    return _book(hook, messages, attempt, taken=taken, pause=MAIL_PAUSE)
+
+
+def _book(
+    hook: Webhook,
+    messages: Sequence[WebhookMessage],
+    attempt: WebhookAttempt,
+    *,
+    taken: bool,
+    pause: timedelta = timedelta(0),
+    asked: timedelta = timedelta(0),
+) -> int:
+    """Write down what came of an attempt: sent, or when the next one is, or that it was the last.
+
+    `pause` follows a success; after a failure it is at least what the receiver `asked` for.
+    """
+    keys = [each.pk for each in messages]
+    with transaction.atomic():
+        now = timezone.now()
+        if not _mine(hook.pk, hook.lease_owner).update(lease_until=now + LEASE):
+            raise LeaseGoneError
+        rows = WebhookMessage.objects.filter(pk__in=keys)
+        rows.update(attempts=F("attempts") + 1)
+        WebhookAttempt.objects.bulk_create(
+            WebhookAttempt(
+                message_id=pk,
+                at=attempt.at,
+                milliseconds=attempt.milliseconds,
+                status=attempt.status,
+                note=attempt.note,
+            )
+            for pk in keys
+        )
+        mine = Webhook.objects.filter(pk=hook.pk)
+        if taken:
+            rows.filter(state=_WAITING).update(state=WebhookMessage.State.SENT, ended_at=now)
+            mine.update(failing_since=None, due_at=now + pause)
+            return len(keys) if not pause else 0
+        since = hook.failing_since or now
+        mine.update(failing_since=since, due_at=now + max(asked, _pause_after(messages[0].attempts)))
+        if attempt.status == _GONE:
+            disable(hook, "The receiver answered 410: it wants no more messages.", now)
+        elif since < now - DISABLE_AFTER:
+            disable(
+                hook,
+                f"Nothing was delivered for {DISABLE_AFTER.days} days: {attempt.note or attempt.status}",
+                now,
+            )
+    return 0
+
+
+def disable(hook: Webhook, why: str, now: datetime) -> None:
+    """Send nothing more until a person switches it on; what waits stays."""
+    logger.warning("Webhook %s was disabled: %s", hook.pk, why)
+    Webhook.objects.filter(pk=hook.pk).update(
+        state=Webhook.State.DISABLED,
+        disabled_at=now,
+        why_disabled=why[:300],
+        lease_owner=None,
+        lease_until=None,
+    )
+
+
+def _pause_after(attempts: int) -> timedelta:
+    """Full jitter: anything up to a bound that doubles with each attempt, so no receiver is hit in waves."""
+    bound = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(attempts, 20))
+    return timedelta(seconds=random.uniform(_LEAST_PAUSE, bound))  # noqa: S311  # no secret

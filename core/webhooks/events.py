@@ -1,0 +1,131 @@
+"""Types of events that webhooks tell of, and writing a message in the transaction of its cause.
+
+Apps bring their types as parts of their extensions:
+
+    EventType("stage.opened", "A stage was opened", Owner.Kind.PROJECT, actions=("stage.opened",))
+
+An event of a project's log whose action a type names is told by itself (`core.projects.services.record`);
+everything else calls `emit`.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+
+from core.database.composedqueries import ComposedQuery
+from core.extensions import parts_of
+from core.origin import Owner
+from core.webhooks.models import Webhook, WebhookMark, WebhookMessage
+
+#: What "send a test" sends, to one webhook, whatever it asks for.
+TEST = "webhook.test"
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """A type of events: its name on the wire, words for people, and whose webhooks may ask for it.
+
+    `actions` are the actions of a project's log that it tells of: then `subject` is what their subject is
+    called in the data, `ids` are the details that go along, and `page` names the address of the page, which
+    takes the project's slug and the subject.
+    """
+
+    name: str
+    words: str
+    owner_kind: str
+    actions: tuple[str, ...] = ()
+    subject: str = "subject"
+    ids: tuple[str, ...] = ()
+    page: str = ""
+
+
+@cache
+def event_types(owner_kind: str) -> Mapping[str, EventType]:
+    """The types that webhooks of this kind of owner can ask for, by name."""
+    return {each.name: each for each in parts_of(EventType) if each.owner_kind == owner_kind}
+
+
+@cache
+def _by_action() -> Mapping[str, EventType]:
+    return {
+        action: each
+        for each in parts_of(EventType)
+        if each.owner_kind == Owner.Kind.PROJECT
+        for action in each.actions
+    }
+
+
+_ACTIVE = ComposedQuery(
+    Webhook,
+    ["owner_kind", "owner_id"],
+    lambda kind, pk: Webhook.objects.filter(
+        owner_kind=kind, owner_id=pk, removed_at=None, state=Webhook.State.ACTIVE
+    ).order_by("pk"),
+)
+
+
+Data = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+
+
+def emit(owner: Owner, event_type: str, data: Data, *, at: datetime | None = None) -> int:
+    """Write a message for every active webhook of the owner that asks for this type; how many.
+
+    Called in the transaction of what happened, so a message is there exactly when its cause is. `data` has
+    ids and addresses only: who receives it asks for the rest with their own rights. It may be a function,
+    which is called where a webhook asks.
+    """
+    if event_type not in event_types(owner.kind):
+        raise ValueError(f"{event_type!r} is no type of events of a {owner.kind}.")
+    asking = [hook for hook in _ACTIVE.all(owner.kind, owner.pk) if event_type in hook.events]
+    if asking:
+        moment, found = at or timezone.now(), data() if callable(data) else data
+        WebhookMessage.objects.bulk_create(
+            WebhookMessage(webhook=hook, type=event_type, at=moment, data=dict(found)) for hook in asking
+        )
+    return len(asking)
+
+
+def asks_for(owner: Owner, types: frozenset[str]) -> bool:
+    """Whether an active webhook of the owner asks for one of these types."""
+    return any(not types.isdisjoint(hook.events) for hook in _ACTIVE.all(owner.kind, owner.pk))
+
+
+def emit_action(project: int, slug: str, action: str, subject: str, details: Mapping[str, Any]) -> int:
+    """Tell of an event of a project's log, if a type names its action."""
+    found = _by_action().get(action)
+    if found is None:
+        return 0
+    data = {"project": slug, found.subject: subject}
+    data |= {name: details[name] for name in found.ids if name in details}
+    if found.page:
+        with suppress(
+            NoReverseMatch
+        ):  # a subject that no address takes
+            data["address"] = page_address(reverse(found.page, args=[slug, subject]))
+    return emit(Owner(Owner.Kind.PROJECT, project), found.name, data)
+
+
+@transaction.atomic
+def emit_step(owner: Owner, event_type: str, key: str, value: int, data: Mapping[str, Any]) -> int:
+    """Tell of a step of something that grows, once: nothing where this step or a later one was told."""
+    mark, made = WebhookMark.objects.select_for_update().get_or_create(
+        owner_kind=owner.kind, owner_id=owner.pk, key=key, defaults={"value": value}
+    )
+    if not made:
+        if mark.value >= value:
+            return 0
+        WebhookMark.objects.filter(pk=mark.pk).update(value=value)
+    return emit(owner, event_type, data)
+
+
+def page_address(path: str) -> str:
+    """A page of this installation as receivers can open it."""
+    return f"{settings.PUBLIC_URL or settings.TASK_URL}{path}"

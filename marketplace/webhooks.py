@@ -1,0 +1,37 @@
+"""What the marketplace tells to webhooks of requesters about HITs and assignments, as it happens."""
+
+from datetime import datetime
+
+from core.origin import Owner
+from core.webhooks.events import EventType, asks_for, emit
+from marketplace.models import HIT
+
+_REQUESTER = Owner.Kind.REQUESTER
+#: Events of HITs and assignments, by the names that notifications of the protocol have for them.
+_OF_HITS = {
+    "AssignmentAccepted": ("assignment.accepted", "An assignment was accepted"),
+    "AssignmentSubmitted": ("assignment.submitted", "An assignment was submitted"),
+    "AssignmentReturned": ("assignment.returned", "An assignment was returned"),
+    "AssignmentAbandoned": ("assignment.abandoned", "An assignment was abandoned"),
+    "AssignmentApproved": ("assignment.approved", "An assignment was approved"),
+    "AssignmentRejected": ("assignment.rejected", "An assignment was rejected"),
+    "HITReviewable": ("hit.reviewable", "A HIT is reviewable"),
+    "HITExpired": ("hit.expired", "A HIT expired"),
+}
+EVENT_TYPES = tuple(EventType(name, words, _REQUESTER) for name, words in _OF_HITS.values())
+#: Types for which a HIT has to be looked at when an answer comes or its life ends.
+_FOLLOWED = frozenset({"assignment.submitted", "hit.reviewable", "hit.expired"})
+
+
+def follows_hits(requester: int) -> bool:
+    """Whether a webhook of this requester wants to hear what becomes of its HITs."""
+    return asks_for(Owner(_REQUESTER, requester), _FOLLOWED)
+
+
+def tell_of_hit(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = "") -> None:
+    """Write messages about a HIT or assignment, in the transaction of what happened. No worker is named."""
+    known = _OF_HITS.get(event_type)
+    if known is None:
+        return
+    data = {"hit": hit.hit_id, "assignment": assignment_id} if assignment_id else {"hit": hit.hit_id}
+    emit(Owner(_REQUESTER, hit.requester_id), known[0], data, at=at)

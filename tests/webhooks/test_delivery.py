@@ -1,0 +1,344 @@
+"""Messages of webhooks: written with their cause, signed, in order, at least once, given up in the end."""
+
+import random
+from datetime import timedelta
+
+import pytest
+from django.core import mail
+from django.db import transaction
+from django.utils import timezone
+
+from core.projects.services import record
+from core.webhooks import delivery, services
+from core.webhooks.delivery import deliver, due_webhooks
+from core.webhooks.events import TEST, emit_step
+from core.webhooks.letters import tell_makers
+from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
+from core.webhooks.tasks import prune
+
+State = WebhookMessage.State
+
+
+@pytest.fixture
+def opened(project):
+    """Stages that are opened, one event each."""
+
+    def act(*slugs: str) -> None:
+        for slug in slugs:
+            record(project=project, action="stage.opened", subject=slug)
+
+    return act
+
+
+def soon(hook: Webhook) -> None:
+    """Its pause is over."""
+    Webhook.objects.filter(pk=hook.pk).update(due_at=timezone.now())
+
+
+def test_a_message_is_signed_and_holds_ids_and_its_place_in_the_order(made, receiver, opened):
+    opened("one")
+    assert deliver(made.row.pk) == 1
+    body = receiver.verify(made.secret)
+    assert body["type"] == "stage.opened" and body["sequence"] == 1
+    assert body["data"] == {
+        "project": "kiwi",
+        "stage": "one",
+        "address": body["data"]["address"],
+    }
+    assert body["data"]["address"].endswith("/desk/projects/kiwi/stages/one/")
+    headers = receiver.calls[0][0]
+    assert headers["webhook-id"] == WebhookMessage.objects.get().message_id
+    attempt = WebhookAttempt.objects.get()
+    assert (attempt.status, attempt.note) == (200, "noted")
+
+
+def test_a_message_is_there_exactly_when_its_cause_is(hook, project):
+    class UndoneError(Exception):
+        pass
+
+    with pytest.raises(UndoneError), transaction.atomic():
+        record(project=project, action="stage.opened", subject="one")
+        raise UndoneError
+    assert not WebhookMessage.objects.exists()
+
+
+def test_only_what_was_asked_for_is_sent(hook, receiver, project):
+    record(project=project, action="stage.paused", subject="one")
+    record(project=project, action="project.changed", subject="kiwi")
+    assert due_webhooks(timezone.now()) == [] and deliver(hook.pk) == 0
+
+
+def test_messages_come_in_the_order_of_their_numbers_and_one_that_fails_holds_up_the_rest(
+    hook, receiver, opened
+):
+    receiver.statuses = [200, 503]
+    opened("one", "two", "three")
+    assert deliver(hook.pk) == 1
+    assert due_webhooks(timezone.now()) == []  # it waits for its next attempt
+    soon(hook)
+    assert deliver(hook.pk) == 2
+    assert receiver.sequences == [1, 2, 2, 3]
+    ids = [headers["webhook-id"] for headers, _ in receiver.calls]
+    assert ids[1] == ids[2] and len(set(ids)) == 3
+
+
+@pytest.mark.parametrize("status", [301, 302, 400, 404, 429, 500])
+def test_every_answer_but_success_is_tried_again(hook, receiver, opened, status):
+    receiver.statuses = [status]
+    receiver.headers = {"Location": "http://127.0.0.1:1/"}
+    opened("one")
+    assert deliver(hook.pk) == 0
+    message = WebhookMessage.objects.get()
+    assert (message.state, message.attempts) == (State.WAITING, 1)
+    assert Webhook.objects.get().due_at > timezone.now()
+    assert len(receiver.calls) == 1
+
+
+def test_pauses_are_random_up_to_a_bound_that_doubles(monkeypatch):
+    monkeypatch.setattr(random, "uniform", lambda low, high: high)
+    bounds = [delivery._pause_after(attempts).total_seconds() for attempts in range(12)]
+    assert bounds[:4] == [10, 20, 40, 80] and bounds[-1] == 10_800
+    monkeypatch.setattr(random, "uniform", lambda low, high: low)
+    assert delivery._pause_after(11).total_seconds() == 1
+
+
+def test_a_receiver_that_says_when_is_asked_no_earlier(hook, receiver, opened):
+    receiver.statuses, receiver.headers = [429], {"Retry-After": "600"}
+    opened("one")
+    deliver(hook.pk)
+    assert Webhook.objects.get().due_at > timezone.now() + timedelta(minutes=9)
+
+
+def test_after_a_day_a_message_is_given_up_and_the_next_one_has_its_turn(hook, receiver, opened):
+    receiver.statuses = [500]
+    opened("one", "two")
+    deliver(hook.pk)
+    first = WebhookMessage.objects.get(number=1)
+    WebhookMessage.objects.filter(pk=first.pk).update(first_attempt_at=timezone.now() - timedelta(hours=25))
+    soon(hook)
+    assert deliver(hook.pk) == 1
+    assert list(WebhookMessage.objects.order_by("pk").values_list("state", flat=True)) == ["gave_up", "sent"]
+
+
+def test_a_receiver_that_is_gone_for_days_is_disabled_with_a_notice_and_what_waits_stays(
+    hook, receiver, opened, project, settings
+):
+    from core.notices.conditions import look
+    from core.notices.models import Notice
+
+    opened("one")
+    Webhook.objects.update(failing_since=timezone.now() - timedelta(days=6))
+    receiver.statuses = [500]
+    deliver(hook.pk)
+    row = Webhook.objects.get()
+    assert row.state == Webhook.State.DISABLED and "5 days" in row.why_disabled
+    opened("two")
+    assert WebhookMessage.objects.count() == 1  # a disabled webhook gets nothing new
+    look(timezone.now())
+    notice = Notice.objects.get(kind="webhook_disabled")
+    assert notice.project == project and "Lab's bot" in notice.sentence
+    services.activate(hook=row)
+    assert deliver(hook.pk) == 1
+    look(timezone.now())
+    assert Notice.objects.get(pk=notice.pk).over_at is not None
+
+
+def test_the_maker_hears_once_of_a_disabled_webhook(hook, project, settings):
+    settings.NOTICES_BY_EMAIL = True
+    olga = project.memberships.get().user
+    Webhook.objects.update(state="disabled", created_by=olga, why_disabled="Gone.")
+    assert tell_makers(timezone.now()) == 1 and tell_makers(timezone.now()) == 0
+    assert mail.outbox[0].to == ["olga@example.org"] and "Gone." in mail.outbox[0].body
+
+
+def test_410_ends_it_at_once(hook, receiver, opened):
+    receiver.statuses = [410]
+    opened("one")
+    deliver(hook.pk)
+    assert Webhook.objects.get().state == Webhook.State.DISABLED
+
+
+def test_one_process_has_a_webhook_at_a_time_and_another_takes_over_when_its_lease_ends(
+    hook, receiver, opened
+):
+    opened("one")
+    Webhook.objects.update(lease_owner="0" * 32, lease_until=timezone.now() + timedelta(minutes=1))
+    assert deliver(hook.pk) == 0 and not receiver.calls
+    Webhook.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert deliver(hook.pk) == 1
+
+
+def test_what_comes_of_a_lost_lease_is_not_written_down(hook, receiver, opened, monkeypatch):
+    opened("one")
+    post = delivery.outbound.post
+
+    def lose(*args, **kwargs):
+        Webhook.objects.update(lease_owner="0" * 32)
+        return post(*args, **kwargs)
+
+    monkeypatch.setattr(delivery.outbound, "post", lose)
+    assert deliver(hook.pk) == 0
+    assert WebhookMessage.objects.get().state == State.WAITING and not WebhookAttempt.objects.exists()
+
+
+def test_while_secrets_change_both_sign(made, receiver, opened):
+    again = services.rotate_secret(hook=made.row)
+    opened("one")
+    deliver(made.row.pk)
+    assert receiver.verify(made.secret) == receiver.verify(again.secret)
+    with pytest.raises(services.WebhookError, match="Two secrets are valid"):
+        services.rotate_secret(hook=made.row)
+    services.end_former_secret(hook=made.row)
+    opened("two")
+    deliver(made.row.pk)
+    receiver.verify(again.secret)
+    with pytest.raises(Exception, match="No matching signature"):
+        receiver.verify(made.secret)
+
+
+def test_a_former_secret_ends_by_itself(made, receiver, opened):
+    services.rotate_secret(hook=made.row)
+    Webhook.objects.update(former_until=timezone.now() - timedelta(seconds=1))
+    opened("one")
+    deliver(made.row.pk)
+    assert " " not in receiver.calls[0][0]["webhook-signature"]
+
+
+def test_a_test_goes_out_whatever_was_asked_for(made, receiver):
+    services.send_test(hook=made.row)
+    assert deliver(made.row.pk) == 1
+    assert receiver.verify(made.secret)["type"] == TEST
+
+
+def test_a_message_is_sent_again_under_its_id_and_number(made, receiver, opened):
+    opened("one", "two")
+    deliver(made.row.pk)
+    first = WebhookMessage.objects.get(number=1)
+    services.resend(hook=made.row, message=first)
+    assert deliver(made.row.pk) == 1
+    assert receiver.calls[0][0]["webhook-id"] == receiver.calls[2][0]["webhook-id"]
+    assert receiver.sequences == [1, 2, 1]
+    with pytest.raises(services.WebhookError, match="waiting"):
+        services.resend(hook=made.row, message=WebhookMessage(pk=first.pk + 1000))
+
+
+def test_a_message_that_is_skipped_lets_the_next_one_go(hook, receiver, opened):
+    receiver.statuses = [500]
+    opened("one", "two")
+    deliver(hook.pk)
+    services.skip(hook=hook, message=WebhookMessage.objects.get(number=1))
+    assert deliver(hook.pk) == 1 and receiver.sequences == [1, 2]
+
+
+def test_paused_and_removed_ones_are_sent_nothing(hook, receiver, opened):
+    opened("one")
+    services.pause(hook=hook)
+    assert deliver(hook.pk) == 0
+    services.activate(hook=hook)
+    services.remove(hook=hook)
+    assert deliver(hook.pk) == 0 and not receiver.calls
+    row = Webhook.objects.get()
+    assert (row.address_sealed, row.secret_sealed) == ("", "")
+    with pytest.raises(services.WebhookError, match="removed"):
+        services.send_test(hook=hook)
+
+
+@pytest.mark.parametrize(
+    ("shape", "path"), [("slack", ("text",)), ("teams", ("attachments", 0, "content", "body", 0, "text"))]
+)
+def test_chats_get_a_sentence_in_their_shape_and_no_signature(owner, receiver, trusted, opened, shape, path):
+    made = services.create_webhook(
+        owner=owner, name="Chat", shape=shape, address=receiver.url, events=["stage.opened"]
+    )
+    opened("a<b>")
+    assert made.secret == "" and deliver(made.row.pk) == 1
+    found = receiver.bodies[0]
+    for step in path:
+        found = found[step]
+    assert found.startswith("A stage was opened: project kiwi, stage a")
+    assert ("<b>" in found) is (shape == "teams")  # Slack reads < and > as marks
+    assert "webhook-signature" not in receiver.calls[0][0]
+
+
+def test_events_go_by_e_mail_to_the_maker_alone_several_in_one(owner, project, opened, settings):
+    settings.NOTICES_BY_EMAIL = True
+    olga = project.memberships.get().user
+    made = services.create_webhook(
+        owner=owner, name="Mail", shape="email", address="olga@example.org", events=["stage.opened"], by=olga
+    )
+    opened("one", "two")
+    deliver(made.row.pk)
+    [letter] = mail.outbox
+    assert letter.subject == "Mail: 2 events" and "stage one" in letter.body and "stage two" in letter.body
+    opened("three")
+    assert due_webhooks(timezone.now()) == []  # a pause of minutes between two e-mails
+    with pytest.raises(services.WebhookError, match="your own address"):
+        services.create_webhook(
+            owner=owner, name="Mail", shape="email", address="x@example.org", events=["stage.opened"], by=olga
+        )
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://example.org/hook",
+        "https://127.0.0.1/",
+        "https://10.0.0.1/",
+        "https://100.64.0.1/",
+        "https://169.254.169.254/latest/meta-data",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://[fe80::1]/",
+        "https://0.0.0.0/",
+        "https://localhost/",
+        "https://user:secret@example.org/",
+        "ftp://example.org/",
+    ],
+)
+def test_addresses_that_lead_into_a_network_are_refused_when_saved(owner, address):
+    with pytest.raises(services.WebhookError, match="Address"):
+        services.create_webhook(owner=owner, name="X", address=address, events=["stage.opened"])
+    assert not Webhook.objects.exists()
+
+
+def test_an_address_that_leads_elsewhere_by_now_is_refused_at_delivery(
+    owner, receiver, opened, settings, monkeypatch
+):
+    import socket
+
+    real = socket.getaddrinfo
+    answers = ["93.184.216.34", "127.0.0.1"]
+
+    def rebind(host, port, *args, **kwargs):
+        if host != "rebind.example.org":
+            return real(host, port, *args, **kwargs)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (answers.pop(0), port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebind)
+    made = services.create_webhook(
+        owner=owner, name="X", address="https://rebind.example.org/", events=["stage.opened"]
+    )
+    opened("one")
+    assert deliver(made.row.pk) == 0
+    assert "not a public address" in WebhookAttempt.objects.get().note
+    assert not receiver.calls
+
+
+def test_what_grows_is_told_step_by_step(hook, owner):
+    Webhook.objects.update(events=["stage.progress"])
+    told = [
+        emit_step(owner, "stage.progress", "stage.progress:1", step, {"percent": step})
+        for step in (1, 1, 3, 2)
+    ]
+    assert told == [1, 0, 1, 0]
+
+
+def test_old_messages_go_and_waiting_ones_stay(hook, receiver, opened, settings):
+    settings.LOGS_KEPT_DAYS = 90
+    opened("one")
+    deliver(hook.pk)
+    WebhookMessage.objects.update(ended_at=timezone.now() - timedelta(days=91))
+    opened("two")
+    assert prune() == 1
+    assert [each.state for each in WebhookMessage.objects.all()] == [State.WAITING]
