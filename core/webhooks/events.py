@@ -106,9 +106,7 @@ def emit_action(project: int, slug: str, action: str, subject: str, details: Map
     data = {"project": slug, found.subject: subject}
     data |= {name: details[name] for name in found.ids if name in details}
     if found.page:
-        with suppress(
-            NoReverseMatch
-        ):  # a subject that no address takes
+        with suppress(NoReverseMatch):  # a subject that no address takes
             data["address"] = page_address(reverse(found.page, args=[slug, subject]))
     return emit(Owner(Owner.Kind.PROJECT, project), found.name, data)
 

@@ -46,6 +46,7 @@ PLACES = (
     ("Money", "money", "requester:money"),
     ("Keys", "keys", "requester:keys"),
     ("Members", "members", "requester:members"),
+    ("Webhooks", "webhooks", "requester:webhooks"),
     ("Activity", "activity", "requester:activity"),
 )
 #: Shown where test controls are on.
@@ -53,7 +54,7 @@ TEST_PLACES = (("Test controls", "controls", "requester:controls"),)
 
 
 #: Places that only those see who may do this.
-_NEEDED = {"keys": Action.KEYS}
+_NEEDED = {"keys": Action.KEYS, "webhooks": Action.MANAGE}
 
 
 def sidebar_links(requester: Requester, here: str, path: str, user: User | None = None) -> list[NavLink]:

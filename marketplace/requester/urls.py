@@ -21,6 +21,7 @@ from marketplace.requester.views import (
     schedules,
     templates,
     workerfiles,
+    webhooks,
     workers,
 )
 
@@ -60,6 +61,10 @@ urlpatterns = [
     path(f"{_R}controls/reset", controls.no_faults, name="no_faults"),
     path(f"{_R}controls/clock", controls.advance, name="advance"),
     path(f"{_R}activity/", activity.activity, name="activity"),
+    path(f"{_R}webhooks/", webhooks.webhooks, name="webhooks"),
+    path(f"{_R}webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
+    path(f"{_R}webhooks/<int:pk>/messages/<int:message>/", webhooks.message, name="webhook_message"),
+    path(f"{_R}webhooks/<int:pk>/<slug:action>/", webhooks.act, name="webhook_action"),
     path(f"{_R}keys/", keys.keys, name="keys"),
     path(f"{_R}keys/new", keys.new_key, name="new_key"),
     path(f"{_R}keys/seen", keys.see_alerts, name="see_key_alerts"),

@@ -61,11 +61,12 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     """,
     ("desk", FORM, "viewer"): "try_task",
     ("desk", ACT, "viewer"): "see_notice see_project_notices notice_wish",
-    ("desk", FORM, "manager"): "new_stage edit_stage opening message",
+    ("desk", FORM, "manager"): "webhooks webhook new_stage edit_stage opening message",
     ("desk", ACT, "manager"): """
         expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
         bonus release exclude exclude_person compensate resolve read_panel ask_return
         panel_terms read_panel_messages write_panel_message pay_in_part state_part_amount
+        webhook_action webhook_message
     """,
     ("desk", FORM, "owner"): "edit_project",
     ("desk", ACT, "owner"): "set_member remove_member set_stage_budget end_project_token",
@@ -132,9 +133,10 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("requester", FORM, "site desk"): """
         deposit new_invoice new letter new_batch batch_properties batch_review new_template template
         batch_rows batch_extend batch_schedule bonus_files
-        message new_qualification edit_qualification
+        message new_qualification edit_qualification webhooks webhook
     """,
     ("requester", ACT, "site desk"): """
+        webhook_action webhook_message
         set_member remove_member reject_chosen batch_extension_continue batch_mail batch_copy template_copy
         worker_file_confirm worker_file_withdraw worker_file_continue template_preview
         new_key see_key_alerts end_key make_payable pay_out make_payout book_results payout_file payout_paid

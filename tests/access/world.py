@@ -15,9 +15,11 @@ from annotation.services import query_answers, staged_files
 from core.api.tokens import create_token
 from core.jobs.models import Job
 from core.notices.services import raise_notice
+from core.origin import Owner
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from core.sealing import seal
+from core.webhooks.models import Webhook
 from crowd.models import Assignment, Endpoint, Hit, PanelStudy
 from crowd.services.endpoints import create_endpoint
 from evaluations import storage as evaluation_storage
@@ -95,6 +97,7 @@ def make_place(tag: str, owner: User, others: dict[str, User], *, first: int) ->
     rooms: dict[str, Parts] = {}
     own: dict[str, Parts] = {"desk:see_notice": {"pk": notice.pk}}
     _crowd(project, endpoint, first, owner, rooms, own)
+    own |= _webhook("desk", Owner(Owner.Kind.PROJECT, project.pk))
     _annotation(project, endpoint, tag, rooms, own)
     _judgments(project, endpoint, tag, rooms, own)
     _releases(project, owner, first, rooms, own)
@@ -103,6 +106,25 @@ def make_place(tag: str, owner: User, others: dict[str, User], *, first: int) ->
     for parts in rooms.values():
         parts["project"] = tag
     return Place(project, rooms, own)
+
+
+def _webhook(namespace: str, owner: Owner) -> dict[str, Parts]:
+    """A webhook with a message that was sent; parts of its addresses."""
+    hook = Webhook.objects.create(
+        owner_kind=owner.kind,
+        owner_id=owner.pk,
+        name="Our bot",
+        address_sealed=seal("https://hooks.example.org/in", purpose="core.webhooks"),
+        host="hooks.example.org",
+        due_at=timezone.now(),
+        created_at=timezone.now(),
+    )
+    message = hook.messages.create(type="webhook.test", at=timezone.now(), number=1, state="sent")
+    return {
+        f"{namespace}:webhook": {"pk": hook.pk},
+        f"{namespace}:webhook_action": {"pk": hook.pk, "action": "pause"},
+        f"{namespace}:webhook_message": {"pk": hook.pk, "message": message.pk},
+    }
 
 
 def _study_link(project: Project) -> StudyLink:
@@ -400,4 +422,5 @@ def worker_site(worker: User) -> dict[str, Parts]:
             "invoice": invoice.number,
         },
         **batches(lab),
+        **_webhook("requester", Owner(Owner.Kind.REQUESTER, lab.pk)),
     }

@@ -1,0 +1,318 @@
+"""Pages of webhooks: the list with a form, one of them with its messages, and what may be done with both.
+
+Desk and requester site have one object of `WebhookPages` each, and views that find out who may see it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Protocol
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+
+from core.errors import ActionError
+from core.origin import Owner
+from core.webhooks import services
+from core.webhooks.events import TEST, event_types
+from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
+from core.webhooks.shapes import address_of, payload_of, secrets_of
+from web.forms import read_form, run_action
+from web.tables import Choices, Column, Grid, GridRequest, Words
+
+#: Names in the session under which a new secret waits to be shown once.
+_NEW = "webhook_secret"
+_STATES = {
+    "all": "All",
+    "waiting": "Waiting",
+    "sent": "Sent",
+    "gave_up": "Given up",
+}
+MESSAGES = Grid(
+    "webhook-messages",
+    columns=(
+        Column("number", "No.", attrgetter("number"), by="number", down=True, number=True, gaps=True),
+        Column("at", "Happened", attrgetter("at"), by="at", down=True),
+        Column("type", "Event", attrgetter("type"), by="type"),
+        Column("state", "State", attrgetter("state"), by="state"),
+        Column("attempts", "Attempts", attrgetter("attempts"), by="attempts", down=True, number=True),
+        Column("status", "Last answer", attrgetter("status")),
+        Column("message_id", "Id", attrgetter("message_id"), on_page=False),
+        Column("note", "Note", attrgetter("note"), on_page=False),
+    ),
+    filters=(Choices("state", "State", _STATES, tabs=True), Words("q", "Event or id")),
+    order="at",
+)
+
+
+class WebhookForm(forms.Form):
+    """A new webhook, or another name, address or choice of events of one that is there."""
+
+    name = forms.CharField(
+        max_length=80,
+        label="What it is for",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
+    )
+    shape = forms.ChoiceField(choices=Webhook.Shape.choices, label="Sends")
+    address = forms.CharField(
+        required=False,
+        max_length=2048,
+        label="Address",
+        help_text="A public https address. E-mails go to your own address only: leave this empty then.",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "inputmode": "url", "placeholder": "https://hooks.example.org/in"}
+        ),
+    )
+    events = forms.MultipleChoiceField(label="Events", widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, data: Any = None, *, kind: str, hook: Webhook | None = None) -> None:
+        initial = {"name": hook.name, "events": hook.events} if hook else {}
+        super().__init__(data, label_suffix="", initial=initial)
+        events = self.fields["events"]
+        assert isinstance(events, forms.MultipleChoiceField)
+        events.choices = [(each.name, f"{each.words} ({each.name})") for each in event_types(kind).values()]
+        if hook is not None:
+            del self.fields["shape"]
+            self.fields["address"].label = "Another address"
+            self.fields["address"].help_text = "Empty: it stays."
+
+
+class Respond(Protocol):
+    """A page with a table, or the table's file, in the frame of a site."""
+
+    def __call__(
+        self, request: HttpRequest, access: Any, grid: Grid, rows: Any, template: str, **context: Any
+    ) -> HttpResponseBase:
+        """Answer the request."""
+
+
+@dataclass(frozen=True)
+class WebhookPages:
+    """The pages of one site: its namespace of addresses, and how it draws pages."""
+
+    kind: str
+    namespace: str
+    show: Callable[..., HttpResponse]
+    respond: Respond
+    #: What a page is given about its place in the frame.
+    frame: Mapping[str, Any]
+
+    def listing(self, request: HttpRequest, access: Any, owner: int, slug: str, user: User) -> HttpResponse:
+        """The webhooks, and the form for a new one."""
+        form = WebhookForm(request.POST if request.method == "POST" else None, kind=self.kind)
+        if request.method == "POST" and form.is_valid():
+            try:
+                made = self._make(form.cleaned_data, owner, user)
+            except ActionError as error:
+                form.add_error(*_field_of(str(error)))
+            else:
+                request.session[_NEW] = made.row.pk
+                return redirect(f"{self.namespace}:webhook", slug, made.row.pk)
+        return self.show(
+            request,
+            "webhooks.html",
+            access,
+            status=422 if form.errors else 200,
+            hooks=list(_with_counts(services.webhooks_of(Owner(self.kind, owner)))),
+            form=form,
+            slug=slug,
+            webhook_url=f"{self.namespace}:webhook",
+            most=services.MOST,
+            **self.frame,
+        )
+
+    def _make(self, given: Mapping[str, Any], owner: int, user: User) -> services.NewWebhook:
+        mailed = given["shape"] == Webhook.Shape.EMAIL
+        return services.create_webhook(
+            owner=Owner(self.kind, owner),
+            name=given["name"],
+            shape=given["shape"],
+            address=(given["address"] or user.email) if mailed else given["address"],
+            events=given["events"],
+            by=user,
+        )
+
+    def page(self, request: HttpRequest, access: Any, owner: int, slug: str, pk: int) -> HttpResponseBase:
+        """One webhook: how it is, what it sent, and forms that change it; or its messages as a file."""
+        hook = self._hook(owner, pk)
+        form = WebhookForm(request.POST if request.method == "POST" else None, kind=self.kind, hook=hook)
+        if request.method == "POST" and form.is_valid():
+            given = form.cleaned_data
+            try:
+                services.change_webhook(
+                    hook=hook,
+                    name=given["name"],
+                    address=given["address"] or None,
+                    events=given["events"],
+                )
+            except ActionError as error:
+                form.add_error(*_field_of(str(error)))
+            else:
+                return redirect(f"{self.namespace}:webhook", slug, pk)
+
+        def rows(asked: GridRequest) -> QuerySet[WebhookMessage]:
+            found = WebhookMessage.objects.filter(webhook=hook)
+            if asked["state"] != "all":
+                found = found.filter(state=asked["state"])
+            if words := asked["q"]:
+                found = found.filter(Q(type__icontains=words) | Q(message_id=words))
+            last = WebhookAttempt.objects.filter(message=OuterRef("pk")).order_by("-pk")
+            return found.annotate(
+                status=Subquery(last.values("status")[:1]), note=Subquery(last.values("note")[:1])
+            )
+
+        now = timezone.now()
+        new = request.method == "GET" and request.session.get(_NEW) == hook.pk
+        if new:
+            del request.session[_NEW]
+        secrets = secrets_of(hook, now) if new else []
+        return self.respond(
+            request,
+            access,
+            MESSAGES,
+            rows,
+            "webhook.html",
+            complete=_with_payloads,
+            file=f"webhook-{hook.pk}-messages",
+            status=422 if form.errors else 200,
+            hook=hook,
+            form=form,
+            slug=slug,
+            now=now,
+            address=address_of(hook) if hook.shape == Webhook.Shape.STANDARD else hook.host,
+            events=_words_of(hook),
+            secret=secrets[0] if secrets else "",
+            overlapping=bool(hook.former_secret_sealed and hook.former_until and hook.former_until > now),
+            list_url=f"{self.namespace}:webhooks",
+            action_url=f"{self.namespace}:webhook_action",
+            message_url=f"{self.namespace}:webhook_message",
+            **self.frame,
+        )
+
+    def act(self, request: HttpRequest, owner: int, slug: str, pk: int, action: str) -> HttpResponse:
+        """Test, pause, switch on, exchange the secret, end the former one, or remove."""
+        hook = self._hook(owner, pk)
+        if action not in _ACTIONS:
+            raise Http404("There is no such action.")
+
+        def run() -> str:
+            sentence = _ACTIONS[action](hook)
+            if action == "rotate":
+                request.session[_NEW] = hook.pk
+            return sentence
+
+        page = reverse(f"{self.namespace}:webhook", args=[slug, pk])
+        after = reverse(f"{self.namespace}:webhooks", args=[slug]) if action == "remove" else page
+        return run_action(request, run, after, other=page)
+
+    def act_on_message(
+        self, request: HttpRequest, owner: int, slug: str, pk: int, message: int
+    ) -> HttpResponse:
+        """Send a message again, or skip one that waits."""
+        hook = self._hook(owner, pk)
+        row = WebhookMessage.objects.filter(webhook=hook, pk=message).first()
+        if row is None:
+            raise Http404("There is no such message.")
+
+        def run() -> str:
+            if read_form(_MessageForm(request.POST))["action"] == "skip":
+                services.skip(hook=hook, message=row)
+                return "It is skipped."
+            services.resend(hook=hook, message=row)
+            return "It is sent again in a few seconds."
+
+        return run_action(request, run, f"{self.namespace}:webhook", slug, pk)
+
+    def _hook(self, owner: int, pk: int) -> Webhook:
+        found = (
+            services.webhooks_of(Owner(self.kind, owner)).select_related("created_by").filter(pk=pk).first()
+        )
+        if not isinstance(found, Webhook):
+            raise Http404("There is no such webhook.")
+        return found
+
+
+class _MessageForm(forms.Form):
+    """What is done with a message."""
+
+    action = forms.ChoiceField(choices=[("resend", "Send again"), ("skip", "Skip")])
+
+
+def _test(hook: Webhook) -> str:
+    services.send_test(hook=hook)
+    return "A test is on its way; it is listed below when it was sent."
+
+
+def _pause(hook: Webhook) -> str:
+    services.pause(hook=hook)
+    return "It is paused: nothing is sent, and what happens meanwhile is not kept for it."
+
+
+def _activate(hook: Webhook) -> str:
+    services.activate(hook=hook)
+    return "It is on. What waited is sent first."
+
+
+def _rotate(hook: Webhook) -> str:
+    services.rotate_secret(hook=hook)
+    return "There is a new secret. Both are valid for a day."
+
+
+def _end_former(hook: Webhook) -> str:
+    services.end_former_secret(hook=hook)
+    return "The former secret signs nothing any more."
+
+
+def _remove(hook: Webhook) -> str:
+    services.remove(hook=hook)
+    return f"{hook.name} is removed."
+
+
+_ACTIONS: Mapping[str, Callable[[Webhook], str]] = {
+    "test": _test,
+    "pause": _pause,
+    "activate": _activate,
+    "rotate": _rotate,
+    "end-former-secret": _end_former,
+    "remove": _remove,
+}
+
+
+def _field_of(sentence: str) -> tuple[str | None, str]:
+    """The field that a refusal of the services begins with, and the rest of its sentence."""
+    label, _, rest = sentence.partition(": ")
+    field = {"Name": "name", "Address": "address", "Events": "events"}.get(label)
+    return (field, rest) if field else (None, sentence)
+
+
+def _with_counts(hooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
+    waiting = WebhookMessage.objects.filter(webhook=OuterRef("pk"), state=WebhookMessage.State.WAITING)
+    sent = WebhookMessage.objects.filter(webhook=OuterRef("pk"), state=WebhookMessage.State.SENT)
+    counted = waiting.order_by().values("webhook").annotate(n=Count("pk")).values("n")
+    last = sent.order_by().values("webhook").annotate(at=Max("ended_at")).values("at")
+    return hooks.annotate(
+        waiting=Subquery(counted), last_sent=Subquery(last), has_sent=Exists(sent)
+    ).order_by("name", "pk")
+
+
+def _words_of(hook: Webhook) -> list[tuple[str, str]]:
+    known = event_types(hook.owner_kind)
+    return [(name, known[name].words if name in known else name) for name in hook.events]
+
+
+def _with_payloads(rows: list[Any]) -> list[Any]:
+    """Messages with what was sent and every attempt, in one query."""
+    log: dict[int, list[WebhookAttempt]] = {row.pk: [] for row in rows}
+    for attempt in WebhookAttempt.objects.filter(message__in=log).order_by("pk"):
+        log[attempt.message_id].append(attempt)
+    for row in rows:
+        row.payload = payload_of(row)
+        row.tries = log[row.pk]
+        row.is_test = row.type == TEST
+    return rows
