@@ -27,6 +27,8 @@ from django.http.request import validate_host
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from core.audit import triggers
+from core.audit.tasks import last_faults
 from core.jobs import selectors as jobs_selectors
 from core.jobs.services import format_span
 from crowd.models import DispatchHalt
@@ -105,6 +107,30 @@ def ledger() -> Finding:
             "`manage.py marketplace audit` names them all. Pay nothing out before it is clean.",
         )
     return Finding("ok", "ledger", f"The audit of {report.day} found no fault.")
+
+
+def audit_log() -> Finding:
+    """Whether the triggers of the audit log are there, and what the last look at its chains found."""
+    if unguarded := triggers.missing(connection):
+        return Finding(
+            "error",
+            "audit log",
+            f"The database lets entries be changed: triggers are missing on {', '.join(unguarded)}.",
+            "`manage.py migrate` makes them again.",
+        )
+    found = last_faults()
+    if found is None:
+        return Finding("ok", "audit log", "")
+    day, faults = found
+    if faults:
+        more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+        return Finding(
+            "error",
+            "audit log",
+            f"On {day} the chain was not whole: {faults[0]}{more}",
+            "`manage.py audit verify` names everything. Compare with a backup.",
+        )
+    return Finding("ok", "audit log", f"On {day} no entry was missing or changed.")
 
 
 def buckets() -> list[Finding]:
@@ -326,7 +352,16 @@ def findings(*, before_start: bool = False, migrates: bool = True) -> list[Findi
         if not (before_start and migrates):
             found += [migrations()]
     if database_well and not before_start and found[-1].level != "error":
-        found += [dispatching(), worker(), failed_jobs(), silent_jobs(), outages(), ledger(), *hosts()]
+        found += [
+            dispatching(),
+            worker(),
+            failed_jobs(),
+            silent_jobs(),
+            outages(),
+            ledger(),
+            audit_log(),
+            *hosts(),
+        ]
     if not before_start:
         found += buckets()
     return [finding for finding in found if finding.sentence]

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db.models import Count, Q
 from django.urls import reverse
 
+from core.audit.tasks import last_faults
 from core.extensions import Extension
 from core.notices.conditions import Condition, Rule
 from core.notices.models import Notice
@@ -57,7 +58,23 @@ def describe_faults(day: str, faults: tuple[str, ...]) -> str:
     return f"The audit of {day} found {number} in the ledger: {faults[0][:150]}"
 
 
+def audit_faults(now: datetime) -> Iterator[Condition]:
+    """The last look at the audit log found entries that are missing or were changed."""
+    found = last_faults()
+    if found is not None and found[1]:
+        day, faults = found
+        yield Condition(
+            None,
+            "audit_log",
+            "audit_log",
+            Notice.Level.ALARM,
+            f"On {day} the audit log was not whole: {faults[0]}"[:300],
+            reverse("admin:jobs_job_changelist"),
+        )
+
+
 EXTENSION = Extension(
+    Rule("audit_log", audit_faults, kinds=("audit_log",)),
     Rule("ledger_audit", ledger_faults, kinds=("ledger_audit",)),
     Rule("yearly_limits", yearly_limits, kinds=("yearly_limits",)),
     EventActions({"demo.made": "made this campaign for the demonstration"}),

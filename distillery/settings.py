@@ -79,6 +79,7 @@ INSTALLED_APPS = [
     "core.api",
     "core.projects",
     "core.webhooks",
+    "core.audit",
     "marketplace",
     "core.jobs",
     "core.accounts",
@@ -260,6 +261,7 @@ CELERY_TASK_ROUTES = {
     "notices.*": {"queue": "notices"},
     "webhooks.deliver": {"queue": "webhooks"},
     "webhooks.*": {"queue": "sweeps"},
+    "audit.*": {"queue": "sweeps"},
 }
 CELERY_WORKER_POOL = "distillery.workerpool:QueuePool"
 CELERY_WORKER_CONCURRENCY = QUEUE_THREADS["jobs"]
@@ -282,6 +284,8 @@ CELERY_BEAT_SCHEDULE = {
     "crowd-tick": {"task": "crowd.tick", "schedule": 5.0, "options": {"expires": 5}},
     "notices-look": {"task": "notices.look", "schedule": 60.0, "options": {"expires": 60}},
     "notices-deliver": {"task": "notices.deliver", "schedule": 60.0, "options": {"expires": 60}},
+    "audit-seal": {"task": "audit.seal", "schedule": 60.0, "options": {"expires": 60}},
+    "audit-nightly": {"task": "audit.nightly", "schedule": 600.0, "options": {"expires": 600}},
     "webhooks-look": {"task": "webhooks.look", "schedule": 5.0, "options": {"expires": 5}},
     "webhooks-steps": {"task": "webhooks.steps", "schedule": 60.0, "options": {"expires": 60}},
     "ping": {"task": "distillery.ping", "schedule": 60.0, "options": {"expires": 60}},
@@ -456,6 +460,12 @@ MARKETPLACE_REQUESTS_PER_SECOND = env.integer("MARKETPLACE_REQUESTS_PER_SECOND",
 DISK_LEAST_FREE_MB = env.integer("DISK_LEAST_FREE_MB", 100)
 # Days for which the log of calls is kept; 0: for ever.
 LOGS_KEPT_DAYS = env.integer("LOGS_KEPT_DAYS", 90)
+# Days for which the audit log of projects and requesters is kept; 0: for ever.
+AUDIT_KEPT_DAYS = env.integer("AUDIT_KEPT_DAYS", 0)
+if 0 < AUDIT_KEPT_DAYS < 365:
+    raise ImproperlyConfigured(
+        f"AUDIT_KEPT_DAYS={AUDIT_KEPT_DAYS}: decisions are looked up for a year; use 365 or more, or 0."
+    )
 
 # Retrieval: which engine finds passages, and where it is.
 RETRIEVAL_ENGINE = env.choice("RETRIEVAL_ENGINE", "tantivy", {"tantivy", "opensearch"})

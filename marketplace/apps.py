@@ -1,10 +1,14 @@
 """The marketplace app: our own crowd marketplace, speaking the MTurk requester protocol."""
 
+from typing import Any
+
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import register
 from django.utils.module_loading import import_string
 
+from core.origin import Owner
+from core.webhooks.signals import webhook_changed
 from marketplace.checks import check_fee_profile
 
 
@@ -17,5 +21,13 @@ class MarketplaceConfig(AppConfig):
     def ready(self) -> None:
         """Register the system checks; connect the faults on request where test controls are on."""
         register(check_fee_profile)
+        webhook_changed.connect(_note_webhook, dispatch_uid="marketplace.webhooks")
         if settings.MARKETPLACE_TEST_TOKEN:
             import_string("marketplace.protocol.fault_injection.connect_receivers")()
+
+
+def _note_webhook(hook: Any, what: str, **_: Any) -> None:
+    if hook.owner_kind == Owner.Kind.REQUESTER:
+        action = f"webhook.{what if what in ('made', 'removed') else 'changed'}"
+        details = f"{what.replace('_', ' ')}, sends to {hook.host}"
+        import_string("marketplace.services.activity.note")(hook.owner_id, action, hook.name, details)

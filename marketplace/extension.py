@@ -1,6 +1,43 @@
-"""What the marketplace adds to other apps: types of events that webhooks of requesters tell of."""
+"""What the marketplace adds to other apps: events for webhooks of requesters, activity for the audit log."""
 
+from typing import Any
+
+from core.audit.sources import AuditSource, moment
 from core.extensions import Extension
+from core.origin import Owner
 from marketplace import webhook_steps, webhooks
+from marketplace.models import Activity
+from marketplace.services.activity import ACTIONS
 
-EXTENSION = Extension(*webhooks.EVENT_TYPES, *webhook_steps.EVENT_TYPES, *webhook_steps.WATCHES)
+
+def _record(entry: Activity) -> dict[str, Any]:
+    """Without the account, which may go; the name that it had stays."""
+    return {
+        "log": Owner.Kind.REQUESTER,
+        "owner": entry.requester_id,
+        "row": entry.pk,
+        "at": moment(entry.at),
+        "actor": entry.actor,
+        "action": entry.action,
+        "subject": entry.subject,
+        "details": entry.details,
+        "address": entry.address,
+        "via": entry.via,
+        "credential": entry.access_key,
+        "request_id": entry.request_id,
+    }
+
+
+def _describe(entry: Activity) -> dict[str, Any]:
+    return {
+        "who": entry.actor or entry.access_key,
+        "what": ACTIONS.get(entry.action, entry.action),
+    }
+
+
+EXTENSION = Extension(
+    *webhooks.EVENT_TYPES,
+    *webhook_steps.EVENT_TYPES,
+    *webhook_steps.WATCHES,
+    AuditSource(Owner.Kind.REQUESTER, Activity, "requester_id", _record, _describe, released=("user",)),
+)

@@ -6,20 +6,19 @@ from django.conf import settings
 from django.db.models import Model, QuerySet
 
 from marketplace import clock
-from marketplace.models import Activity, CallLog, KeyAlert, RefusedCalls
+from marketplace.models import CallLog, KeyAlert, RefusedCalls
 
 _AT_ONCE = 5_000
 
 
 def prune() -> int:
-    """Delete calls, counts and seen alerts older than the retention, activity after ten times as long."""
+    """Delete calls, counts and seen alerts older than the retention. Activity is part of the audit log."""
     if not settings.LOGS_KEPT_DAYS:
         return 0
     now, kept = clock.now(), timedelta(days=settings.LOGS_KEPT_DAYS)
     gone = delete_in_batches(CallLog.objects.filter(at__lt=now - kept))
     gone += delete_in_batches(RefusedCalls.objects.filter(day__lt=(now - kept).date()))
-    gone += delete_in_batches(KeyAlert.objects.filter(seen_at__lt=now - kept))
-    return gone + delete_in_batches(Activity.objects.filter(at__lt=now - 10 * kept))
+    return gone + delete_in_batches(KeyAlert.objects.filter(seen_at__lt=now - kept))
 
 
 def delete_in_batches(rows: QuerySet[Model]) -> int:

@@ -15,11 +15,12 @@ from django.db.models import F
 from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
+from core.audit import chain as audit
+from core.origin import Owner
 from marketplace import chaos, clock
 from marketplace.models import (
     HIT,
     AccessKey,
-    Activity,
     Batch,
     BatchTask,
     Block,
@@ -51,7 +52,7 @@ from marketplace.models import (
 _WORK = (
     *(PayoutPart, PayoutLine, Payout, YearlyLimit),
     *(Invoice, Payable, Bonus, Holding, Place, BatchTask, HIT, Batch, Template, HITType),
-    *(QualificationType, Block, Message, Letter, QueuedEvent, Queue, TokenUse, CallLog, Activity),
+    *(QualificationType, Block, Message, Letter, QueuedEvent, Queue, TokenUse, CallLog),
 )
 
 
@@ -61,6 +62,7 @@ def wipe_work() -> None:
     LedgerEntry.objects.exclude(kind=LedgerEntry.Kind.DEPOSIT).delete()
     for table in _WORK:
         table.objects.all().delete()
+    audit.empty(Owner.Kind.REQUESTER, why="emptied by test controls")
     Requester.objects.update(available_cents=F("deposited_cents"), held_cents=0, paid_cents=0, fees_cents=0)
     Worker.objects.update(
         submitted_count=0, approved_count=0, rejected_count=0, returned_count=0, abandoned_count=0

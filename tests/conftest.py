@@ -133,11 +133,14 @@ def delete_rows(style: Style, tables: list[str], **_: bool) -> list[str]:
     """
     from django.db import connection
 
+    from core.audit import triggers
+
     deletions = [
         f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables if table not in OF_THE_MODELS
     ]
     # In any order: what rows refer to is looked at when the transaction ends. SQLite takes one at a time.
-    return ["; ".join(deletions)] if connection.vendor == "postgresql" else deletions
+    statements = triggers.emptying_statements(connection.vendor, deletions)
+    return ["; ".join(statements)] if connection.vendor == "postgresql" else statements
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -50,6 +50,9 @@ _ACTIONS = {
     "worker.messaged": "wrote to workers",
     "operation.refused": "was refused by the marketplace",
     "operation.resolved": "said what became of an operation",
+    "webhook.made": "made a webhook",
+    "webhook.changed": "changed a webhook",
+    "webhook.removed": "removed a webhook",
     "endpoint.recovered": "compared a marketplace with a restored database",
 }
 
@@ -105,6 +108,19 @@ def record(
     )
     emit_action(project.pk, project.slug, action, event.subject, event.details)
     return event
+
+
+def note_webhook(hook: Any, what: str) -> None:
+    """Note in a project's log that a webhook of it was made or changed, and by whom."""
+    project = Project.objects.filter(pk=hook.owner_id).first()
+    if project is not None:
+        record(
+            project=project,
+            action=f"webhook.{what if what in ('made', 'removed') else 'changed'}",
+            subject=hook.name,
+            actor=security.actor().user,
+            details={"webhook": hook.pk, "host": hook.host, "what": what},
+        )
 
 
 class ProjectError(ActionError):

@@ -22,6 +22,7 @@ from core.sealing import seal
 from core.webhooks.events import TEST, event_types
 from core.webhooks.models import Webhook, WebhookMessage
 from core.webhooks.shapes import PURPOSE
+from core.webhooks.signals import webhook_changed
 
 #: Webhooks of one owner, and for how long the secret before signs too.
 MOST = 20
@@ -276,5 +277,6 @@ def _locked(hook: Webhook) -> Webhook:
 
 
 def _log(what: str, row: Webhook) -> None:
+    webhook_changed.send(Webhook, hook=row, what=what)
     owner = {row.owner_kind: row.owner_id}
     security.log(f"webhook.{what}", webhook=row.pk, host=row.host, **owner)

@@ -309,9 +309,11 @@ EVENTS = Grid(
         Column("words", "In words", attrgetter("words"), on_page=False),
         Column("subject", "About", attrgetter("subject"), by="subject"),
         Column("why", "Why", lambda row: row.details.get("why", "")),
-        Column("address", "From", attrgetter("address"), on_page=False),
+        Column("via", "By", lambda row: row.get_via_display(), by="via"),
+        Column("credential", "Key or token", attrgetter("credential"), on_page=False),
+        Column("address", "From", attrgetter("address"), by="address"),
     ),
-    filters=(Words("q", "About, or who"),),
+    filters=(Words("q", "About, who, address or token"),),
     order="at",
 )
 HITS = Grid(

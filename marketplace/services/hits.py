@@ -152,10 +152,9 @@ def create_hits(
         )
         for question in questions
     ]
-    fee = _fee(hits[0])
+    fee, watched = _fee(hits[0]), watches_expiry(hits[0])
     for hit in hits:
-        hit.fee_cents = fee
-        hit.expiry_watched = watches_expiry(hit)
+        hit.fee_cents, hit.expiry_watched = fee, watched
     HIT.objects.bulk_create(hits)
     cost = max_assignments * (hit_type.reward_cents + fee)
     ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit) for hit in hits], at=created)

@@ -51,7 +51,7 @@ def test_a_hit_of_which_nobody_is_told_costs_no_query_more(requester):
     without, with_events = live(plain, make_worker()), live(eventful, make_worker())
     assert not [sql for sql in without if "marketplace_queue" in sql or "marketplace_policy" in sql]
     assert len([sql for sql in with_events if "marketplace_queuedevent" in sql]) == 1
-    assert len(with_events) <= len(without) + 3, "two to lock HIT and type, one to write"
+    assert len(with_events) <= len(without) + 4, "two to lock HIT and type, one to write, one for webhooks"
     assert told() == ["AssignmentSubmitted"]
 
 

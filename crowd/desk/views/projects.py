@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.origin import Owner
 from core.projects import services
 from core.projects.models import Event, Membership, Project
 from core.projects.selectors import projects_of
@@ -21,6 +22,7 @@ from crowd.desk.forms import MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, drawn
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
 from web.access import ProjectAccess, Role, for_members, on_project
+from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.forms import FormError, run_action
 from web.pages import show, show_conflict
 from web.table_pages import respond
@@ -89,9 +91,14 @@ def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         if asked["action"] != "all":
             found = found.filter(action=asked["action"])
         if words := asked["q"]:
-            found = found.filter(Q(subject__icontains=words) | Q(actor__username__icontains=words))
-        return found
+            person = Q(actor__username__icontains=words) | Q(credential__icontains=words)
+            found = found.filter(Q(subject__icontains=words) | Q(address=words) | person)
+        return filter_by_way(found, asked["via"])
 
+    owner = Owner(Owner.Kind.PROJECT, access.project.pk)
+    if request.GET.get("format") == "jsonl":
+        asked = EVENTS.asked(request.GET, by_action, BY_WAY)
+        return stream_log(owner, rows(asked).order_by("pk"), f"{access.project.slug}-events")
     return respond(
         request,
         access,
@@ -99,9 +106,11 @@ def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         rows,
         "events.html",
         complete=_worded,
-        more_filters=(by_action,),
+        more_filters=(by_action, BY_WAY),
         file=f"{access.project.slug}-events",
         rows_as="events",
+        chain_state=chain_state(owner),
+        jsonl_address=jsonl_address(request),
     )
 
 

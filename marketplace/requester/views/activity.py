@@ -8,10 +8,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from core.origin import Owner
 from marketplace import clock
 from marketplace.models import Activity
 from marketplace.requester.access import RequesterAccess, for_requester, respond
 from marketplace.services.activity import ACTIONS
+from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 _IN_WORDS = {name: f"{words[:1].upper()}{words[1:]}" for name, words in ACTIONS.items()}
@@ -35,11 +37,13 @@ ACTIVITY = Grid(
         Column("details", "Details", attrgetter("details"), on_page=False),
         Column("user", "User", attrgetter("actor"), on_page=False),
         Column("access_key", "Access key", attrgetter("access_key"), on_page=False),
+        Column("via", "By", lambda row: row.get_via_display(), by="via"),
         Column("address", "From", attrgetter("address"), by="address"),
     ),
     filters=(
         Choices("action", "What", {"all": "Everything", **_IN_WORDS}),
         Choices("by", "Who", {"all": "Everybody", "people": "People", "keys": "Access keys"}),
+        BY_WAY,
         Words("q", "Person, key, address, or what it is about"),
     ),
     order="at",
@@ -60,8 +64,12 @@ def activity(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         if words := asked["q"]:
             person = Q(actor__icontains=words) | Q(access_key__icontains=words)
             found = found.filter(person | Q(address__icontains=words) | Q(subject__icontains=words))
-        return found
+        return filter_by_way(found, asked["via"])
 
+    owner = Owner(Owner.Kind.REQUESTER, access.requester.pk)
+    name = f"activity-{access.requester.customer_id}"
+    if request.GET.get("format") == "jsonl":
+        return stream_log(owner, rows(ACTIVITY.asked(request.GET)).order_by("pk"), name)
     return respond(
         request,
         access,
@@ -70,6 +78,8 @@ def activity(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         "activity.html",
         place="activity",
         complete=_worded,
-        file=f"activity-{access.requester.customer_id}",
+        file=name,
+        chain_state=chain_state(owner),
+        jsonl_address=jsonl_address(request),
         now=clock.now(),
     )

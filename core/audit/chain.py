@@ -1,0 +1,278 @@
+"""Sealing entries into chains in the background, and verifying that none is missing or changed.
+
+Whoever writes an entry waits for nothing: it is sealed within a minute, in the order of keys as far as they
+are committed. An entry that a long transaction commits late is sealed late; nothing is left out.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from core.audit.models import AuditChain, AuditCheckpoint, AuditLink, AuditProgress
+from core.audit.sources import AuditSource, sources
+from core.origin import Owner
+
+#: Entries of one transaction, and entries that are verified at a time.
+BATCH = 1_000
+#: So long after a key was sealed, no transaction is open any more that holds a smaller one; nightly all are
+#: looked at.
+_SETTLED = timedelta(hours=2)
+#: Entries that are older and not sealed are a fault: the timer does not run, or one came in beside it.
+UNSEALED_AFTER = timedelta(hours=26)
+
+
+def digest_of(previous: str, number: int, record: dict[str, Any]) -> str:
+    """The digest of an entry: SHA-256 of the one before, a line feed, and its record as JSON."""
+    return hashlib.sha256(f"{previous}\n{canonical({**record, 'number': number})}".encode()).hexdigest()
+
+
+def canonical(record: dict[str, Any]) -> str:
+    """JSON that is the same for the same record: sorted, without white space, ASCII."""
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def seal_all(*, everything: bool = False) -> int:
+    """Seal what is not sealed; how many entries. `everything` also looks for keys that came late."""
+    return sum(_seal_kind(source, everything=everything) for source in sources().values())
+
+
+def _pieces(rows: QuerySet[Any]) -> Iterator[list[Any]]:
+    """All rows, some in memory at a time."""
+    source = rows.iterator(chunk_size=BATCH)
+    while some := list(islice(source, BATCH)):
+        yield some
+
+
+def _seal_kind(source: AuditSource, *, everything: bool) -> int:
+    sealed, after = 0, 0
+    while keys := _seal_some(source, after, everything=everything):
+        sealed, after = sealed + len(keys), keys[-1]
+    return sealed
+
+
+@transaction.atomic
+def _seal_some(source: AuditSource, after: int, *, everything: bool) -> list[int]:
+    """Seal the next entries behind the key `after`, in their order; their keys."""
+    now = timezone.now()
+    AuditProgress.objects.get_or_create(kind=source.kind, defaults={"top_at": now})
+    progress = AuditProgress.objects.select_for_update().get(kind=source.kind)
+    floor = max(after, 0 if everything else progress.floor)
+    rows = list(_unsealed(source, floor).order_by("pk")[:BATCH])
+    chains = _chains(source.kind, {getattr(row, source.owner) for row in rows}, now)
+    links = []
+    for row in rows:
+        chain = chains[getattr(row, source.owner)]
+        chain.length += 1
+        chain.head = digest_of(chain.head, chain.length, source.record(row))
+        links.append(
+            AuditLink(
+                chain=chain,
+                number=chain.length,
+                kind=source.kind,
+                row=row.pk,
+                digest=chain.head,
+                sealed_at=now,
+            )
+        )
+    AuditLink.objects.bulk_create(links)
+    AuditChain.objects.bulk_update(chains.values(), ["length", "head"])
+    if rows and (progress.top_at < now - _SETTLED or not progress.top):
+        progress.floor, progress.top, progress.top_at = progress.top, rows[-1].pk, now
+        progress.save(update_fields=["floor", "top", "top_at"])
+    return [row.pk for row in rows]
+
+
+def _unsealed(source: AuditSource, floor: int) -> QuerySet[Any]:
+    link = AuditLink.objects.filter(kind=source.kind, row=OuterRef("pk"))
+    return source.model._default_manager.filter(~Exists(link), pk__gt=floor)
+
+
+def _chains(kind: str, owners: set[int], now: datetime) -> dict[int, AuditChain]:
+    found = {each.owner_id: each for each in AuditChain.objects.filter(kind=kind, owner_id__in=owners)}
+    for owner in owners - set(found):
+        found[owner] = AuditChain.objects.create(kind=kind, owner_id=owner, began_at=now)
+    return found
+
+
+@dataclass(slots=True)
+class ChainReport:
+    """What verifying one chain found; a chain without faults is whole."""
+
+    kind: str
+    owner_id: int
+    length: int
+    head: str
+    pruned: int = 0
+    unsealed: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+#: Faults of one chain that are listed; further ones are counted.
+_MOST_FAULTS = 20
+
+
+def verify(chain: AuditChain) -> ChainReport:
+    """Compute every digest of a chain again, from its last checkpoint on."""
+    source = sources()[chain.kind]
+    report = ChainReport(chain.kind, chain.owner_id, chain.length, chain.head)
+    start = AuditCheckpoint.objects.filter(chain=chain).order_by("-number").first()
+    expected, previous = (start.number + 1, start.digest) if start else (1, "")
+    report.pruned = start.number if start else 0
+    more = 0
+    for fault, link in _faults(source, chain, expected, previous):
+        if link is not None:
+            expected, previous = link.number + 1, link.digest
+        if fault and len(report.faults) < _MOST_FAULTS:
+            report.faults.append(fault)
+        elif fault:
+            more += 1
+    if expected - 1 != chain.length:
+        report.faults.append(f"The chain ends at {expected - 1}, and its head says {chain.length}.")
+    elif previous != chain.head:
+        report.faults.append("The last digest is not the one of the head.")
+    if more:
+        report.faults.append(f"{more} more.")
+    old = _unsealed(source, 0).filter(**{source.owner: chain.owner_id})
+    report.unsealed = old.filter(at__lt=timezone.now() - UNSEALED_AFTER).count()
+    if report.unsealed:
+        report.faults.append(f"{report.unsealed} entries of more than a day ago are not sealed.")
+    return report
+
+
+def _faults(
+    source: AuditSource, chain: AuditChain, expected: int, previous: str
+) -> Iterator[tuple[str, AuditLink | None]]:
+    """Every link of a chain with what is wrong about it, if anything is."""
+    links = AuditLink.objects.filter(chain=chain, number__gte=expected).order_by("number")
+    for some in _pieces(links):
+        rows = source.model._default_manager.in_bulk([link.row for link in some])
+        for link in some:
+            if link.number != expected:
+                yield f"Entries {expected} to {link.number - 1} are missing from the chain.", None
+            row = rows.get(link.row)
+            if row is None:
+                yield f"Entry {link.number} (row {link.row}) is missing.", link
+            elif getattr(row, source.owner) != chain.owner_id:
+                yield f"Entry {link.number} (row {link.row}) belongs to another log now.", link
+            elif (
+                link.number == expected
+                and digest_of(previous, link.number, source.record(row)) != link.digest
+            ):
+                yield f"Entry {link.number} (row {link.row}) was changed.", link
+            else:
+                yield "", link
+            expected, previous = link.number + 1, link.digest
+
+
+def chain_of(owner: Owner) -> AuditChain | None:
+    """The chain of an owner's log; None where nothing is sealed yet."""
+    return AuditChain.objects.filter(kind=owner.kind, owner_id=owner.pk).first()
+
+
+def verify_all() -> list[ChainReport]:
+    """Reports on all chains, and on logs that have entries of more than a day ago and no chain."""
+    return [verify(chain) for chain in AuditChain.objects.order_by("kind", "owner_id").iterator()]
+
+
+@transaction.atomic
+def checkpoint(chain: AuditChain, number: int, why: str) -> AuditCheckpoint | None:
+    """Say that a chain was pruned up to a number, which lets its entries up to there be deleted."""
+    link = AuditLink.objects.filter(chain=chain, number=number).first()
+    before = AuditCheckpoint.objects.filter(chain=chain).order_by("-number").first()
+    if link is None or (before is not None and before.number >= number):
+        return None
+    return AuditCheckpoint.objects.create(
+        chain=chain,
+        number=number,
+        digest=link.digest,
+        rows=number - (before.number if before else 0),
+        made_at=timezone.now(),
+        why=why[:200],
+    )
+
+
+def delete_pruned(chain: AuditChain) -> int:
+    """Delete the entries that the last checkpoint lets go, some at a time; how many."""
+    last = AuditCheckpoint.objects.filter(chain=chain).order_by("-number").first()
+    source, gone = sources()[chain.kind], 0
+    while last is not None:
+        with transaction.atomic():
+            links = AuditLink.objects.filter(chain=chain, number__lte=last.number).order_by("number")
+            some = list(links.values_list("pk", "row")[:BATCH])
+            if not some:
+                break
+            rows = source.model._base_manager.filter(pk__in=[row for _, row in some])
+            # Django's own delete is refused for these models; the trigger knows the checkpoint.
+            gone += rows._raw_delete(rows.db)  # type: ignore[attr-defined]  # not in the stubs
+            mine = AuditLink.objects.filter(pk__in=[pk for pk, _ in some])
+            mine._raw_delete(mine.db)  # type: ignore[attr-defined]  # not in the stubs
+    return gone
+
+
+def prune(before: datetime, *, why: str) -> int:
+    """Delete entries from before a time, from the beginning of each chain; how many.
+
+    The digest at the cut is kept in a checkpoint, so what is left can be verified, and how much went is seen.
+    """
+    seal_all()
+    gone = 0
+    for chain in AuditChain.objects.order_by("pk"):
+        source = sources()[chain.kind]
+        kept = source.model._default_manager.filter(at__gte=before, **{source.owner: chain.owner_id})
+        links = AuditLink.objects.filter(chain=chain)
+        first = (
+            links.filter(row__in=kept.values("pk"))
+            .order_by("number")
+            .values_list("number", flat=True)
+            .first()
+        )
+        checkpoint(chain, chain.length if first is None else first - 1, why)
+        gone += delete_pruned(chain)
+    return gone
+
+
+def empty(kind: str, *, why: str) -> int:
+    """Delete all entries of a kind of log, with checkpoints that say why: for test controls."""
+    seal_all(everything=True)
+    gone = 0
+    for chain in AuditChain.objects.filter(kind=kind).order_by("pk"):
+        checkpoint(chain, chain.length, why)
+        gone += delete_pruned(chain)
+    return gone
+
+
+def export_lines(owner: Owner, rows: QuerySet[Any] | None = None) -> Iterator[str]:
+    """The log as JSONL, in the order of its chain: the record that was digested, its digest, and words.
+
+    `rows` are those that are wanted, all without it. What is not sealed yet comes last, without a digest.
+    """
+    source = sources()[owner.kind]
+    wanted = source.model._default_manager.filter(**{source.owner: owner.pk}) if rows is None else rows
+    place = AuditLink.objects.filter(kind=owner.kind, row=OuterRef("pk")).values("number")
+    wanted = wanted.annotate(place=Subquery(place)).order_by(F("place").asc(nulls_last=True), "pk")
+    if source.related:
+        wanted = wanted.select_related(*source.related)
+    chain = chain_of(owner)
+    began = chain.began_at if chain else None
+    for some in _pieces(wanted):
+        links = {
+            link.row: link
+            for link in AuditLink.objects.filter(kind=owner.kind, row__in=[row.pk for row in some])
+        }
+        for row in some:
+            link = links.get(row.pk)
+            line: dict[str, Any] = {"record": source.record(row)}
+            if link is not None:
+                line["record"]["number"] = link.number
+                line["digest"] = link.digest
+                line["sealed_at"] = link.sealed_at.isoformat()
+                line["before_chain"] = began is not None and row.at < began
+            yield canonical(line | source.describe(row)) + "\n"
