@@ -124,7 +124,8 @@ def post(
     )
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     # A limit for the whole call: what drips in byte by byte would begin the limit of a read again each time.
-    end = threading.Timer(seconds, _hang_up, [connection])
+    is_over = threading.Event()
+    end = threading.Timer(seconds, _hang_up, [connection, is_over])
     end.daemon = True
     end.start()
     try:
@@ -140,6 +141,8 @@ def post(
             decode_content=False,
         )
         answer = connection.getresponse()
+        if is_over.is_set():  # a head that was cut off looks like one that ended
+            raise DeliveryError(f"{host[:120]} did not answer within {seconds:g} s.")
         wait = answer.headers.get("Retry-After", "")
         return Reply(answer.status, _read(answer), int(wait) if wait.isascii() and wait.isdigit() else None)
     except (HTTPError, HTTPException, OSError) as error:
@@ -149,8 +152,9 @@ def post(
         connection.close()
 
 
-def _hang_up(connection: HTTPConnection) -> None:
+def _hang_up(connection: HTTPConnection, is_over: threading.Event) -> None:
     """End a call from another thread: whatever waits for the other side there is told that it is gone."""
+    is_over.set()
     if connection.sock is not None:
         with contextlib.suppress(OSError):
             connection.sock.shutdown(socket.SHUT_RDWR)

@@ -39,12 +39,12 @@ def test_the_api_says_its_way_person_and_token(project: Project) -> None:
 
 
 def test_what_a_job_does_came_by_a_job(project: Project) -> None:
-    @handler("tests.origin")
+    @handler("test.origin")
     def note(context: JobContext) -> None:
         context.commit(lambda: record(project=project, action="stage.paused", subject="one") and None)
 
     with acting_as(lambda: Actor(address="192.0.2.7"), via=Via.PAGE):
-        job = services.enqueue(kind="tests.origin", payload={})
+        job = services.enqueue(kind="test.origin", payload={})
     runner.run(job_id=job.pk)
     assert Event.objects.get(action="stage.paused").via == Via.JOB
 
