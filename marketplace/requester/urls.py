@@ -20,8 +20,8 @@ from marketplace.requester.views import (
     review,
     schedules,
     templates,
-    workerfiles,
     webhooks,
+    workerfiles,
     workers,
 )
 
