@@ -1,19 +1,23 @@
 """People with tokens, and the client that sends them."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http.response import HttpResponseBase
-from django.test import Client
+from django.test import Client, override_settings
+from pytest_django import DjangoDbBlocker
 
 from core.api.models import Scope
 from core.api.tokens import create_token
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from core.rates import limits
+from tests.api.world import ApiWorld, make_api_world
 
 
 @dataclass
@@ -89,3 +93,17 @@ def project(owner: User) -> Project:
 def program(owner: User, project: Project) -> Program:
     """The owner's program, with every scope."""
     return program_of(owner)
+
+
+@pytest.fixture(scope="module")
+def world(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ApiWorld]:
+    """Projects with a row of every kind, made once; what is done in them is rolled back.
+
+    Its model stays out of the folder that other tests look into.
+    """
+    models = tmp_path_factory.mktemp("models")
+    with override_settings(METRIC_MODELS=models), django_db_blocker.unblock(), transaction.atomic():
+        yield make_api_world()
+        transaction.set_rollback(True)

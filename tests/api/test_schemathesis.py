@@ -8,7 +8,6 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from pytest_django import DjangoDbBlocker
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -19,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.api.conftest import program_of
-from tests.api.world import ApiWorld, make_api_world, operations
+from tests.api.world import ApiWorld, operations
 from web.api.schema import build_schema
 
 pytestmark = pytest.mark.django_db
@@ -31,14 +30,6 @@ CHECKS = [
     response_schema_conformance,
 ]
 EXAMPLES = {GenerationMode.POSITIVE: 4, GenerationMode.NEGATIVE: 2}
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker):
-    """Made once; what requests change is rolled back."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield make_api_world()
-        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +62,9 @@ def test_every_answer_is_one_that_the_schema_has(name: str, world: ApiWorld, sch
     user.is_staff = True
     user.save(update_fields=["is_staff"])
     headers = {"Authorization": f"Bearer {program_of(user).token}"}
-    operation = schema.find_operation_by_label(_label(name))
-    parts = {part: str(value) for part, value in world.values.items() if f"{{{part}}}" in operation.path}
+    found = next(each for each in operations() if each.name == name)
+    operation = schema.find_operation_by_label(f"{found.method} {found.path}")
+    parts = {part: str(value) for part, value in found.values(world.mine).items()}
     for mode, examples in EXAMPLES.items():
 
         @seed(20261125)
@@ -90,7 +82,3 @@ def test_every_answer_is_one_that_the_schema_has(name: str, world: ApiWorld, sch
                 transaction.set_rollback(True)
 
         ask()
-
-
-def _label(name: str) -> str:
-    return next(f"{each.method} {each.path}" for each in operations() if each.name == name)

@@ -1,14 +1,13 @@
 """A project with a row of every kind, for tests that try every operation of the schema."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from core.jobs.models import Job
-from core.projects.models import Project
 from tests.access.world import Place, make_people, make_place
 from web.api.schema import build_schema
 
@@ -41,10 +40,22 @@ class Operation:
         """Whether its address names a project."""
         return "{project}" in self.path
 
-    def address(self, values: dict[str, Any]) -> str:
-        """Where it is, below /api/v1, with these values."""
+    def address(self, place: Place) -> str:
+        """Where it is in a project, below /api/v1."""
+        return self.address_with(self.values(place))
+
+    def address_with(self, values: dict[str, Any]) -> str:
+        """Where it is with these values."""
         path = self.path.removeprefix("/api/v1")
         return re.sub(r"{(\w+)}", lambda part: str(values[part[1]]), path)
+
+    def values(self, place: Place) -> dict[str, Any]:
+        """Values of the parts of its address in a project."""
+        values = values_of(place)
+        for beginning, own in OWN_VALUES:
+            if re.search(beginning, self.path):
+                values |= own(place)
+        return {part: values[part] for part in re.findall(r"{(\w+)}", self.path)}
 
 
 def operations() -> Iterator[Operation]:
@@ -56,26 +67,27 @@ def operations() -> Iterator[Operation]:
 
 @dataclass
 class ApiWorld:
-    """People, and what parts of addresses are in the project `mine`, and in the neighbour's."""
+    """People, and two projects, of which the second is the neighbour's."""
 
     people: dict[str, User]
     mine: Place
     theirs: Place
-    values: dict[str, Any]
 
 
 def make_api_world() -> ApiWorld:
-    """Two projects; a new part of an address gets its value here."""
+    """Two projects with a row of every kind each."""
     people = make_people()
     members = {role: people[role] for role in ("manager", "viewer")}
     mine = make_place("mine", people["owner"], members, first=0)
     theirs = make_place("theirs", people["neighbour"], {}, first=50)
-    return ApiWorld(people, mine, theirs, values_of(mine))
+    for place in (mine, theirs):
+        Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
+    return ApiWorld(people, mine, theirs)
 
 
 def values_of(place: Place) -> dict[str, Any]:
-    """Values of all parts of addresses in a project."""
-    desk, people = place.rooms["desk"], place.rooms["people"]
+    """Values of parts that mean the same in most addresses. A new part gets its value here."""
+    desk = place.rooms["desk"]
     return {
         "project": place.project.slug,
         "stage": desk["stage"],
@@ -84,10 +96,28 @@ def values_of(place: Place) -> dict[str, Any]:
         "operation": desk["operation"],
         "endpoint": desk["endpoint"],
         "username": "viewer",
-        "link": people["pk"],
-        "job": _job_of(place.project),
+        "link": place.rooms["people"]["pk"],
+        "job": Job.objects.filter(payload__project=place.project.pk, state="queued").latest("pk").pk,
+        "corpus": place.rooms["annotation"]["corpus"],
+        "version": place.rooms["releases"]["version"],
+        "path": "README.md",
+        "name": "report.json",
     }
 
 
-def _job_of(project: Project) -> int:
-    return Job.objects.create(kind="annotation.import", payload={"project": project.pk}).pk
+Own = Callable[[Place], dict[str, Any]]
+#: Values of parts that mean something else below an address: the beginning as a pattern, and what is there.
+OWN_VALUES: tuple[tuple[str, Own], ...] = (
+    (r"/candidates/", lambda place: {"number": place.own["judgments:candidate"]["pk"]}),
+    (r"/queries/", lambda place: {"number": place.rooms["annotation"]["pk"]}),
+    (r"/query-imports/", lambda place: {"number": place.own["annotation:source"]["pk"]}),
+    (r"/evaluations/", lambda place: {"number": place.rooms["evaluations"]["number"]}),
+    (r"/stages/{stage}/answers", lambda place: {"stage": place.rooms["annotation"]["stage"]}),
+    (
+        r"/stages/{stage}/(agreement|filters|judgments|scores)",
+        lambda place: {
+            "stage": place.rooms["judgments"]["stage"],
+            "number": place.own["judgments:undo_filter"]["pk"],
+        },
+    ),
+)
