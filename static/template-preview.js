@@ -5,8 +5,8 @@
 (() => {
   const pane = document.querySelector("[data-preview]");
   const editor = document.querySelector("[data-template-form] textarea[name=html]");
-  const form = pane?.querySelector("[data-preview-form]");
-  if (!form || !editor) return;
+  const form = document.querySelector("[data-preview-form]");
+  if (!pane || !form || !editor) return;
   const part = (name) => pane.querySelector(`[data-preview-${name}]`);
   const [frame, status, problems, rows, row] = ["frame", "status", "problems", "rows", "row"].map(part);
   const PAUSE = 700;

@@ -339,7 +339,7 @@ def _address(access: RequesterAccess, kind: QualificationType) -> str:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.MANAGE, act=Action.MANAGE)
 def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Make a type."""
     form = TypeForm(request.POST if request.method == "POST" else None)
@@ -362,7 +362,7 @@ def new(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_requester
+@on_requester(look=Action.MANAGE, act=Action.MANAGE)
 def edit(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpResponse:
     """Change what may change of a type."""
     row = own_qualification(access.requester, kind)

@@ -1,0 +1,135 @@
+"""Which role may do what, address by address: what changes something, and the forms that lead there."""
+
+import contextlib
+from itertools import combinations
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import NoReverseMatch, reverse
+
+from marketplace.models import RequesterMember
+from marketplace.services import members
+from marketplace.services.members import ALLOWED, Action
+from tests.access import world as access_world
+from tests.site import world
+from tests.site.conftest import signed_in
+
+MANAGE, REVIEW, PAY, VIEW = Action.MANAGE, Action.REVIEW, Action.PAY, Action.VIEW
+#: Addresses that are posted to, by what one of which a person must be allowed.
+ACTS = {
+    (MANAGE,): """
+        new_batch batch_properties batch_hosts batch_publish batch_cancel batch_delete
+        batch_schedule batch_copy batch_rows batch_extend batch_extension_continue new_template
+        template template_copy template_delete template_preview use_sample new_qualification message
+        hit_more_time hit_more_places hit_expire hit_delete worker_grant block
+    """,
+    (REVIEW,): """
+        batch_review batch_approve_waiting approve reject approve_chosen reject_chosen approve_hit
+        approve_worker
+    """,
+    (REVIEW, PAY): "bonus",
+    (MANAGE, REVIEW): "batch_mail",
+    (PAY, MANAGE): "bonus_files worker_file_confirm worker_file_withdraw worker_file_continue",
+    (PAY,): "deposit make_payable book_results new_invoice",
+    (Action.KEYS,): "new_key see_key_alerts",
+    (Action.MEMBERS,): "set_member",
+}
+#: Pages to look at, by the same.
+LOOKS = {
+    (VIEW,): """
+        overview batches batch batch_live batch_task batch_results templates template template_look
+        hits hit review review_table review_hit review_worker work workers worker qualifications
+        letters money payables invoices members activity bonus_files worker_file worker_file_live
+    """,
+    (
+        MANAGE,
+    ): "new_batch batch_properties batch_rows batch_extend batch_schedule new_template new_qualification",
+    (REVIEW,): "batch_review",
+    (PAY,): "deposit",
+    (Action.KEYS,): "keys",
+}
+
+
+@pytest.fixture
+def addresses(lab, rosa):
+    """Every address with parts that lead to something of the lab."""
+    work = world.do(rosa, world.post(world.make_group(lab)))
+    parts = access_world.batches(lab)
+    of_hit, of_worker = {"hit_id": work.hit.hit_id}, {"worker_id": rosa.worker_id}
+    for name in [
+        "hit",
+        "hit_more_time",
+        "hit_more_places",
+        "hit_expire",
+        "hit_delete",
+        "approve_hit",
+        "review_hit",
+    ]:
+        parts[f"requester:{name}"] = of_hit
+    for name in ["worker", "worker_grant", "block", "approve_worker", "review_worker"]:
+        parts[f"requester:{name}"] = of_worker
+    for name in ["approve", "reject", "bonus", "work"]:
+        parts[f"requester:{name}"] = {"pk": work.pk}
+
+    def find(name: str) -> str:
+        given = parts.get(f"requester:{name}", {})
+        for count in range(len(given) + 1):
+            for keys in combinations(given, count):
+                chosen = {"requester": lab.customer_id, **{key: given[key] for key in keys}}
+                with contextlib.suppress(NoReverseMatch):
+                    return reverse(f"requester:{name}", kwargs=chosen)
+        raise LookupError(name)
+
+    return find
+
+
+def test_each_role_does_and_sees_what_it_is_for_and_nothing_else(lab, addresses):
+    for role in RequesterMember.Role.values:
+        user = User.objects.create_user(f"{role}-ada", password="still warm copper")
+        members.set_role(requester=lab, user=user, role=role)
+        browser = signed_in(user)
+        for table, send in ((LOOKS, browser.get), (ACTS, browser.post)):
+            for needed, names in table.items():
+                may = not ALLOWED[role].isdisjoint(needed)
+                if may and send == browser.post:
+                    # What they may do is tried by the tests of each page; here it would change the world.
+                    continue
+                for name in names.split():
+                    status = send(addresses(name)).status_code
+                    assert status == (200 if may else 404), f"{role}: {send.__name__} {name} is {status}"
+
+
+def test_every_role_is_heard_where_it_may_act(lab, addresses):
+    """Empty forms: refused in words or done, but never as if the page were not there."""
+    for role in RequesterMember.Role.values:
+        user = User.objects.create_user(f"{role}-ben", password="still warm copper")
+        members.set_role(requester=lab, user=user, role=role)
+        browser = signed_in(user)
+        for needed, names in ACTS.items():
+            if ALLOWED[role].isdisjoint(needed):
+                continue
+            for name in names.split():
+                if name.endswith(("delete", "withdraw")) or name == "batch_cancel":
+                    continue
+                status = browser.post(addresses(name)).status_code
+                assert status in {200, 302, 422}, f"{role}: {name} is {status}"
+
+
+def test_what_a_viewer_sees_has_no_buttons_that_change_anything(lab, addresses):
+    user = User.objects.create_user("vera", password="still warm copper")
+    members.set_role(requester=lab, user=user, role="viewer")
+    browser = signed_in(user)
+    for name in (
+        *("batch", "template", "hit", "work", "review_hit", "review_table", "worker", "qualifications"),
+        *("bonus_files", "worker_file"),
+    ):
+        page = browser.get(addresses(name)).content.decode()
+        forms = [
+            each.split(">")[0] for each in page.split("<form")[1:] if 'method="post"' in each.split(">")[0]
+        ]
+        left = [
+            each
+            for each in forms
+            if "logout" not in each and "sign-out" not in each and "preview" not in each
+        ]
+        assert [each for each in left if 'action="/requester/' in each or "action=" not in each] == [], name
