@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from core.money import currencies
-from distillery import env, mail, payouts
+from distillery import env, mail, payouts, sign_in
 from distillery.sealed_data import holds_sealed_values
 from distillery.version import VERSION
 
@@ -66,6 +66,10 @@ SESSION_COOKIE_AGE, SESSION_LONGEST_S = 12 * 3600, 14 * 86_400
 SECURITY_CONTACT = env.text("SECURITY_CONTACT")
 
 INSTALLED_APPS = [
+    # First, so that `distillery.admin` can take their tables out of the admin again.
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
     "distillery.apps.DistilleryConfig",
     "releases",
     "evaluations",
@@ -130,6 +134,7 @@ MIDDLEWARE = [
     "core.accounts.middleware.PasswordChangeMiddleware",
     "core.accounts.middleware.KeptFormMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "core.accounts.middleware.SignInMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -305,6 +310,23 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
     {"NAME": "core.accounts.validators.EasyPasswordValidator"},
 ]
+# Second factors, passkeys and providers, by django-allauth behind pages, limits and sessions of our own.
+SIGN_IN_PROVIDERS = sign_in.providers(env.text("SIGN_IN_PROVIDERS"))
+#: Whether those who may pay or hold keys are asked for a second factor, or need one for that.
+SECOND_FACTOR = env.choice("SECOND_FACTOR", "ask", {"off", "ask", "require"})
+#: Minutes since the last sign-in or confirmation within which keys, payees, members and payouts may change.
+REAUTHENTICATION_MINUTES = env.integer("REAUTHENTICATION_MINUTES", 15, least=1)
+ACCOUNT_ADAPTER = "core.accounts.adapters.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email"]
+ACCOUNT_RATE_LIMITS = MFA_RATE_LIMITS = False  # `core.accounts.guards` counts for all processes
+MFA_ADAPTER = "core.accounts.adapters.FactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = MFA_ALLOW_UNVERIFIED_EMAIL = MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_TOLERANCE = 1
+MFA_TOTP_ISSUER = "Distillery"
+SOCIALACCOUNT_ADAPTER = "core.accounts.adapters.ProviderAdapter"
+SOCIALACCOUNT_PROVIDERS = sign_in.library_settings(SIGN_IN_PROVIDERS)
 SESSION_ENGINE = "core.accounts.sessions"
 LOGIN_URL = "/accounts/login/"
 #: Seconds that a link to choose a new password works.

@@ -9,6 +9,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from core.accounts.devices import forget_ended
 from core.accounts.models import SignedKey
 from core.api import idempotency
 from core.api.models import ApiToken
@@ -33,6 +34,7 @@ def prune() -> int:
     now = timezone.now()
     gone = delete_in_batches(Session.objects.filter(expire_date__lt=now))
     gone += delete_in_batches(idempotency.over()) + prune_webhooks()
+    gone += delete_in_batches(forget_ended())
     if not settings.LOGS_KEPT_DAYS:
         return gone
     old = now - timedelta(days=settings.LOGS_KEPT_DAYS)

@@ -1,4 +1,4 @@
-"""What the marketplace adds to other apps: events for webhooks of requesters, activity for the audit log."""
+"""What the marketplace adds to other apps: events for webhooks, activity for the audit log, roles."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from core.extensions import Extension
 from core.origin import Owner
 from marketplace import webhook_steps, webhooks
 from marketplace.models import Activity
+from marketplace.roles import ACCOUNT_PARTS
 from marketplace.services.activity import ACTIONS
 
 
@@ -40,4 +41,5 @@ EXTENSION = Extension(
     *webhook_steps.EVENT_TYPES,
     *webhook_steps.WATCHES,
     AuditSource(Owner.Kind.REQUESTER, Activity, "requester_id", _record, _describe, released=("user",)),
+    *ACCOUNT_PARTS,
 )

@@ -14,6 +14,7 @@ class AccountsConfig(AppConfig):
         """Look at the password's state once per log-in, so that no later request needs to."""
         # The models are not loaded before.
         from core.accounts import security
+        from core.accounts.devices import note_sign_in
         from core.accounts.guards import count_failure, count_success
         from core.accounts.keptforms import forget_others
         from core.accounts.passwords import note_in_session
@@ -23,5 +24,6 @@ class AccountsConfig(AppConfig):
         user_logged_in.connect(forget_others, dispatch_uid="accounts.forget_others")
         security.connect()
         user_logged_in.connect(note_beginning, dispatch_uid="accounts.note_beginning")
+        user_logged_in.connect(note_sign_in, dispatch_uid="accounts.note_sign_in")
         user_logged_in.connect(count_success, dispatch_uid="accounts.count_success")
         user_login_failed.connect(count_failure, dispatch_uid="accounts.count_failure")

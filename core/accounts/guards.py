@@ -91,11 +91,18 @@ BY_DEVICE = Limit("device", 10)
 BY_ADDRESS = Limit("address", 50)
 INVITATIONS = Limit("invitation", 20)
 SIGN_UPS = Limit("sign-up", 60)
+#: Codes of a second factor, by the account; passkeys that open nothing, by the network address.
+FACTORS, PASSKEYS = Limit("factor", 5), Limit("passkey", 20)
+#: Links to a role that open nothing, by the network address.
+ROLE_LINKS = Limit("role-link", 20)
 #: Letters that a visitor can have sent: by the network address they come from, and by where a letter goes.
 LETTERS_FROM, LETTERS_TO = Limit("letters-from", 10), Limit("letters-to", 5)
 _FREE = {
     limit.kind: limit.free
-    for limit in (BY_NAME, BY_DEVICE, BY_ADDRESS, INVITATIONS, SIGN_UPS, LETTERS_FROM, LETTERS_TO)
+    for limit in (
+        *(BY_NAME, BY_DEVICE, BY_ADDRESS, INVITATIONS, SIGN_UPS, LETTERS_FROM, LETTERS_TO),
+        *(FACTORS, PASSKEYS, ROLE_LINKS),
+    )
 }
 
 
@@ -130,6 +137,15 @@ def count_try(*keys: str) -> None:
                 row.blocked_until = now + timedelta(seconds=seconds)
             row.last_at = now
             row.save()
+
+
+def wait_for_letter(request: HttpRequest, email: str) -> int:
+    """Count a letter that is asked for; how many seconds to wait before it may be, 0 where it goes out."""
+    keys = (address_key(LETTERS_FROM, request), LETTERS_TO.key(email.lower()))
+    if wait := seconds_to_wait(*keys):
+        return wait
+    count_try(*keys)
+    return 0
 
 
 def forget_tries(*keys: str) -> None:

@@ -144,6 +144,14 @@ def _owner(request: HttpRequest) -> int | None:
         return None
 
 
+def page_of(request: HttpRequest) -> str:
+    """The page of ours that sent a form; empty where the browser does not say, or it is none of ours."""
+    came = urlsplit(request.headers.get("Referer", ""))
+    if came.netloc != request.get_host():
+        return ""
+    return f"{came.path}?{came.query}" if came.query else came.path
+
+
 def _page(request: HttpRequest) -> str:
     """Where the form stood: the page that sent it, if it is one of ours; else the address it was sent to."""
     came = urlsplit(request.headers.get("Referer", ""))

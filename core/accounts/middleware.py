@@ -108,6 +108,7 @@ class KeptFormMiddleware:
 
     def __init__(self, get_response: Next) -> None:
         self.get_response = get_response
+        self.waiting_places = {reverse("accounts:confirm"), reverse("accounts:factors")}
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Look at the answer: does it send a form's sender to log in, or a kept form to no page?"""
@@ -122,8 +123,10 @@ class KeptFormMiddleware:
     def _posted(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if response.status_code != 302 or not keptforms.has_forms(request.path):
             return response
-        to_log_in = urlsplit(response["Location"]).path == settings.LOGIN_URL
-        if not to_log_in:
+        place = urlsplit(response["Location"]).path
+        if place in self.waiting_places:
+            return response  # the person comes back with what was kept
+        if place != settings.LOGIN_URL:
             if settings.SESSION_COOKIE_NAME in request.COOKIES:
                 keptforms.forget(request, request.path)
             return response

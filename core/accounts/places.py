@@ -31,6 +31,20 @@ class Place:
         return reverse(self.url_name)
 
 
+@dataclass(frozen=True, slots=True)
+class OwnProfile:
+    """A page where some people keep what an app knows of them, such as workers; linked from their account."""
+
+    label: str
+    url_name: str
+    is_for: Callable[[User], bool]
+
+
+def own_profile_of(user: User) -> OwnProfile | None:
+    """The page of this person, where an app has one."""
+    return next((part for part in parts_of(OwnProfile) if part.is_for(user)), None)
+
+
 def places_of(user: object) -> list[Place]:
     """The places of a person, in the order of the apps; visitors have none."""
     return [place for place in parts_of(Place) if place.is_for(user)] if isinstance(user, User) else []

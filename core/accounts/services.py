@@ -4,6 +4,9 @@ import secrets
 from collections.abc import Collection
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
@@ -11,7 +14,16 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
-from core.accounts.models import PasswordState, SignedKey
+from core.accounts.models import (
+    FactorPrompt,
+    InvitationUse,
+    PasswordLetter,
+    PasswordState,
+    ProviderGrant,
+    SignedInSession,
+    SignedKey,
+    WaitingEmail,
+)
 
 # What is kept of people's tries to sign in: by django-axes, under the user name that was typed.
 
@@ -69,6 +81,13 @@ def password_was_changed(*, user: User) -> None:
     PasswordState.objects.filter(user=user, must_change=True).update(must_change=False)
 
 
+#: Tables whose rows are about signing in alone, and go with the account.
+_PRIVATE: tuple[type[Model], ...] = (
+    *(PasswordState, SignedKey, SignedInSession, FactorPrompt, WaitingEmail, PasswordLetter),
+    *(ProviderGrant, InvitationUse, EmailAddress, Authenticator, SocialAccount),
+)
+
+
 def end_all_sessions(*, user: User, password: str) -> None:
     """End every session of a person, and every key of theirs that a program searches with.
 
@@ -78,11 +97,17 @@ def end_all_sessions(*, user: User, password: str) -> None:
     user.save(update_fields=["password"])
 
 
+def end_sessions_without_password(*, user: User) -> None:
+    """The same for a person who has none: what stands in its place is random, and is made again."""
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+
+
 def is_needed(user: User, *, besides: Collection[type[Model]] = ()) -> bool:
     """Whether the account serves something else than the tables `besides`: rights, or a row that names it."""
     if user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists():
         return True
-    private = (PasswordState, SignedKey, *besides)
+    private = (*_PRIVATE, *besides)
     return any(
         each.related_model._base_manager.filter(**{each.field.name: user}).exists()
         for each in User._meta.related_objects

@@ -8,12 +8,15 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY
+from django.contrib.auth import BACKEND_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.http import HttpRequest
 from django.utils import timezone
+
+from core.accounts import devices
+from core.accounts.models import SignedInSession
 
 #: What stored sessions call the backend of passwords, and where it is. The first was its address once, and
 #: stays the name: sessions outlive an upgrade, and hosts of two versions share them while they are restarted.
@@ -36,6 +39,13 @@ class SessionStore(db.SessionStore):
             found[BACKEND_SESSION_KEY] = _BACKEND
         return found
 
+    def cycle_key(self) -> None:
+        """Another key for the same session; the person's list of browsers goes on with it."""
+        before = self.session_key
+        super().cycle_key()
+        if before and self.get(SESSION_KEY):
+            SignedInSession.objects.filter(session_key=before).update(session_key=self.session_key)
+
     def load(self) -> dict[str, Any]:
         """The session's data; nothing where it has ended."""
         row = None
@@ -50,8 +60,9 @@ class SessionStore(db.SessionStore):
         return self.decode(row[0])
 
 
-#: When a session began, and when it was last stored again; times since the epoch.
-BEGAN, USED = "began_at", "used_at"
+#: When a session began, when it was last stored again, and when the person last showed who they are (by
+#: signing in, a password or a factor); times since the epoch.
+BEGAN, USED, CONFIRMED = "began_at", "used_at", "confirmed_at"
 #: How often a session that is used is stored again, which puts off its end.
 STORED_EVERY_S = 600
 
@@ -59,7 +70,19 @@ STORED_EVERY_S = 600
 def note_beginning(*, request: HttpRequest | None, **_: object) -> None:
     """On log-in: from now on the session's age counts."""
     if request is not None:
-        request.session[BEGAN] = request.session[USED] = int(timezone.now().timestamp())
+        now = int(timezone.now().timestamp())
+        request.session[BEGAN] = request.session[USED] = request.session[CONFIRMED] = now
+
+
+def note_confirmation(request: HttpRequest) -> None:
+    """The person has shown again who they are."""
+    request.session[CONFIRMED] = int(timezone.now().timestamp())
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """Whether that was within the minutes of REAUTHENTICATION_MINUTES."""
+    age = int(timezone.now().timestamp()) - request.session.get(CONFIRMED, 0)
+    return 0 <= age < settings.REAUTHENTICATION_MINUTES * 60
 
 
 def is_over(request: HttpRequest) -> bool:
@@ -69,6 +92,7 @@ def is_over(request: HttpRequest) -> bool:
         return True
     if now - request.session.get(USED, 0) > STORED_EVERY_S:
         request.session[USED] = now
+        devices.note_use(request)
     return False
 
 

@@ -2,10 +2,13 @@
 
 from urllib.parse import urlencode
 
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.models import Login
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, PasswordChangeView, RedirectURLMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -13,16 +16,29 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from core.accounts import keptforms, keys, passwords, services
+from core.accounts import devices, keptforms, keys, passwords, services
+from core.accounts.confirmation import confirmation_missing
 from core.accounts.forms import NewPasswordForm
 from core.accounts.places import home_of
 
 
 class LogIn(LoginView):
-    """User name and password; django-axes counts the tries."""
+    """User name and password, then a factor where the person has one; django-axes counts the tries."""
 
     template_name = "accounts/login.html"
     redirect_authenticated_user = True
+
+    def get_context_data(self, **kwargs: object) -> dict[str, object]:
+        """The providers that one can sign in by."""
+        return super().get_context_data(providers=settings.SIGN_IN_PROVIDERS, **kwargs)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """The password is right: on to the factor, or in."""
+        user = form.get_user()
+        credentials = {"username": user.get_username()}
+        login = Login(user=user, redirect_url=self.get_redirect_url() or None)
+        answer: HttpResponse = perform_password_login(self.request, credentials, login)
+        return answer
 
 
 class ChangePassword(RedirectURLMixin, PasswordChangeView):
@@ -49,6 +65,7 @@ class ChangePassword(RedirectURLMixin, PasswordChangeView):
         assert isinstance(self.request.user, User)
         services.password_was_changed(user=self.request.user)
         passwords.forget(self.request)
+        devices.end_other_devices(user=self.request.user, request=self.request)
         messages.success(self.request, "Your new password is set.")
         return response
 
@@ -70,13 +87,20 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
     """End all other sessions of this person, who types the password again; this one goes on."""
     user, password = request.user, request.POST.get("password", "")
     assert isinstance(user, User)
-    if authenticate(request, username=user.get_username(), password=password) != user:
+    back = "accounts:sessions" if request.POST.get("from") == "sessions" else "accounts:password_change"
+    if not user.has_usable_password():
+        if away := confirmation_missing(request):
+            return away
+        services.end_sessions_without_password(user=user)
+    elif authenticate(request, username=user.get_username(), password=password) != user:
         messages.error(request, "This is not your password. All sessions go on.")
+        return redirect(back)
     else:
         services.end_all_sessions(user=user, password=password)
-        update_session_auth_hash(request, user)
-        messages.success(request, "You are signed out everywhere else, and your search keys have ended.")
-    return redirect("accounts:password_change")
+    update_session_auth_hash(request, user)
+    devices.end_other_devices(user=user, request=request)
+    messages.success(request, "You are signed out everywhere else, and your search keys have ended.")
+    return redirect(back)
 
 
 @require_POST

@@ -1,8 +1,10 @@
-"""What notices add to other apps: rules about jobs and webhooks, and types of events for webhooks."""
+"""What notices add to other apps: rules about jobs and webhooks, types of events, and letters to accounts."""
 
+from core.accounts.letters import LetterSender
 from core.extensions import Extension
+from core.notices.account_letters import plan_letter
 from core.notices.conditions import RULE
 from core.notices.webhook_events import EVENT_TYPES
 from core.notices.webhook_rule import WEBHOOK_RULE
 
-EXTENSION = Extension(RULE, WEBHOOK_RULE, *EVENT_TYPES)
+EXTENSION = Extension(RULE, WEBHOOK_RULE, *EVENT_TYPES, LetterSender(plan_letter))

@@ -1,8 +1,13 @@
-"""The app's two timers. They are apart: a mail server that hangs holds up no look."""
+"""The app's two timers, and letters to accounts. A mail server that hangs holds up no look."""
+
+from datetime import timedelta
 
 from celery import shared_task
 from django.utils import timezone
 
+from core.jobs.context import JobContext
+from core.jobs.registry import handler
+from core.notices import account_letters
 from core.notices.conditions import look
 from core.notices.letters import post_office
 
@@ -17,3 +22,9 @@ def look_task() -> None:
 def deliver_task() -> None:
     """Send the letters that wait."""
     post_office().deliver(timezone.now())
+
+
+@handler(account_letters.KIND, longest=timedelta(hours=1))
+def send_account_letter(context: JobContext) -> None:
+    """A letter to a person with an account."""
+    account_letters.send_letter(context.payload["letter"])

@@ -1,4 +1,4 @@
-"""What projects add to the audit log: their events."""
+"""What projects add to other apps: their events to the audit log, their roles to accounts."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from core.audit.sources import AuditSource, moment
 from core.extensions import Extension
 from core.origin import Owner
 from core.projects.models import Event
+from core.projects.roles import ACCOUNT_PARTS
 
 
 def _record(event: Event) -> dict[str, Any]:
@@ -35,5 +36,6 @@ def _describe(event: Event) -> dict[str, Any]:
 
 
 EXTENSION = Extension(
-    AuditSource(Owner.Kind.PROJECT, Event, "project_id", _record, _describe, related=("actor",))
+    AuditSource(Owner.Kind.PROJECT, Event, "project_id", _record, _describe, related=("actor",)),
+    *ACCOUNT_PARTS,
 )

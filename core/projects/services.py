@@ -25,6 +25,7 @@ _ACTIONS = {
     "project.budget": "set the project's budget",
     "member.set": "set a member's role",
     "member.removed": "removed a member",
+    "owner.changed": "handed the project over",
     "stage.created": "made a stage",
     "stage.changed": "changed a stage",
     "stage.opened": "opened a stage",
@@ -258,6 +259,25 @@ def remove_member(*, project: Project, user: Any, actor: Any = None) -> None:
     if Membership.objects.filter(project=project, user=user).delete()[0]:
         record(project=project, action="member.removed", subject=user.get_username(), actor=actor)
         security.log("member.removed", project=project.slug, subject=user.get_username())
+
+
+@transaction.atomic
+def hand_over(*, project: Project, before: Any, after: Any) -> None:
+    """Make a member the owner in place of another, who becomes a manager. The member said yes to it."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    owners = Membership.objects.filter(project=project, user=before, role=Membership.Role.OWNER)
+    if not before.is_superuser and not owners.exists():
+        raise ProjectError(f"{before.get_username()} does not own this project any more.")
+    Membership.objects.update_or_create(project=project, user=after, defaults={"role": Membership.Role.OWNER})
+    owners.update(role=Membership.Role.MANAGER)
+    record(
+        project=project,
+        action="owner.changed",
+        subject=after.get_username(),
+        actor=before,
+        details={"from": before.get_username()},
+    )
+    security.log("owner.changed", project=project.slug, subject=after.get_username())
 
 
 def _keep_an_owner(project: Project, user: Any) -> None:

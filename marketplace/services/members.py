@@ -4,7 +4,7 @@ One question has one answer, for pages, services and programs alike:
 
     may(user, requester, Action.REVIEW)
 
-Staff and owners may do everything; what touches real money is for staff besides (`people.may_book`).
+Staff and owners may do everything; what touches real money is for staff besides (`may_book`).
 """
 
 from enum import StrEnum

@@ -153,15 +153,22 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("people", LOOK, "account"): "own",
     ("people", FORM, "site desk"): "own_texts",
     ("join", LOOK, "everybody"): "text",
-    ("accounts", FORM, "account"): "password_change home",
-    ("accounts", LOOK, "account"): "kept_form",
-    ("accounts", FORM, "everybody"): "login",
+    ("accounts", LOOK, "account"): "kept_form factors profile sessions",
+    ("accounts", FORM, "account"): """
+        password_change home confirm factor_prompt new_app new_passkey recovery_codes
+    """,
+    ("accounts", FORM, "everybody"): "login passkey",
+    ("", FORM, "everybody"): "account_login mfa_authenticate",
     ("accounts", ACT, "everybody"): "logout",
     ("examples", LOOK, "everybody"): "answer",
     ("examples", ACT, "account"): "tour",
     ("", LOOK, "everybody"): "health security",
     ("api", LOOK, "everybody"): "reference",
-    ("accounts", ACT, "account"): "sign_out_everywhere end_key",
+    ("accounts", ACT, "account"): """
+        sign_out_everywhere end_key set_name set_email remove_email end_session remove_factor
+        disconnect answer_offer
+    """,
+    ("accounts", ACT, "site desk"): "invite revoke_invitation offer_ownership",
 }
 
 RULES = {
@@ -173,7 +180,8 @@ RULES = {
 #: Pages that only lead to another one.
 LEADING = {
     "annotation:following", "desk:queue", "releases:build", "releases:check_job", "accounts:home",
-    "accounts:login", "site:accept", "site:preview_by_query", "site:continue",
+    "accounts:login", "account_login", "mfa_authenticate", "site:accept", "site:preview_by_query",
+    "site:continue",
 }  # fmt: skip
 
 #: Downloads, of which the event log has a line, and pages that hand out a key, which the list of keys
@@ -204,6 +212,11 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "requester:controls": (404, 404),
     "requester:no_faults": (404, 404),
     "requester:advance": (404, 404),
+    "accounts:confirm_email": (404, 404),
+    "accounts:invitation": (404, 404),
+    "accounts:connect": (405, 404),
+    "openid_connect_login": (404, 405),
+    "openid_connect_callback": (404, 405),
     "site:signup": (403, 403),
     "site:invitation": (404, 404),
     "site:confirm_email": (404, 404),

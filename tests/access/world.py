@@ -411,6 +411,12 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "site:request_qualification": asked,
         "worker-api-test": {"request_id": "none"},
         "examples": {"number": 1},
+        "accounts": {
+            **{"kind": "requester", "target": lab.customer_id, "pk": 1},
+            **{"token": "none", "provider_id": "none"},
+        },
+        "openid_connect_login": {"provider_id": "none"},
+        "openid_connect_callback": {"provider_id": "none"},
         "site:reply": {"message": message.pk},
         "requester": {
             **answered,

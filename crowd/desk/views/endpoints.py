@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
 from core.accounts import security
+from core.accounts.confirmation import confirmed
 from core.money.amounts import dollars
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
@@ -37,6 +38,7 @@ def _for_staff(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
     return guarded
 
 
+@confirmed
 @_for_staff
 def add(request: HttpRequest) -> HttpResponse:
     """Add a marketplace or panel."""

@@ -11,6 +11,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.accounts.confirmation import confirmed
+from core.accounts.membership_views import members_panel
 from core.origin import Owner
 from core.projects import services
 from core.projects.models import Event, Membership, Project
@@ -175,10 +177,12 @@ def members(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         file=f"{access.project.slug}-members",
         rows_as="members",
         form=MemberForm(),
+        **members_panel(request, "project", access.project.slug),
     )
 
 
 @require_POST
+@confirmed
 @on_project(Role.OWNER)
 def set_member(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Bring somebody in, or give them another role."""
@@ -203,6 +207,7 @@ def set_member(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 @require_POST
+@confirmed
 @on_project(Role.OWNER)
 def remove_member(request: HttpRequest, access: ProjectAccess, *, user: int) -> HttpResponse:
     """Take somebody out."""

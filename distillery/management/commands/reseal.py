@@ -3,9 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.db.models import Model
 
+from core.accounts.adapters import SEALED_FOR
+from core.accounts.factors import sealed_secrets
 from core.sealing import seal, unseal
 from core.sealing.models import Canary
 from distillery.canary import SEALED, place_canary
@@ -46,6 +50,7 @@ class Command(BaseCommand):
                 unchanged = model._default_manager.filter(**{"pk": pk, field: sealed})
                 done += unchanged.update(**{field: seal(secret, purpose=purpose)})
             self.stdout.write(f"{model._meta.verbose_name_plural}: {done} sealed with the present key")
+        unreadable += self._reseal_factors(forget_lost=options["forget_lost"])
         if options["forget_lost"]:
             Canary.objects.filter(value_sealed="").delete()
             place_canary()
@@ -55,6 +60,31 @@ class Command(BaseCommand):
                 "SECRET_KEY_FALLBACKS and run this again. If it is lost: `manage.py reseal --forget-lost`."
             )
         self.stdout.write("SECRET_KEY_FALLBACKS is not needed for stored secrets any more.")
+
+    def _reseal_factors(self, *, forget_lost: bool) -> int:
+        """Secrets of second factors lie in the data of their rows; how many could not be read."""
+        done = lost = 0
+        for pk in Authenticator.objects.order_by("pk").values_list("pk", flat=True):
+            with transaction.atomic():
+                row = Authenticator.objects.select_for_update().filter(pk=pk).first()
+                sealed = sealed_secrets(row) if row is not None else {}
+                opened = {name: unseal(value, purpose=SEALED_FOR) for name, value in sealed.items()}
+                if row is None or not sealed:
+                    continue
+                if all(opened.values()):
+                    row.data |= {
+                        name: seal(value or "", purpose=SEALED_FOR) for name, value in opened.items()
+                    }
+                    row.save(update_fields=["data"])
+                    done += 1
+                elif forget_lost:
+                    self.stderr.write(f"{row.type} of user {row.user_id}: removed; set it up again.")
+                    row.delete()
+                else:
+                    lost += 1
+                    self.stderr.write(f"{row.type} of user {row.user_id}: sealed with an unknown key.")
+        self.stdout.write(f"second factors: {done} sealed with the present key")
+        return lost
 
 
 def _rows(model: type[Model], field: str) -> Any:

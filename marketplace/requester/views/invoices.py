@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
+from core.accounts.confirmation import needs_factor
 from core.files.cells import plain
 from core.money.amounts import dollars
 from marketplace import clock
@@ -39,6 +40,7 @@ INVOICES = Grid(
 
 
 @require_safe
+@needs_factor
 @for_requester
 def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The invoices, the latest first."""
@@ -60,6 +62,7 @@ def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs_factor
 @on_requester(look=Action.PAY, act=Action.PAY)
 def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Choose a period, look at what it comes to, issue the invoice."""
@@ -105,6 +108,7 @@ def _invoice(access: RequesterAccess, number: int) -> Invoice:
 
 
 @require_safe
+@needs_factor
 @for_requester
 def invoice(request: HttpRequest, access: RequesterAccess, invoice: int) -> HttpResponseBase:
     """One invoice, as it is printed; with `?format=csv` its lines as a file."""

@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.accounts.confirmation import confirmed, needs_factor
 from core.money.fees import PROFILES
 from marketplace import clock
 from marketplace.errors import Refusal
@@ -119,6 +120,7 @@ KEYS = Grid(
 
 @require_safe
 @never_cache
+@needs_factor
 @on_requester(look=Action.KEYS, act=Action.KEYS)
 def keys(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The keys; a secret is shown on the first look after its key was made, and never again."""
@@ -167,6 +169,7 @@ def show_secret_once(request: HttpRequest, key: AccessKey) -> None:
 
 
 @require_POST
+@confirmed
 @on_requester(look=Action.KEYS, act=Action.KEYS)
 def new_key(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Make a key; the others end when the form says so."""
@@ -190,6 +193,7 @@ def new_key(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 @require_POST
+@needs_factor
 @on_requester(look=Action.KEYS, act=Action.KEYS)
 def see_alerts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Close the alerts that the page showed; newer ones stay open."""
@@ -201,6 +205,7 @@ def see_alerts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 
 
 @require_POST
+@confirmed
 @on_requester(look=Action.KEYS, act=Action.KEYS)
 def end_key(request: HttpRequest, access: RequesterAccess, key: int) -> HttpResponse:
     """End one key, at once or later; from then on calls signed with it are refused."""

@@ -7,6 +7,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from core.accounts.confirmation import confirmed
+from core.accounts.membership_views import members_panel
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, show
 from marketplace.services import members as services
 from marketplace.services.members import Action, members_of
@@ -40,10 +42,12 @@ def members(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         place=PLACE,
         members=members_of(access.requester),
         form=MemberForm(),
+        **members_panel(request, "requester", access.requester.customer_id),
     )
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.MEMBERS)
 def set_member(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Bring somebody in who has an account, or give them another role."""
@@ -60,6 +64,7 @@ def set_member(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.VIEW)
 def remove_member(request: HttpRequest, access: RequesterAccess, *, user: int) -> HttpResponse:
     """Take somebody out; anybody may leave."""

@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
+from core.accounts.confirmation import needs_factor
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import LedgerEntry
@@ -46,6 +47,7 @@ STATEMENT = Grid(
 
 
 @require_safe
+@needs_factor
 @for_requester
 def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Every movement, the latest first, and the last thirty days as bars."""
@@ -75,6 +77,7 @@ def statement(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs_factor
 @on_requester(look=Action.PAY, act=Action.PAY)
 def deposit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Book money that came in: play money by its owner, real money by staff."""

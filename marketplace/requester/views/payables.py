@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
+from core.accounts.confirmation import confirmed, needs_factor
 from core.files.cells import csv_line_writer, plain
 from core.money.amounts import dollars
 from marketplace import clock
@@ -94,6 +95,7 @@ _SUMS = ("reward_count", "rewards_cents", "bonus_count", "bonuses_cents", "total
 
 
 @require_safe
+@needs_factor
 @for_requester
 def payables(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """The reports, the latest first, and what no report has yet."""
@@ -125,6 +127,7 @@ def payables(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 
 @require_POST
+@needs_factor
 @on_requester(act=Action.PAY)
 def make_payable(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Put all payments that no report has into a new one."""
@@ -155,6 +158,7 @@ def _report(access: RequesterAccess, number: int) -> Payable:
 
 
 @require_safe
+@needs_factor
 @for_requester
 def payable(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponseBase:
     """One report: its workers, and the file for the finance office with a line of totals at its end."""
@@ -211,6 +215,7 @@ def _totals(report: Payable) -> Iterator[str]:
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.PAY)
 def pay_out(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
     """Note that a report was paid out."""

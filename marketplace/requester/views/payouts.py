@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from core.accounts.confirmation import confirmed, needs_factor
 from marketplace import clock
 from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
@@ -106,6 +107,7 @@ def _report(access: RequesterAccess, number: int) -> Payable:
 
 
 @require_safe
+@needs_factor
 @for_requester
 def report_payouts(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponseBase:
     """What is owed by a report and those before it, by way and by person, and the files made of it."""
@@ -148,6 +150,7 @@ def _ways(claims: list[Claim]) -> list[Way]:
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.PAY)
 def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
     """Make the file of a way; pressed twice it is the same one."""
@@ -206,6 +209,7 @@ LINES = Grid(
 
 
 @require_safe
+@needs_factor
 @for_requester
 def payouts(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """All payout files, and the form for results."""
@@ -235,6 +239,7 @@ def _payout(access: RequesterAccess, number: int) -> Payout:
 
 
 @require_safe
+@needs_factor
 @for_requester
 def payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponseBase:
     """One file: its lines and what became of them."""
@@ -260,6 +265,7 @@ def payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpRe
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.PAY)
 def payout_file(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
     """The file for the service, which is marked as sent before it leaves."""
@@ -276,6 +282,7 @@ def payout_file(request: HttpRequest, access: RequesterAccess, payout: int) -> H
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.PAY)
 def payout_paid(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
     """Everything in a file that is on its way has arrived."""
@@ -289,6 +296,7 @@ def payout_paid(request: HttpRequest, access: RequesterAccess, payout: int) -> H
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.PAY)
 def withdraw_payout(request: HttpRequest, access: RequesterAccess, payout: int) -> HttpResponse:
     """Take a file back that was never downloaded."""
@@ -302,6 +310,7 @@ def withdraw_payout(request: HttpRequest, access: RequesterAccess, payout: int) 
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.PAY)
 def book_results(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Book what a service says of lines: the whole table, or nothing of it."""
@@ -356,6 +365,7 @@ YEARS = Grid(
 
 
 @require_safe
+@needs_factor
 @for_requester
 def paid_people(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     """Sums per person and calendar year, over all requesters with real money; for staff."""
@@ -414,6 +424,7 @@ def _decider(row: YearlyLimit | None) -> str:
 
 
 @require_POST
+@confirmed
 @on_requester(act=Action.PAY)
 def release_payments(request: HttpRequest, access: RequesterAccess, worker_id: str) -> HttpResponse:
     """Pay a held person for the rest of the year, for a reason."""

@@ -52,15 +52,6 @@ class EmailForm(forms.Form):
         return password
 
 
-def wait_for_letter(request: HttpRequest, email: str) -> int:
-    """Count a letter that is asked for; how many seconds to wait before it may be, 0 where it goes out."""
-    keys = (guards.address_key(guards.LETTERS_FROM, request), guards.LETTERS_TO.key(email.lower()))
-    if wait := guards.seconds_to_wait(*keys):
-        return wait
-    guards.count_try(*keys)
-    return 0
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @sensitive_post_parameters("password")
@@ -70,7 +61,7 @@ def email(request: HttpRequest, worker: Worker) -> HttpResponse:
     form = EmailForm(request.POST or None, request=request)
     if form.is_valid():
         address = form.cleaned_data["email"]
-        if wait := wait_for_letter(request, address):
+        if wait := guards.wait_for_letter(request, address):
             return too_many(request, wait)
         try:
             contact.ask_to_confirm(worker=worker, email=address, base=site_url(request))

@@ -24,7 +24,6 @@ from marketplace.services.payees import payee_of
 from marketplace.services.people import invitation_for
 from marketplace.site.access import current_worker, for_workers, join, page
 from marketplace.site.forms import COUNTRIES, CountryForm, JoinForm, ProfileForm, SignUpForm
-from marketplace.site.views.addresses import wait_for_letter
 from marketplace.taskpages import site_url
 
 
@@ -85,7 +84,7 @@ def _sign_up(request: HttpRequest, *, invitation_token: str | None) -> HttpRespo
 def _ask_to_confirm(request: HttpRequest, email: str) -> None:
     """Send the link to an address given at sign-up; where too many went there, the profile can ask later."""
     worker = current_worker(request)
-    if not email or worker is None or wait_for_letter(request, email):
+    if not email or worker is None or guards.wait_for_letter(request, email):
         return
     with suppress(Refusal):
         ask_to_confirm(worker=worker, email=email, base=site_url(request))

@@ -17,7 +17,6 @@ from core.accounts.forms import new_password_fields
 from core.accounts.middleware import too_many
 from marketplace.services.contact import ask_for_password
 from marketplace.site.forms import AddressField
-from marketplace.site.views.addresses import wait_for_letter
 from marketplace.taskpages import site_url
 
 
@@ -47,7 +46,7 @@ class AskForPassword(PasswordResetView):
     def form_valid(self, form: AskForm) -> HttpResponse:  # type: ignore[override]
         """Have the letter sent, unless too many were asked for."""
         email = form.cleaned_data["email"]
-        if wait := wait_for_letter(self.request, email):
+        if wait := guards.wait_for_letter(self.request, email):
             return too_many(self.request, wait)
         if settings.NOTICES_BY_EMAIL:
             ask_for_password(email=email, base=site_url(self.request))

@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from core.accounts.confirmation import confirmed_without_factor
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import PayeeDetails, PayMethod, Worker
@@ -64,6 +65,7 @@ class PayeeForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @sensitive_post_parameters()
+@confirmed_without_factor
 @for_workers
 def payment(request: HttpRequest, worker: Worker) -> HttpResponse:
     """How the worker is paid now, what waits for a link, and the form of the method that they choose."""

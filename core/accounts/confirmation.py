@@ -1,0 +1,91 @@
+"""What stands before keys, payees, members and money: a second factor where one is required, and a person
+who has shown lately who they are.
+
+    @require_POST
+    @confirmed                     # signed in or confirmed within REAUTHENTICATION_MINUTES
+    @on_requester(act=Action.PAY)
+    def make_payout(...)
+
+    @needs_factor                  # with SECOND_FACTOR=require: nothing of it without a factor
+    @on_requester()
+    def statement(...)
+
+Both are for people with a session. Programs that sign their calls or bring a token never come by here.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from core.accounts import keptforms, sessions
+from core.accounts.trust import has_factor, is_required
+
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+
+
+def confirmed(view: View) -> View:
+    """The view is asked by a person who lately showed who they are; others show it first, and go on."""
+    return _guarded(view, lambda request: factor_missing(request) or confirmation_missing(request))
+
+
+def confirmed_without_factor(view: View) -> View:
+    """The same for people of whom no factor is asked, such as workers."""
+    return _guarded(view, confirmation_missing)
+
+
+def needs_factor(view: View) -> View:
+    """The view is asked by a person with a second factor, where the operator requires one."""
+    return _guarded(view, factor_missing)
+
+
+def _guarded(view: View, missing: Callable[[HttpRequest], HttpResponse | None]) -> View:
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **parts: Any) -> HttpResponseBase:
+        # Visitors are sent to log-in by the view itself.
+        away = missing(request) if request.user.is_authenticated else None
+        return away or view(request, *args, **parts)
+
+    return cast(View, guarded)
+
+
+def confirmation_missing(request: HttpRequest) -> HttpResponse | None:
+    """Where somebody confirms who they are, with the way back; None where they did so lately."""
+    if sessions.is_confirmed(request):
+        return None
+    back = _way_back(request)
+    if request.method == "POST":
+        messages.info(request, "Nothing was changed yet. Confirm that it is you, then send it again.")
+    return HttpResponseRedirect(f"{reverse('accounts:confirm')}?{urlencode({'next': back})}")
+
+
+def factor_missing(request: HttpRequest) -> HttpResponse | None:
+    """Where somebody sets up the factor that is required; None where they have one, or none is required."""
+    assert isinstance(request.user, User)
+    if not is_required() or has_factor(request.user):
+        return None
+    messages.warning(
+        request, "Money, keys and members need a second factor here. Nothing was changed. Set one up first."
+    )
+    return HttpResponseRedirect(f"{reverse('accounts:factors')}?{urlencode({'next': _way_back(request)})}")
+
+
+def safe_next(request: HttpRequest) -> str:
+    """The address of ours that the request wants to go on to; empty for none, and for those of others."""
+    wanted = request.POST.get("next", "") or request.GET.get("next", "")
+    ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if ours else ""
+
+
+def _way_back(request: HttpRequest) -> str:
+    """The page itself; for a form the page on which it stood, with what was typed where that is kept."""
+    if request.method in ("GET", "HEAD"):
+        return request.get_full_path()
+    return keptforms.keep(request) or keptforms.page_of(request) or reverse("accounts:home")
