@@ -121,7 +121,7 @@ MIDDLEWARE = [
     else "marketplace.protocol.endpoint.ProtocolMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "web.api.middleware.ApiMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "distillery.staticfiles.StaticFilesMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "distillery.middleware.HeadersMiddleware",
@@ -468,6 +468,8 @@ API_REQUESTS_PER_SECOND = env.integer("API_REQUESTS_PER_SECOND", 100)
 MARKETPLACE_COUNTRY_DAYS = env.integer("MARKETPLACE_COUNTRY_DAYS", 30)
 # Days for which digests of addresses and browsers, and counts of how work was done, are kept; 0: none are.
 TRACES_KEPT_DAYS = env.integer("TRACES_KEPT_DAYS", 180)
+#: Storage of task pages (local storage, cookies) that no page changed for so long goes; 0 keeps it for ever.
+PAGE_STORAGE_KEPT_DAYS = env.integer("PAGE_STORAGE_KEPT_DAYS", 365)
 # Seconds below which reviewers are told that an answer came fast, whatever is usual.
 HINTS_LEAST_SECONDS = env.integer("HINTS_LEAST_SECONDS", 3)
 # A file of MaxMind's format (.mmdb) that has the countries of network addresses; empty: none.

@@ -24,6 +24,7 @@ from marketplace.models import (
     LedgerEntry,
     Letter,
     Message,
+    PageStorage,
     PayeeDetails,
     PayoutLine,
     QualificationGrant,
@@ -280,6 +281,12 @@ TABLES = (
             "pastes": "pastes",
             "pasted_characters": "pasted_characters",
         },
+    ),
+    Table(
+        "page_storage",
+        "What task pages of requesters keep for you from task to task: local storage and cookies, as JSON.",
+        lambda worker: PageStorage.objects.filter(worker=worker).order_by("pk"),
+        {"requester": "requester__name", "values": "values", "changed_at": "changed_at"},
     ),
     Table(
         "sign_ins",

@@ -15,6 +15,7 @@ from marketplace.retention import prune
 from marketplace.services import accesskeys, contact
 from marketplace.services.account_closure import forget_payment_notes
 from marketplace.services.digests import send_digests
+from marketplace.services.pagestorage import forget_page_storage
 from marketplace.services.traces import compare_answers, forget_traces
 from marketplace.sweep import sweep
 from marketplace.topics import delivery
@@ -53,6 +54,7 @@ def nightly() -> None:
     forget_traces()
     delivery.forget_old(clock.now())
     uploads.forget_orphans()
+    forget_page_storage()
     day = f"{clock.now():%Y-%m-%d}"
     enqueue(kind=ledger.AUDIT, payload={"day": day}, effect=f"ledger-audit:{day}")
 

@@ -3,5 +3,8 @@
 
 (() => {
   const [arrival] = performance.getEntriesByType("navigation");
-  if (!arrival || arrival.type !== "back_forward") document.getElementById("handover").submit();
+  if (arrival && arrival.type === "back_forward") return;
+  const goOn = () => document.getElementById("handover").submit();
+  if (navigator.onLine) goOn();
+  else window.addEventListener("online", goOn, { once: true });
 })();

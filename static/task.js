@@ -74,6 +74,8 @@
   let since = 0;
   let busy = false;
   let sending = false;
+  let unreachable = false;
+  let held = null;
 
   function fields() {
     const now = new Map([["|shortcuts", keys.checked ? "on" : "off"]]);
@@ -111,6 +113,7 @@
         keepalive: last === true && body.length < 60_000,
         credentials: "omit",
       });
+      unreachable = answer.status >= 500;
       if (answer.ok) {
         const { send_all: all } = await answer.json().catch(() => ({}));
         kept = all ? new Map() : now;
@@ -121,7 +124,8 @@
         kept = now;
       } else throw new Error();
     } catch {
-      say("Not saved yet; trying again.", true);
+      unreachable = true;
+      say(held ? OFFLINE : "Not saved yet; trying again.", true);
       setTimeout(later, 5000);
     }
     busy = false;
@@ -141,7 +145,27 @@
   });
   window.addEventListener("pagehide", () => save(true));
   window.addEventListener("pageshow", () => { sending = false; });
-  form.addEventListener("submit", () => {
+  // Sent without a line, the answer would be replaced by a page of the browser: it is held until there is one.
+  const OFFLINE = "There is no connection. Your answer stays here and is sent as soon as the connection is back.";
+  async function probe() {
+    if (!held || !navigator.onLine) return;
+    await save();
+    if (!held || unreachable) return;
+    const { submitter } = held;
+    held = null;
+    form.requestSubmit(submitter);
+  }
+  window.addEventListener("online", probe);
+  setInterval(probe, 4000);
+
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.draft && (!navigator.onLine || unreachable)) {
+      event.preventDefault();
+      held = { submitter: event.submitter };
+      say(OFFLINE, true);
+      probe();
+      return;
+    }
     form.elements.telemetry.value = JSON.stringify(telemetry());
     sending = true;
     clearTimeout(timer);

@@ -25,6 +25,7 @@ from marketplace.models.people import (
     TokenUse,
     Worker,
 )
+from marketplace.models.storage import PageStorage
 from marketplace.models.topics import SigningKey, Subscription, Topic, TopicDelivery
 from marketplace.models.traces import Likeness, WorkerTrace, WorkTrace
 from marketplace.models.uploads import UploadedFile
@@ -67,6 +68,7 @@ __all__ = [
     "Letter",
     "Likeness",
     "Message",
+    "PageStorage",
     "PayMethod",
     "Payable",
     "PayeeDetails",

@@ -23,6 +23,7 @@ from marketplace.models import (
     LedgerEntry,
     Letter,
     Message,
+    PageStorage,
     PayeeDetails,
     PayoutLine,
     QualificationRequest,
@@ -168,7 +169,7 @@ def _end(holding: Holding) -> None:
 def _erase_words(worker: Worker) -> None:
     """What was said to the worker, and what they said beside their work."""
     Message.objects.filter(worker=worker).delete()
-    for table in (Contact, CountryChange, WorkerTrace):
+    for table in (Contact, CountryChange, WorkerTrace, PageStorage):
         table._default_manager.filter(worker=worker).delete()
     WorkTrace.objects.filter(holding__worker=worker).delete()
     Letter.objects.filter(worker=worker).update(subject="", body="")

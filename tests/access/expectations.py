@@ -118,7 +118,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         email profile inbox accept qualification_test rate contact reply close payment digest country
     """,
     ("site", ACT, "worker"): """
-        remove_email return request_qualification ask accept_next export forget_payment attention
+        remove_email return request_qualification ask accept_next export forget_payment attention keep_storage
     """,
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """
