@@ -1,52 +1,50 @@
 """Pages of requesters' HTML: changed to work here, and confined so that they can do no harm."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import unescape
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.templatetags.static import static
 from django.utils.html import escape
 
+from marketplace import crowdelements
+from marketplace.crowdelements import FORMS, blank_comments
 from marketplace.loopback import anywhere
 
 # Task pages as they are served: scripts that they know from MTurk come from here, forms go to us.
 #
-# Pages written for MTurk load two scripts of Amazon's. This installation has its own, written again, under
+# Pages written for MTurk load scripts of Amazon's. This installation has its own, written again, under
 # `static/html/`. The page gets them, and a form where it relies on the marketplace to have one, without any
 # other change of its text.
+
+#: What people without script see of a crowd form, which is drawn by script alone.
+NEEDS_SCRIPT = (
+    '<noscript><p role="alert" style="margin:1em;padding:1em;border:2px solid #a1282b;'
+    'font:16px/1.5 sans-serif">'
+    "This task is drawn by JavaScript, which is switched off in your browser. Switch it on and load the page "
+    "again, or return the HIT.</p></noscript>"
+)
 
 #: Script of Amazon's, in small letters → ours.
 OURS = {
     "externalhit_v1.js": "html/external-hit.js",
     "crowd-html-elements.js": "html/crowd-elements.js",
     "crowd-html-elements-without-ce-polyfill.js": "html/crowd-elements.js",
+    "crowd-html-elements-v2.js": "html/crowd-elements.js",
 }
-#: Elements of crowd forms that this marketplace does not have.
-NOT_HERE = frozenset(
-    f"crowd-{name}"
-    for name in (
-        "3d-point-cloud",
-        "bounding-box",
-        "entity-annotation",
-        "google-map",
-        "instance-segmentation",
-        "keypoint",
-        "line",
-        "point",
-        "polygon",
-        "polyline",
-        "rekognition-detect-moderation-labels",
-        "semantic-segmentation",
-        "textract-analyze-document",
-    )
-)
+#: What a style sheet of Amazon's becomes: ours comes with the script.
+NO_STYLE = "data:text/css,"
 _SCRIPTS = re.compile(
     r"(?:https?:)?//[a-z0-9.-]{1,253}(?:/mturk-public)?/"
-    r"(externalHIT_v1|crowd-html-elements(?:-without-ce-polyfill)?)\.js",
+    r"(externalHIT_v1|crowd-html-elements(?:-without-ce-polyfill|-v2)?)\.js",
     re.IGNORECASE,
 )
-_CROWD = re.compile(r"<(crowd-[a-z0-9-]{1,60})", re.IGNORECASE)
+_STYLES = re.compile(
+    r"(?:https?:)?//assets\.crowd\.aws/css/crowd-html-elements[a-z0-9-]{0,20}\.css", re.IGNORECASE
+)
 _SUBMIT = re.compile(
     r"(?:https?:)?//(?:www|workersandbox|worker)\.mturk\.com/mturk/externalSubmit\b", re.IGNORECASE
 )
@@ -54,46 +52,78 @@ _ACTION = re.compile(r"(\baction\s{0,9}=\s{0,9}[\"']?)/mturk/externalSubmit\b", 
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _BODY = re.compile(r"<body\b", re.IGNORECASE)
 _BODY_END = re.compile(r"</body\s*>", re.IGNORECASE)
-_FORM = re.compile(r"<(?:crowd-)?form\b", re.IGNORECASE)
-_MADE_FORM = re.compile(r"createElement\(\s{0,9}[\"']form[\"']", re.IGNORECASE)
+_FORM = re.compile(rf"<(?:form|{'|'.join(sorted(FORMS))})\b", re.IGNORECASE)
+_CROWD = re.compile(r"<crowd-", re.IGNORECASE)
+_CROWD_FORM = re.compile(rf"<(?:{'|'.join(sorted(FORMS))})\b", re.IGNORECASE)
 _FIELD = re.compile(r"<(?:input|textarea|select)\b", re.IGNORECASE)
+_MADE_FORM = re.compile(r"createElement\(\s{0,9}[\"']form[\"']", re.IGNORECASE)
 _SUBMITS = re.compile(
     r"<(?:input|button)\b[^<>]{0,500}\btype\s{0,9}=\s{0,9}[\"']?(?:submit|image)\b", re.IGNORECASE
 )
 
 
-def task_document(html: str, *, submit_url: str = "") -> str:
+def task_document(html: str, *, submit_url: str = "", lent: Mapping[str, Any] | None = None) -> str:
     """A requester's page with our own scripts, and with forms that go to `submit_url`.
 
-    Without one it is a preview: its forms go nowhere.
+    Without one it is a preview: its forms go nowhere. `lent` is what `frame.js` shall know before any script
+    of the page runs: the storage of earlier tasks.
     """
     # Most pages name no script of these, and looking for their addresses takes a while.
     known = "externalhit_v1" in (lowered := html.lower()) or "crowd-html-elements" in lowered
     page = _SCRIPTS.sub(lambda found: static(OURS[f"{found[1].lower()}.js"]), html) if known else html
+    page = _STYLES.sub(NO_STYLE, page) if known else page
     if submit_url:
         page = _SUBMIT.sub(lambda found: submit_url, page)
         page = _ACTION.sub(lambda found: f"{found[1]}{submit_url}", page)
     page = _with_form(page, submit_url)
+    if _CROWD_FORM.search(page):
+        start = _inside_body(page)
+        page = f"{page[:start]}{NEEDS_SCRIPT}{page[start:]}"
     doctype = _DOCTYPE.match(page)
     at = doctype.end() if doctype else 0
-    names = ("frame", "attention")
-    scripts = "".join(f'<script src="{static(f"html/{name}.js")}"></script>' for name in names)
-    return f"{page[:at]}{scripts}{page[at:]}"
+    return f"{page[:at]}{_own_scripts(page, lent)}{page[at:]}"
+
+
+def _own_scripts(page: str, lent: Mapping[str, Any] | None) -> str:
+    """What runs before every script of the page, and what draws its crowd elements once it is read."""
+    named = crowdelements.scripts_of(page)
+    style = ""
+    if named or _CROWD.search(page):
+        style = f'<link rel="stylesheet" href="{static("html/crowd-elements.css")}">'
+        # On MTurk a crowd form without its script would be no form; here it is drawn all the same.
+        if "crowd-elements.js" not in page and _CROWD_FORM.search(page):
+            named = ["crowd-elements.js", *named]
+    inline = f"<script>var distilleryLent={_script_json(lent)}</script>" if lent is not None else ""
+    parts = "".join(f'<script src="{static(f"html/{name}")}" defer></script>' for name in named)
+    return f'{style}{inline}<script src="{static("html/frame.js")}"></script>{parts}'
+
+
+def _script_json(value: Mapping[str, Any]) -> str:
+    """JSON that nothing in it can end the script element of."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _with_form(page: str, submit_url: str) -> str:
-    """Pages of fields without a form get one around everything, and a button, as MTurk's own site does."""
-    if _FORM.search(page) or not _FIELD.search(page) or _MADE_FORM.search(page):
+    """Pages of fields without a form get one around everything, and a button, as MTurk's own site does.
+
+    Pages without any field get the form behind them: their own buttons send nothing.
+    """
+    if _FORM.search(page) or _MADE_FORM.search(page):
         return page
     start = _inside_body(page)
     ends = list(_BODY_END.finditer(page, start))
     end = ends[-1].start() if ends else len(page)
     action = f' action="{escape(submit_url)}"' if submit_url else ""
-    form = f'<form name="mturk_form" id="mturk_form" method="post"{action}>'
+    form = (
+        f'<form name="mturk_form" id="mturk_form" method="post"{action}>'
+        '<input type="hidden" name="assignmentId" value="">'
+    )
     has_button = _SUBMITS.search(page, start, end)
     closed = " disabled" if not submit_url else ""
     words = "Submit" if submit_url else "Accept the HIT first"
     button = "" if has_button else f'<p><input type="submit" id="submitButton" value="{words}"{closed}></p>'
+    if not _FIELD.search(page):
+        return f"{page[:end]}{form}{button}</form>{page[end:]}"
     return f"{page[:start]}{form}{page[start:end]}{button}</form>{page[end:]}"
 
 
@@ -105,24 +135,6 @@ def _inside_body(page: str) -> int:
         return closed + 1
     doctype = _DOCTYPE.match(page)
     return doctype.end() if doctype else 0
-
-
-def element_not_here(html: str) -> str:
-    """Name of the first crowd element of a page that this marketplace does not have, or ""."""
-    names = (found[1].lower() for found in _CROWD.finditer(without_comments(html)))
-    return next((name for name in names if name in NOT_HERE), "")
-
-
-def without_comments(html: str) -> str:
-    """The page without its comments, for looking at; one that does not end takes the rest with it."""
-    pieces, at = [], 0
-    while (start := html.find("<!--", at)) >= 0:
-        pieces.append(html[at:start])
-        end = html.find("-->", start + 4)
-        if end < 0:
-            return "".join(pieces)
-        at = end + 3
-    return "".join([*pieces, html[at:]])
 
 
 # What a task page of a requester may do in its frame: the headers that it is served with.
@@ -177,7 +189,7 @@ def hosts_in(html: str) -> list[str]:
     An address without scheme counts as https. Our own copies of known scripts need no host. Read without a
     parser of HTML, whose time would grow with the square of what somebody wants it to.
     """
-    text = unescape(without_comments(task_document(html)))
+    text = unescape(blank_comments(task_document(html)))
     found = {
         f"{(named[1] or 'https').lower()}://{named[2].lower().rstrip('.')}"
         for named in _NAMED.finditer(text)

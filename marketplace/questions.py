@@ -6,15 +6,29 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from marketplace.crowdelements import unknown_element
 from marketplace.errors import Refusal, invalid_value
-from marketplace.html import element_not_here
 from marketplace.loopback import is_loopback
 from marketplace.questionform.parsing import MAX_BYTES as MAX_QUESTION_BYTES
 from marketplace.questionform.parsing import ROOTS as FORM_ROOTS
 from marketplace.questionform.parsing import SCHEMAS, form_of, parse_error, printable, root_of
 from marketplace.questionform.parsing import Form as QuestionForm
 
-__all__ = ["MAX_QUESTION_BYTES", "ExternalQuestion", "HTMLQuestion", "QuestionForm", "parse_question"]
+__all__ = [
+    "MAX_QUESTION_BYTES",
+    "MAX_TASK_BYTES",
+    "MAX_TEMPLATE_BYTES",
+    "ExternalQuestion",
+    "HTMLQuestion",
+    "QuestionForm",
+    "parse_question",
+    "read_stored_question",
+]
+
+#: What a template may have, and the question that is made of one; a question that comes with `CreateHIT` has
+#: MTurk's limit.
+MAX_TEMPLATE_BYTES = 512 * 1024
+MAX_TASK_BYTES = MAX_TEMPLATE_BYTES + 1024
 
 EXTERNAL_QUESTION = f"{SCHEMAS}2006-07-14/ExternalQuestion.xsd"
 HTML_QUESTION = f"{SCHEMAS}2011-11-11/HTMLQuestion.xsd"
@@ -44,25 +58,30 @@ class HTMLQuestion:
 Question = ExternalQuestion | HTMLQuestion | QuestionForm
 
 
-def parse_question(xml: str) -> Question:
-    """Read a question; raises Refusal naming what is wrong with it."""
-    return _parse_and_keep(xml) if len(xml) <= _KEPT else _parse(xml)
+def parse_question(xml: str, *, most_bytes: int = MAX_QUESTION_BYTES) -> Question:
+    """Read a question; raises Refusal naming what is wrong with it, its length over `most_bytes` included."""
+    question = _parse_and_keep(xml) if len(xml) <= _KEPT else _parse(xml, most_bytes)
+    if isinstance(question, HTMLQuestion) and (unknown := unknown_element(question.html)):
+        raise Refusal(
+            "NotSupported",
+            f"HTMLContent, {unknown} in this marketplace; docs/html-questions.md names those that there are.",
+        )
+    return question
 
 
-def _parse(xml: str) -> Question:
-    root = root_of(xml)
+def read_stored_question(xml: str) -> Question:
+    """The question of a HIT, which was checked by the rules of the day on which it was made."""
+    return _parse_and_keep(xml) if len(xml) <= _KEPT else _parse(xml, MAX_TASK_BYTES)
+
+
+def _parse(xml: str, most_bytes: int = MAX_QUESTION_BYTES) -> Question:
+    root = root_of(xml, most_bytes=most_bytes)
     if root.tag in FORM_ROOTS:
         return form_of(root)
     if root.tag == f"{{{HTML_QUESTION}}}HTMLQuestion":
         html, height = _content_and_height(root, HTML_QUESTION, "HTMLContent")
         if not html.strip():
             raise parse_error("its HTMLContent is empty")
-        if missing := element_not_here(html):
-            raise Refusal(
-                "NotSupported",
-                f"This marketplace does not have the element <{missing}>; docs/html-questions.md names those "
-                "that it has.",
-            )
         return HTMLQuestion(html=html, frame_height=height)
     if root.tag != f"{{{EXTERNAL_QUESTION}}}ExternalQuestion":
         raise parse_error(

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core import signing
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.urls import reverse
@@ -29,8 +29,8 @@ from marketplace.models import HIT, Holding
 from marketplace.questionform import fields
 from marketplace.questionform.fields import FormAnswers, answers_xml, read_form_answers
 from marketplace.questionform.parsing import Form
-from marketplace.questions import ExternalQuestion, HTMLQuestion, Question, parse_question
-from marketplace.services import accesskeys, assignments, traces
+from marketplace.questions import ExternalQuestion, HTMLQuestion, Question, read_stored_question
+from marketplace.services import accesskeys, assignments, pagestorage, traces
 
 # Where task pages post their answers: the worker's browser, cross-site, without any cookie.
 
@@ -50,7 +50,7 @@ _preview_signer = signing.TimestampSigner(salt="marketplace.taskpages.preview")
 
 def load_question(hit: HIT) -> Question:
     """The HIT's question, parsed."""
-    return parse_question(hit.question)
+    return read_stored_question(hit.question)
 
 
 def uploads_to(*, holding: Holding, base_url: str) -> str:
@@ -187,9 +187,9 @@ def _signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
     holding = _SIGNED.first(pk) if pk is not None else None
     if holding is None:
         return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
-    if request.POST.get("assignmentId", holding.assignment_id) not in (holding.assignment_id, ""):
-        if request.POST["assignmentId"] == NO_ASSIGNMENT:
-            return refused(request, "Nothing was sent", PREVIEW, status=400)
+    # A page that was saved from a preview still says that it is one: the signed address knows better.
+    own = (holding.assignment_id, NO_ASSIGNMENT, "")
+    if request.POST.get("assignmentId", "") not in own:
         return refused(request, "This form belongs to another assignment", UNKNOWN, status=400)
     return _record(request, holding)
 
@@ -246,6 +246,8 @@ def _record_form(request: HttpRequest, holding: Holding, asked: Form) -> HttpRes
     files, refused_files = _take_files(request, holding, asked)
     given = read_form_answers(asked, request.POST, files, refused_files)
     if given.problems and holding.state == Holding.State.ACCEPTED:
+        if _wants_json(request):
+            return JsonResponse({"invalid": True}, status=422)
         title, here = holding.hit.hit_type.title, site_url(request) + request.path
         return draw_form(request, asked, title=title, submit_url=here, given=given)
     fields = [(name, value) for name, values in request.POST.lists() for value in values]
@@ -282,6 +284,8 @@ def _submit(
     except Refusal as refusal:
         return refused(request, "Your work could not be submitted", refusal.message, status=409)
     traces.note_answer(holding=holding)
+    if _wants_json(request):
+        return JsonResponse({"arrived": True})
     return render(
         request,
         "marketplace/frame/submitted.html",
@@ -320,14 +324,26 @@ def site_url(request: HttpRequest) -> str:
     return settings.PUBLIC_URL or f"{request.scheme}://{request.get_host()}"
 
 
+def _wants_json(request: HttpRequest) -> bool:
+    """The page around the frame delivers an answer and asks for a word, not for a page."""
+    return request.headers.get("Accept") == "application/json"
+
+
 def refused(request: HttpRequest, title: str, sentence: str, *, status: int) -> HttpResponse:
     """A page in the frame that says why nothing was recorded."""
+    if _wants_json(request):
+        return JsonResponse({"refused": sentence, "title": title}, status=status)
     return render(
         request, "marketplace/frame/refused.html", {"title": title, "sentence": sentence}, status=status
     )
 
 
-ENDED = "This assignment is no longer in progress: it was submitted or returned, or its time is over."
+#: What a worker reads who opens a task that they no longer have.
+ENDED = {
+    Holding.State.RETURNED: "You returned this HIT, perhaps in another tab. Nothing more can be sent.",
+    Holding.State.ABANDONED: "The time for this HIT is over. Nothing more can be sent.",
+}
+ANSWERED = "You have submitted this HIT, perhaps in another tab."
 GONE = "This preview has grown old. Load the page around it again."
 View = Callable[[HttpRequest, str], HttpResponse]
 
@@ -346,12 +362,13 @@ def signed_task(request: HttpRequest, signature: str) -> HttpResponse:
     if holding is None:
         return refused(request, "This is not the address of an assignment", UNKNOWN, status=404)
     if holding.state != Holding.State.ACCEPTED:
-        return refused(request, "There is nothing to do here", ENDED, status=410)
+        sentence = ENDED.get(Holding.State(holding.state), ANSWERED)
+        return refused(request, "There is nothing to do here", sentence, status=410)
     submit_url = f"{submit_to(holding=holding, base_url=site_url(request))}/mturk/externalSubmit"
     question = load_question(holding.hit)
     if isinstance(question, Form) and uploads.file_questions(question):
         submit_url = uploads_to(holding=holding, base_url=site_url(request))
-    return _task(request, holding.hit, submit_url=submit_url)
+    return _task(request, holding.hit, submit_url=submit_url, holding=holding)
 
 
 @_task_view
@@ -364,12 +381,15 @@ def signed_preview(request: HttpRequest, signature: str) -> HttpResponse:
     return _task(request, hit, submit_url="")
 
 
-def _task(request: HttpRequest, hit: HIT, *, submit_url: str) -> HttpResponse:
+def _task(request: HttpRequest, hit: HIT, *, submit_url: str, holding: Holding | None = None) -> HttpResponse:
     question = load_question(hit)
     if isinstance(question, Form):
         return draw_form(request, question, title=hit.hit_type.title, submit_url=submit_url)
     if not isinstance(question, HTMLQuestion):
         return refused(request, "This task page is not here", UNKNOWN, status=404)
     hosts = hit.batch.hosts if hit.batch else None
-    page = task_document(question.html, submit_url=submit_url)
+    lent = (
+        pagestorage.lent_to(worker_pk=holding.worker_id, requester_pk=hit.requester_id) if holding else None
+    )
+    page = task_document(question.html, submit_url=submit_url, lent=lent)
     return HttpResponse(page, headers=html.task_headers(hosts, submit_url=submit_url))

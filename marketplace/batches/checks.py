@@ -9,11 +9,10 @@ from django.templatetags.static import static
 
 from marketplace.batches import placeholders
 from marketplace.batches.sheets import Limits, Sheet
+from marketplace.crowdelements import unknown_elements
 from marketplace.errors import Refusal
-from marketplace.html import element_not_here
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_CROWD = re.compile(r"<(crowd-[a-z0-9-]{1,60})", re.IGNORECASE)
 _FIELD = re.compile(r"<(?:input|textarea|select|crowd-(?!form\b|button\b)[a-z])", re.IGNORECASE)
 _OPENED = re.compile(r"\$\{([^{}<\n]{0,100})(\}?)")
 _LINK = re.compile(r"image|img|picture|photo|url|src", re.IGNORECASE)
@@ -36,7 +35,7 @@ class Problem:
 def find_problems(html: str) -> list[Problem]:
     """All that a template's page says by itself, the wrong first."""
     bare = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), html)
-    found = [*_unknown_elements(bare), *_odd_placeholders(bare)]
+    found = [*_unknown_elements(html), *_odd_placeholders(bare)]
     if not _FIELD.search(bare) and "createElement" not in bare:
         found.append(
             Problem(0, "The page has no field, so workers have nothing to answer with but a button.")
@@ -48,16 +47,11 @@ def _line(text: str, at: int) -> int:
     return 1 + text.count("\n", 0, at)
 
 
-def _unknown_elements(bare: str) -> Iterator[Problem]:
-    seen: set[str] = set()
-    for found in _CROWD.finditer(bare):
-        name = found[1].lower()
-        if name in seen or not element_not_here(f"<{name}>"):
-            continue
-        seen.add(name)
+def _unknown_elements(html: str) -> Iterator[Problem]:
+    for unknown in unknown_elements(html):
         yield Problem(
-            _line(bare, found.start()),
-            f"This marketplace does not have the element <{name}>. Take another one, or take it out.",
+            unknown.line,
+            f"There is no element <{unknown.name}> in this marketplace. Take another one, or take it out.",
             wrong=True,
         )
 

@@ -19,9 +19,10 @@ from marketplace.batches import placeholders
 from marketplace.batches.placeholders import HostCollector
 from marketplace.batches.properties import Properties
 from marketplace.batches.sheets import Row, Sheet
+from marketplace.crowdelements import unknown_element
 from marketplace.errors import Refusal
 from marketplace.models import Batch, BatchTask, Requester, Template
-from marketplace.questions import MAX_QUESTION_BYTES, html_question_xml, parse_question
+from marketplace.questions import MAX_TASK_BYTES, html_question_xml, parse_question
 
 State = Batch.State
 _AT_ONCE = 500
@@ -104,14 +105,16 @@ def _check(
     for row in rows:
         html = page.fill(dict(zip(batch.columns, row.cells, strict=True)))
         question = html_question_xml(html, batch.frame_height)
-        if (size := len(question.encode())) > MAX_QUESTION_BYTES:
+        if (size := len(question.encode())) > MAX_TASK_BYTES:
             raise sheet.error(
-                f"the task would have {size:,} bytes; at most {MAX_QUESTION_BYTES:,} are taken. Put long "
+                f"the task would have {size:,} bytes; at most {MAX_TASK_BYTES:,} are taken. Put long "
                 "texts and pictures on a server and load them, or shorten the template.",
                 line=row.line,
             )
+        if unknown := unknown_element(html):
+            raise sheet.error(f"of the task's page, {unknown} in this marketplace.", line=row.line)
         if not count:
-            parse_question(question)
+            parse_question(question, most_bytes=MAX_TASK_BYTES)
         found.look(row.cells, html)
         count += 1
     return count

@@ -21,7 +21,7 @@ from marketplace.batches.properties import Cost, cost, from_stored
 from marketplace.eligibility import normalise
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchTask, HITType, Requester
-from marketplace.questions import html_question_xml, parse_question
+from marketplace.questions import MAX_TASK_BYTES, html_question_xml, parse_question
 from marketplace.services.activity import note
 from marketplace.services.hits import create_hit_type, create_hits, set_expiration
 
@@ -131,7 +131,7 @@ def _publish_some(
     """
     questions = [_question(batch, page, task) for task in tasks]
     for question in questions:
-        parse_question(question)
+        parse_question(question, most_bytes=MAX_TASK_BYTES)
     try:
         return _publish_together(batch, hit_type, tasks, questions)
     except Refusal as refusal:

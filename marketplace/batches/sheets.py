@@ -293,7 +293,7 @@ class Sheet:
         for column, cell in zip(self.columns, row.cells, strict=True):
             if len(cell) > MAX_CELL:
                 raise self.error(
-                    f"the cell has {len(cell):,} characters; a whole task may have {MAX_CELL:,} bytes.",
+                    f"the cell has {len(cell):,} characters; a cell may have {MAX_CELL:,}.",
                     line=row.line,
                     column=column,
                 )

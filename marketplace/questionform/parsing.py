@@ -21,10 +21,10 @@ MAX_BYTES = 65_535
 _UNPRINTABLE = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def root_of(xml: str, *, parameter: str = "Question") -> Element:
+def root_of(xml: str, *, parameter: str = "Question", most_bytes: int = MAX_BYTES) -> Element:
     """Root element of XML that came in a parameter; raises Refusal where it is too long or not XML."""
-    if len(xml.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise invalid_value(parameter, f"it is longer than {MAX_BYTES} bytes.")
+    if len(xml.encode("utf-8", "surrogatepass")) > most_bytes:
+        raise invalid_value(parameter, f"it is longer than {most_bytes} bytes.")
     try:
         root: Element = SafeTree.fromstring(xml, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:

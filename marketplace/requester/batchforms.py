@@ -30,7 +30,7 @@ from marketplace.eligibility import (
 from marketplace.errors import Refusal
 from marketplace.html import is_origin
 from marketplace.models import Batch, QualificationType, Requester, Template
-from marketplace.questions import MAX_QUESTION_BYTES
+from marketplace.questions import MAX_TEMPLATE_BYTES
 from marketplace.site.forms import COUNTRIES
 from web.revisions import RevisedForm
 
@@ -404,9 +404,9 @@ class TemplateForm(PropertiesForm):
         html = str(self.cleaned_data["html"]).replace("\r\n", "\n").replace("\0", "")
         if not html.strip():
             raise forms.ValidationError("The page is empty.")
-        if (size := len(html.encode())) > MAX_QUESTION_BYTES:
+        if (size := len(html.encode())) > MAX_TEMPLATE_BYTES:
             raise forms.ValidationError(
-                f"The page has {size:,} bytes; at most {MAX_QUESTION_BYTES:,} are taken. Load long scripts, "
+                f"The page has {size:,} bytes; at most {MAX_TEMPLATE_BYTES:,} are taken. Load long scripts, "
                 "styles and pictures from a server."
             )
         if wrong := [str(problem) for problem in find_problems(html) if problem.wrong]:

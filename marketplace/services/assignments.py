@@ -74,6 +74,7 @@ State = Holding.State
 NO_WORK = "There is no HIT left in this group that you could take at the moment."
 CHANGED = "The requester has just changed this HIT. Look at it again before you accept it."
 LATE = "The time for this HIT is over; it was offered to somebody else."
+RETURNED = "You returned this HIT, perhaps in another tab, so this answer was not taken."
 
 
 _IN_QUEUE = ComposedQuery(
@@ -254,7 +255,8 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], answer: str =
     if not recorded:
         holding.refresh_from_db()
         if holding.state not in Holding.ANSWERED:
-            raise Refusal("InvalidAssignmentState", LATE)
+            gone = RETURNED if holding.state == State.RETURNED else LATE
+            raise Refusal("InvalidAssignmentState", gone)
     return holding
 
 

@@ -18,7 +18,7 @@ from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Batch, HITType, Requester
 from marketplace.notifications import emit_event
 from marketplace.policies import known_answers, plurality
-from marketplace.questions import parse_question
+from marketplace.questions import MAX_QUESTION_BYTES, MAX_TASK_BYTES, parse_question
 from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired, is_reviewable, watches_expiry
 from marketplace.services.endings import notice_expiry
 from marketplace.services.holds import LONGEST_LIFE, add_places_locked, lengthen_locked, settle_hold
@@ -77,10 +77,10 @@ def create_hit(
 ) -> HIT:
     """Publish a HIT and put its whole cost on hold. Must run in a transaction.
 
-    Raises Refusal for a question that cannot be shown, a review policy that cannot be followed, and for
-    missing funds.
+    A question that is made of a layout may have what templates may. Raises Refusal for a question that
+    cannot be shown, a review policy that cannot be followed, and for missing funds.
     """
-    parse_question(question)
+    parse_question(question, most_bytes=MAX_TASK_BYTES if layout_id else MAX_QUESTION_BYTES)
     if assignment_review_policy is not None:
         known_answers.parse(assignment_review_policy)
     if hit_review_policy is not None:

@@ -55,6 +55,7 @@ urlpatterns = [
     path("tasks", work.queue, name="queue"),
     path("tasks/continue/<int:holding_id>", work.after_submit, name="continue"),
     path("tasks/attention", work.attention, name="attention"),
+    path("tasks/storage", work.keep_storage, name="keep_storage"),
     path("history", records.history, name="history"),
     path("feedback", records.feedback, name="feedback"),
     path("dashboard", records.earnings, name="earnings"),

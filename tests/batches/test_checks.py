@@ -12,7 +12,7 @@ from tests.batches import making
 @pytest.mark.parametrize(
     ("html", "said"),
     [
-        ("<p>\n<crowd-google-map></crowd-google-map><input>", "Line 2: This marketplace does not have"),
+        ("<p>\n<crowd-google-map></crowd-google-map><input>", "Line 2: There is no element <crowd-google-map>"),
         ("<input>\n\n${ name }", "Line 3: ${ name } is no name of a column"),
         ("<input>\n${name", "Line 2: ${name has no closing brace"),
         ("<p>Thank you</p>", "The page has no field"),

@@ -46,15 +46,26 @@ def test_hosts_of_addresses_put_together_and_of_html_in_cells_are_found(lab):
             r"uses \${image_url} on line 1, but tasks.csv has no column of that name",
         ),
         ("question,image_url\n1,2\n3\n", "tasks.csv, line 3: the row has 1 cell, the head has 2"),
-        ("question,image_url\n1," + "x" * 40_000 + "\n", "tasks.csv, line 2: the task would have 80,"),
     ],
-    ids=["no-column", "short-row", "too-long"],
+    ids=["no-column", "short-row"],
 )
 def test_a_table_that_is_not_right_leaves_nothing_behind(lab, table, words):
     with pytest.raises(Refusal, match=words):
         making.draft(lab, table)
     assert not Batch.objects.exists()
     assert not BatchTask.objects.exists()
+
+
+def test_a_task_may_have_what_a_template_may_and_no_more(lab):
+    page = making.HTML + "<!-- " + "x" * 400_000 + " -->"
+    making.draft(lab, "question,image_url\n1," + "y" * 20_000 + "\n", html=page)
+    with pytest.raises(Refusal, match=r"tasks.csv, line 2: the task would have 530,"):
+        making.draft(lab, "question,image_url\n1," + "y" * 65_000 + "\n", html=page)
+
+
+def test_an_element_that_a_cell_brings_in_is_refused_with_the_line_of_the_table(lab):
+    with pytest.raises(Refusal, match=r"line 3: .*there is no element <crowd-cube>"):
+        making.draft(lab, "question,image_url\n1,2\n<crowd-cube>,2\n")
 
 
 def test_what_a_crash_left_of_a_reading_is_swept_away_by_a_later_one(lab):

@@ -211,8 +211,10 @@ def test_templates_are_made_changed_and_thrown_away(lab, as_owner):
     assert template.html == "<p>${a}</p>\n<p>b</p>"
     again = as_owner.post(at(lab, "new_template"), form)
     assert (again.status_code, "a template of this name already" in words(again)) == (422, True)
-    long = as_owner.post(at(lab, "template", template.pk), form | {"html": "x" * 70_000})
-    assert "The page has 70,000 bytes; at most 65,535 are taken." in words(long)
+    long = as_owner.post(at(lab, "template", template.pk), form | {"html": "x" * 530_000})
+    assert "The page has 530,000 bytes; at most 524,288 are taken." in words(long)
+    wrong = as_owner.post(at(lab, "template", template.pk), form | {"html": "<p>\n<crowd-cube></crowd-cube>"})
+    assert "Line 2: There is no element <crowd-cube> in this marketplace." in words(wrong)
     as_owner.post(at(lab, "template_delete", template.pk))
     assert not Template.objects.exists()
 

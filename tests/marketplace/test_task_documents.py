@@ -1,15 +1,17 @@
 """HTML questions: read, changed where needed, and what their pages may load."""
 
 import time
+from pathlib import Path
 
 import pytest
 
+from marketplace.crowdelements import ELEMENTS, scripts_of, unknown_element
 from marketplace.errors import Refusal
-from marketplace.html import element_not_here, hosts_in, task_document, task_headers
-from marketplace.questions import HTMLQuestion, html_question_xml, parse_question
+from marketplace.html import NEEDS_SCRIPT, hosts_in, task_document, task_headers
+from marketplace.questions import HTMLQuestion, html_question_xml, parse_question, read_stored_question
 
 SUBMIT = "http://testserver/s/7-x/mturk/externalSubmit"
-SHIM = '<script src="/static/html/frame.js"></script><script src="/static/html/attention.js"></script>'
+SHIM = '<script src="/static/html/frame.js"></script>'
 
 
 def policy(hosts, **options):
@@ -57,11 +59,57 @@ def test_what_is_wrong_with_an_html_question_is_named(change, says):
 
 
 def test_an_element_that_is_not_here_is_refused_unless_it_is_a_comment():
+    page = "<!--\n<crowd-cube>\n-->\n<crowd-form>\n<Crowd-Cube name='a'></crowd-form>"
     with pytest.raises(Refusal) as refusal:
-        parse_question(html_question_xml("<crowd-form><Crowd-Bounding-Box name='a'></crowd-form>", 0))
+        parse_question(html_question_xml(page, 0))
     assert refusal.value.code == "NotSupported"
-    assert "<crowd-bounding-box>" in refusal.value.message
-    parse_question(html_question_xml("<!-- <crowd-polygon> --><crowd-form></crowd-form>", 0))
+    assert "line 5: there is no element <crowd-cube>" in refusal.value.message
+    parse_question(html_question_xml("<!-- <crowd-cube> --><crowd-form></crowd-form>", 0))
+
+
+def test_an_element_that_the_page_defines_itself_is_its_own_affair():
+    defined = "<script>customElements.define('crowd-cube', class extends HTMLElement {})</script>"
+    assert unknown_element(f"<crowd-cube></crowd-cube>{defined}") is None
+    assert unknown_element("<crowd-cube></crowd-cube>").line == 1
+
+
+def test_every_element_that_is_taken_is_drawn():
+    folder = Path(__file__).resolve().parents[2] / "static" / "html"
+    scripts = "".join(path.read_text(encoding="utf-8") for path in folder.glob("crowd-*.js"))
+    assert [name for name in sorted(ELEMENTS) if f'"{name}"' not in scripts] == []
+
+
+def test_a_hit_made_before_an_element_was_refused_can_still_be_shown():
+    page = "<crowd-form><crowd-cube></crowd-cube></crowd-form>" + "x" * 70_000
+    assert read_stored_question(html_question_xml(page, 0)).html == page
+
+
+@pytest.mark.parametrize(
+    ("element", "scripts"),
+    [
+        ("crowd-input", []),
+        ("crowd-bounding-box", ["crowd-image", "crowd-shapes"]),
+        ("crowd-semantic-segmentation", ["crowd-image", "crowd-masks"]),
+        ("crowd-entity-annotation", ["crowd-text"]),
+        ("crowd-text-ranking", ["crowd-ranking"]),
+    ],
+)
+def test_scripts_of_elements_come_with_the_pages_that_name_them(element, scripts):
+    page = task_document(f"<{element} name=a></{element}>")
+    names = [each for each in ("crowd-image", "crowd-shapes", "crowd-masks", "crowd-text", "crowd-ranking")
+             if f'<script src="/static/html/{each}.js" defer></script>' in page]  # fmt: skip
+    assert names == scripts
+
+
+def test_a_crowd_form_without_script_says_what_it_needs():
+    assert NEEDS_SCRIPT in task_document("<!doctype html><body><crowd-form></crowd-form>")
+    assert NEEDS_SCRIPT not in task_document("<form></form>")
+
+
+def test_what_is_lent_to_a_page_cannot_end_its_script():
+    page = task_document("<p>", lent={"areas": {"local": {"a": ["</script><b>", None]}}})
+    assert page.startswith("<script>var distilleryLent=")
+    assert "</script><b>" not in page
 
 
 @pytest.mark.parametrize(
@@ -72,15 +120,22 @@ def test_an_element_that_is_not_here_is_refused_unless_it_is_a_comment():
         ("http://mturk-public.s3.amazonaws.com/externalHIT_v1.js", "external-hit.js"),
         ("https://assets.crowd.aws/crowd-html-elements.js", "crowd-elements.js"),
         ("https://assets.crowd.aws/crowd-html-elements-without-ce-polyfill.js", "crowd-elements.js"),
+        ("https://assets.crowd.aws/crowd-html-elements-v2.js", "crowd-elements.js"),
     ],
 )
 def test_scripts_known_from_mturk_come_from_here(address, ours):
-    page = task_document(f'<script src="{address}"></script><p>{address}x</p>')
+    page = task_document(f'<script src="{address}"></script><form>{address}x</form>')
     assert page.startswith(f'{SHIM}<script src="/static/html/{ours}"></script>')
 
 
+def test_no_style_sheet_of_others_is_fetched_for_elements_that_are_ours():
+    page = '<link rel="stylesheet" href="https://assets.crowd.aws/css/crowd-html-elements-v2.css"><form>'
+    assert task_document(page) == SHIM + '<link rel="stylesheet" href="data:text/css,"><form>'
+    assert hosts_in(page) == []
+
+
 def test_the_type_of_the_document_stays_first():
-    assert task_document("\n<!DOCTYPE html><html></html>") == f"\n<!DOCTYPE html>{SHIM}<html></html>"
+    assert task_document("\n<!DOCTYPE html><form></form>") == f"\n<!DOCTYPE html>{SHIM}<form></form>"
 
 
 @pytest.mark.parametrize(
@@ -105,14 +160,21 @@ def test_what_a_script_puts_together_is_left_alone():
 def test_fields_without_a_form_get_one():
     page = task_document("<!doctype html><body class=a><input name=b></body>", submit_url=SUBMIT)
     assert f'<body class=a><form name="mturk_form" id="mturk_form" method="post" action="{SUBMIT}">' in page
+    assert '<input type="hidden" name="assignmentId" value="">' in page
     assert page.endswith('<p><input type="submit" id="submitButton" value="Submit"></p></form></body>')
     assert "disabled" in task_document("<input name=b>")
     assert task_document("<input name=b><button type='submit'>Go</button>").count("submit") == 1
 
 
+def test_a_page_without_any_field_gets_the_button_that_the_site_of_mturk_added():
+    page = task_document("<p>Read this.</p>", submit_url=SUBMIT)
+    assert page.startswith(f'{SHIM}<p>Read this.</p><form name="mturk_form"')
+    assert page.endswith('<p><input type="submit" id="submitButton" value="Submit"></p></form>')
+
+
 @pytest.mark.parametrize(
     "html",
-    ["<form><input name=a></form>", "<crowd-form><input></crowd-form>", "<p>Nothing</p>",
+    ["<form><input name=a></form>",
      "<input><script>document.createElement('form')</script>"],
 )  # fmt: skip
 def test_pages_with_a_form_of_their_own_keep_it(html):
@@ -173,7 +235,8 @@ def test_no_page_takes_long(piece):
     start = time.perf_counter()
     task_document(html, submit_url=SUBMIT)
     hosts_in(html)
-    element_not_here(html)
+    unknown_element(html)
+    scripts_of(html)
     assert time.perf_counter() - start < 2
 
 

@@ -1,11 +1,12 @@
 """Working on HITs: accept, work, return, and what comes after a submission."""
 
+import json
 from functools import cache
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -17,7 +18,7 @@ from marketplace.eligibility import verdict
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
 from marketplace.questions import ExternalQuestion
-from marketplace.services import assignments, endings, traces
+from marketplace.services import assignments, endings, pagestorage, traces
 from marketplace.services.digests import zone_of
 from marketplace.site import frames
 from marketplace.site.access import for_workers, page
@@ -74,6 +75,28 @@ def attention(request: HttpRequest, worker: Worker) -> HttpResponse:
     return HttpResponse(status=204)
 
 
+@require_POST
+@for_workers
+def keep_storage(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """What a task page changed in the storage that is lent to it, brought by the page around its frame."""
+    given = request.POST.get("holding", "")
+    pk = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    holding = get_object_or_404(Holding, pk=pk, worker=worker, state__in=Holding.OCCUPYING)
+    try:
+        pagestorage.record_changes(
+            worker_pk=worker.pk,
+            requester_pk=holding.requester_id,
+            changes=json.loads(request.POST.get("changes", "")),
+        )
+    except (ValueError, RecursionError):
+        return JsonResponse({"refused": "The changes are not JSON."}, status=400)
+    except Refusal as refusal:
+        return JsonResponse(
+            {"refused": refusal.message}, status=413 if refusal.code == "StorageFull" else 400
+        )
+    return HttpResponse(status=204)
+
+
 @require_safe
 @never_cache
 @login_required
@@ -108,6 +131,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
                 "frame_url": taskpages.frame_url(holding=holding, base_url=origin),
                 "frame_height": question.frame_height,
                 "origin": origin,
+                "submit_path": f"/s/{taskpages.submit_signature(holding.pk)}/mturk/externalSubmit",
                 "links": _links(),
                 "sandbox": frames.sandbox(question, working=True),
                 "opaque": not isinstance(question, ExternalQuestion),
@@ -119,7 +143,10 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
 @cache
 def _links() -> dict[str, str]:
     """Addresses on the working page that are the same for everybody, worked out once."""
-    links = {name: reverse(f"site:{name}") for name in ("groups", "queue", "accept_next", "attention")}
+    links = {
+        name: reverse(f"site:{name}")
+        for name in ("groups", "queue", "accept_next", "attention", "keep_storage")
+    }
     return links | {"continue": reverse("site:continue", args=[0]).removesuffix("0")}
 
 
