@@ -75,22 +75,213 @@
   }));
   window.addEventListener("focus", comeBack);
 
+  function goOn() {
+    comeBack();
+    submitted = true;
+    report();
+    window.location.assign(frame.dataset.continue);
+  }
+
+  // What a task page that we serve hands over: it has no origin, so this page keeps its draft, delivers its
+  // answer and brings its storage to the server. Everything it says may be said by a hostile script.
+
+  const MOST = { draft: 512 * 1024, answer: 2_400_000, fields: 10_000, changes: 2_000, value: 65_536 };
+  const opaque = "opaque" in frame.dataset;
+  const delivery = document.querySelector(".delivery");
+  const names = { draft: `distillery.draft.${frame.dataset.holding}`, answer: `distillery.answer.${frame.dataset.holding}` };
+  const memory = new Map();
+
+  function keep(name, value) {
+    memory.set(name, value);
+    try {
+      localStorage.setItem(name, JSON.stringify({ until: end, value }));
+      return true;
+    } catch {
+      return false; // No room, or storage is switched off: this page holds it as long as it is open.
+    }
+  }
+  function kept(name) {
+    if (memory.has(name)) return memory.get(name);
+    try {
+      return JSON.parse(localStorage.getItem(name))?.value ?? null;
+    } catch {
+      return null;
+    }
+  }
+  function drop(...gone) {
+    for (const name of gone) {
+      memory.delete(name);
+      try {
+        localStorage.removeItem(name);
+      } catch {
+        // Nothing was kept there.
+      }
+    }
+  }
+  // Drafts of tasks whose time is over go with the next task.
+  function sweep() {
+    try {
+      for (const name of Object.keys(localStorage).filter((each) => /^distillery\.(draft|answer)\./.test(each))) {
+        if (!(JSON.parse(localStorage.getItem(name))?.until > Date.now() - 86_400_000)) localStorage.removeItem(name);
+      }
+    } catch {
+      // Storage is switched off.
+    }
+  }
+  const tell = (kind, more) => frame.contentWindow.postMessage({ distillery: kind, ...more }, "*");
+
+  function say(words, wrong = false) {
+    if (delivery.textContent !== words) delivery.textContent = words;
+    delivery.hidden = !words;
+    delivery.classList.toggle("wrong", wrong);
+  }
+  const OFFLINE = "There is no connection. Your answer is kept here and is sent as soon as the connection is back: leave this page open, or come back to it from your queue.";
+
+  let busy = false;
+  let again = 0;
+  let pause = 0;
+
+  async function deliver() {
+    clearTimeout(again);
+    const fields = kept(names.answer);
+    if (!fields || busy || submitted) return;
+    busy = true;
+    const slow = setTimeout(() => say("Sending your answer …"), 800);
+    const body = new FormData();
+    for (const [name, value] of fields) body.append(name, value);
+    let answer = null;
+    let said = {};
+    try {
+      answer = await fetch(frame.dataset.submit, { method: "POST", body, headers: { Accept: "application/json" }, credentials: "omit" });
+      said = await answer.json().catch(() => ({}));
+    } catch {
+      answer = null;
+    }
+    clearTimeout(slow);
+    busy = false;
+    if (answer?.ok && said.arrived) {
+      drop(names.answer, names.draft);
+      await Promise.race([carry(), new Promise((done) => setTimeout(done, 3000))]);
+      goOn();
+    } else if (answer?.status === 422) {
+      drop(names.answer);
+      say("");
+      tell("invalid");
+    } else if (answer && answer.status >= 400 && answer.status < 500 && ![408, 429].includes(answer.status)) {
+      drop(names.answer);
+      say(said.refused || "Your answer was not taken. Load this page again; what you typed is still there.", true);
+    } else {
+      say(answer ? "The server is busy. Your answer is kept here and sent again in a moment." : OFFLINE, true);
+      pause = Math.min(15_000, (pause || 1000) * 2);
+      again = setTimeout(deliver, pause);
+    }
+  }
+
+  function takeAnswer(fields) {
+    const pairs = Array.isArray(fields) && fields.length > 0 && fields.length <= MOST.fields &&
+      fields.every((each) => Array.isArray(each) && each.length === 2 && each.every((part) => typeof part === "string"));
+    if (!pairs) return tell("refused", { sentence: "The form has no fields that could be sent. Tell the requester." });
+    if (fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > MOST.answer) {
+      return tell("refused", { sentence: "The answer is longer than 2.4 million characters and cannot be sent." });
+    }
+    tell("taken");
+    keep(names.answer, fields);
+    pause = 0;
+    return deliver();
+  }
+
+  // Storage: the last change of each name counts, and clearing an area makes those before it void.
+  const changes = new Map();
+  let carrying = null;
+  let next = 0;
+  let carried = 0;
+
+  function takeChanges(given) {
+    if (!Array.isArray(given) || given.length > MOST.changes) return;
+    for (const change of given) {
+      if (!Array.isArray(change) || change.length !== 4 || String(change[2] ?? "").length > MOST.value) continue;
+      const [area, name] = change;
+      if (name === null) for (const [key, each] of changes) if (each[0] === area) changes.delete(key);
+      const key = JSON.stringify([area, name]);
+      changes.delete(key);
+      changes.set(key, change);
+    }
+    for (const key of changes.keys()) if (changes.size > MOST.changes) changes.delete(key);
+    next ||= setTimeout(carry, Math.max(0, carried + 1000 - Date.now()));
+  }
+  function storageForm(sent) {
+    const body = new FormData();
+    body.set("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
+    body.set("holding", frame.dataset.holding);
+    body.set("changes", JSON.stringify(sent));
+    return body;
+  }
+  async function carry() {
+    clearTimeout(next);
+    next = 0;
+    if (carrying) await carrying;
+    if (!changes.size) return;
+    const sent = [...changes.values()];
+    changes.clear();
+    carried = Date.now();
+    carrying = fetch(frame.dataset.storage, { method: "POST", body: storageForm(sent) }).then(
+      (answer) => answer.status < 500,
+      () => false,
+    );
+    const arrived = await carrying;
+    carrying = null;
+    if (arrived) return;
+    const newer = [...changes.values()];
+    changes.clear();
+    takeChanges(sent);
+    takeChanges(newer);
+    clearTimeout(next);
+    next = setTimeout(carry, 5000);
+  }
+
+  function takeDraft(state) {
+    if (typeof state !== "string" || state.length > MOST.draft) return;
+    if (submitted) return;
+    if (state === "{}") drop(names.draft);
+    else keep(names.draft, state);
+  }
+
+  function hear({ distillery: kind, ...data }) {
+    if (kind === "hello") tell("here");
+    else if (kind === "ready") {
+      const state = kept(names.draft);
+      if (typeof state === "string") tell("draft", { state });
+    } else if (kind === "draft") takeDraft(data.state);
+    else if (kind === "submit") takeAnswer(data.fields);
+    else if (kind === "storage") takeChanges(data.changes);
+  }
+
+  if (opaque) {
+    sweep();
+    deliver();
+    tell("here");
+    window.addEventListener("online", () => { pause = 0; deliver(); carry(); });
+    window.addEventListener("pagehide", () => {
+      if (changes.size && navigator.sendBeacon(frame.dataset.storage, storageForm([...changes.values()]))) changes.clear();
+    });
+    document.querySelector("form.return").addEventListener("submit", () => drop(names.draft, names.answer));
+  } else {
+    window.addEventListener("offline", () => say("There is no connection. What you have typed stays where it is: submit when the connection is back.", true));
+    window.addEventListener("online", () => say(""));
+  }
+
   window.addEventListener("message", (event) => {
     // Only our own page in the frame says so; a task page that claims it is not believed.
     // In a frame without an origin ours has none either; there the server's page of what follows decides.
     const origins = [window.location.origin, frame.dataset.origin];
-    const ours = "opaque" in frame.dataset ? event.origin === "null" : origins.includes(event.origin);
-    if (!ours || event.source !== frame.contentWindow || !event.data) return;
+    const ours = opaque ? event.origin === "null" : origins.includes(event.origin);
+    if (!ours || event.source !== frame.contentWindow || !event.data || typeof event.data !== "object") return;
     if (event.data.distillery === "pasted") {
       seen.pastes = Math.max(seen.pastes, Number(event.data.pastes) || 0);
       seen.pasted = Math.max(seen.pasted, Number(event.data.characters) || 0);
     }
-    if (event.data.distillery === "submitted" && String(event.data.holding) === frame.dataset.holding) {
-      comeBack();
-      submitted = true;
-      report();
-      window.location.assign(frame.dataset.continue);
-    }
+    if (opaque) hear(event.data);
+    if (event.data.distillery === "submitted" && String(event.data.holding) === frame.dataset.holding) goOn();
   });
 
   const form = document.querySelector(".accept-next");

@@ -1,9 +1,11 @@
 // Elements of crowd forms, written anew for this marketplace: <crowd-form> and the fields and boxes that go
-// into it. What each posts stands in docs/html-questions.md. Everything is drawn into the page itself with
-// native fields, so that labels, keys, validation and screen readers work as in any form.
+// into it; classifiers, boxes and everything on images and texts are in files of their own. What each posts is
+// in docs/html-questions.md. Everything is drawn into the page itself with native fields, so that labels, keys,
+// validation and screen readers work as in any form.
 "use strict";
 
 (() => {
+  if (window.distilleryCrowd && !Array.isArray(window.distilleryCrowd)) return; // named twice
   const query = new URLSearchParams(window.location.search);
   const NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE";
   const looking = query.get("assignmentId") === NOT_ACCEPTED || !query.get("turkSubmitTo");
@@ -16,8 +18,11 @@
     else queueMicrotask(work);
   }
 
+  // Native fields that an element draws answer by their element, not by themselves.
+  const drawn = new WeakSet();
   function make(name, properties = {}, ...children) {
     const element = document.createElement(name);
+    drawn.add(element);
     for (const [key, value] of Object.entries(properties)) {
       if (key in element) element[key] = value;
       else element.setAttribute(key, value);
@@ -26,26 +31,72 @@
     return element;
   }
 
-  // "['Cat', 'Dog']" as templates have it, or JSON; single quotes are no JSON.
-  function strings(text) {
+  // Attributes hold JSON as templates have it: single quotes, names without quotes, comments, a comma too many.
+  function read(text, fallback) {
     try {
-      const read = JSON.parse(text);
-      if (Array.isArray(read)) return read.map((each) => (typeof each === "object" ? each.label ?? each.text : String(each)));
-      if (typeof read === "string") return [read];
+      return JSON.parse(text);
     } catch {
-      // Not JSON: pieces in quotes.
+      // Not JSON as it should be.
     }
-    const pieces = [...(text ?? "").matchAll(/'((?:[^'\\]|\\.|'(?![\s]*[,\]}]))*)'|"((?:[^"\\]|\\.)*)"/g)];
-    return pieces.map((found) => (found[1] ?? found[2]).replace(/\\(.)/g, "$1"));
+    let at = 0;
+    const space = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
+    const look = (pattern) => {
+      space.lastIndex = at;
+      at += space.exec(text)[0].length;
+      pattern.lastIndex = at;
+      const found = pattern.exec(text);
+      if (found) at += found[0].length;
+      return found;
+    };
+    const word = (quote) => {
+      let word = "";
+      for (at += 1; at < text.length; at += 1) {
+        if (text[at] === "\\") {
+          at += 1;
+          word += { n: "\n", t: "\t", r: "\r" }[text[at]] ?? text[at] ?? "";
+        } else if (text[at] === quote && (quote === '"' || /^\s*(?:[,:\]}]|$)/.test(text.slice(at + 1, at + 40)))) {
+          at += 1;
+          return word;
+        } else word += text[at];
+      }
+      throw new SyntaxError("no end");
+    };
+    const value = () => {
+      look(/(?=[\s\S])/y);
+      if (text[at] === '"' || text[at] === "'") return word(text[at]);
+      if (look(/\[/y)) {
+        const list = [];
+        while (!look(/\]/y)) {
+          list.push(value());
+          if (!look(/,/y) && !look(/(?=\])/y)) throw new SyntaxError("no comma");
+        }
+        return list;
+      }
+      if (look(/\{/y)) {
+        const object = {};
+        while (!look(/\}/y)) {
+          look(/(?=[\s\S])/y);
+          const name = text[at] === '"' || text[at] === "'" ? word(text[at]) : look(/[\w$-]+/y)?.[0];
+          if (name === undefined || !look(/:/y)) throw new SyntaxError("no name");
+          Object.defineProperty(object, name, { value: value(), enumerable: true, writable: true, configurable: true });
+          if (!look(/,/y) && !look(/(?=\})/y)) throw new SyntaxError("no comma");
+        }
+        return object;
+      }
+      const plain = look(/-?[\w.+-]+/y)?.[0];
+      if (plain === undefined) throw new SyntaxError("nothing");
+      return { true: true, false: false, null: null }[plain] ?? (Number.isNaN(Number(plain)) ? plain : Number(plain));
+    };
+    try {
+      return text ? value() : fallback;
+    } catch {
+      return fallback;
+    }
   }
 
-  function excluding(text) {
-    if (!text) return "";
-    try {
-      return JSON.parse(text).text ?? "";
-    } catch {
-      return strings(text.replace(/^\s*\{?\s*['"]?text['"]?\s*:/, ""))[0] ?? "";
-    }
+  function strings(text) {
+    const list = read(text, []);
+    return (Array.isArray(list) ? list : [list]).map((each) => (typeof each === "object" ? each?.label ?? each?.text : String(each))).filter((each) => each !== undefined);
   }
 
   // Base of all: built once, with its children; its properties are its attributes.
@@ -68,6 +119,17 @@
 
     build() {}
     sync() {}
+
+    // Pages reach into the shadow of elements they know. Ours are drawn into the page itself: their shadow only
+    // lets that through, and finds what is looked for there.
+    get shadowRoot() {
+      const root = Object.getOwnPropertyDescriptor(Element.prototype, "shadowRoot").get.call(this);
+      if (root || !this.built) return root;
+      const made = this.attachShadow({ mode: "open" });
+      made.append(document.createElement("slot"));
+      made.querySelector = (selector) => ShadowRoot.prototype.querySelector.call(made, selector) ?? this.querySelector(selector);
+      return made;
+    }
 
     attribute(name, fallback = "") {
       return this.getAttribute(name) ?? fallback;
@@ -137,7 +199,11 @@
       this.nameInput(input, label);
       const longest = this.attribute("max-length") || this.attribute("maxlength");
       if (longest) input.maxLength = Number(longest);
-      if (this.hasAttribute("autofocus")) input.focus();
+      if (this.hasAttribute("autofocus") || (this.hasAttribute("auto-focus") && this.attribute("auto-focus") !== "false")) input.focus();
+      const message = this.attribute("error-message");
+      if (!message) return;
+      input.addEventListener("invalid", () => input.setCustomValidity(message));
+      input.addEventListener("input", () => input.setCustomValidity(""));
     }
 
     sync(changed) {
@@ -159,16 +225,31 @@
       if (shortest) this.input.minLength = Number(shortest);
       this.share(["min", "max", "step", "pattern"]);
       if (type === "number" && !this.hasAttribute("step")) this.input.step = "any";
-      const message = this.attribute("error-message");
-      if (!message) return;
-      this.input.addEventListener("invalid", () => this.input.setCustomValidity(message));
-      this.input.addEventListener("input", () => this.input.setCustomValidity(""));
+      if (this.hasAttribute("allowed-pattern") && this.hasAttribute("auto-validate")) this.filter(this.attribute("allowed-pattern"));
     }
+
+    // Characters that do not match are not taken.
+    filter(source) {
+      let allowed;
+      try {
+        allowed = new RegExp(source);
+      } catch {
+        return;
+      }
+      this.input.addEventListener("beforeinput", (event) => {
+        if (event.data && ![...event.data].every((sign) => allowed.test(sign))) event.preventDefault();
+      });
+    }
+
+    // As documented: one without input is not in the output.
+    answer() { return this.value === "" ? undefined : this.value; }
   }
 
   class CrowdTextArea extends TextField {
     build() {
       this.draw(make("textarea", { rows: Number(this.attribute("rows")) || 3 }));
+      const most = Number(this.attribute("max-rows"));
+      if (most > 0) this.input.style.maxHeight = `${most * 1.5 + 1.2}em`;
       if (!this.hasAttribute("char-counter")) return;
       const count = make("output", { className: "crowd-count" });
       const write = () => { count.textContent = `${this.input.value.length}${this.input.maxLength > 0 ? ` / ${this.input.maxLength}` : ""}`; };
@@ -248,6 +329,7 @@
       this.input = make("input", { type: "range", min: number("min", "0"), max: number("max", "100"), step: number("step", "1") });
       this.input.value = this.attribute("value", this.input.min);
       const label = this.attribute("label");
+      const marks = [...this.querySelectorAll("crowd-slider-label")];
       this.input.id = fresh("slider");
       this.shown = make("output", { className: "crowd-count", htmlFor: this.input.id });
       this.typed = this.hasAttribute("editable") ? make("input", { type: "number", min: this.input.min, max: this.input.max, step: this.input.step }) : null;
@@ -257,6 +339,7 @@
       this.replaceChildren(
         make("label", { htmlFor: this.input.id, className: "crowd-caption", hidden: !label }, label),
         make("span", { className: "crowd-slide" }, this.input, this.typed ?? this.shown),
+        ...(marks.length ? [make("span", { className: "crowd-marks" }, ...marks)] : []),
       );
       this.nameInput(this.input, label);
       this.show();
@@ -281,81 +364,12 @@
     }
   }
 
-  // Classifiers: something to look at, categories to choose from, instructions beside them.
-
-  class Classifier extends Field {
-    several = false;
-
-    build() {
-      const group = fresh("categories");
-      const options = strings(this.attribute("categories"));
-      const none = this.several ? excluding(this.attribute("exclusion-category")) : "";
-      this.inputs = [];
-      const draw = (text, alone) => {
-        const input = make("input", { type: this.several ? "checkbox" : "radio", name: group, value: text, required: !this.several });
-        input.dataset.alone = alone ? "yes" : "";
-        this.inputs.push(input);
-        return make("label", { className: "crowd-tick crowd-category" }, input, make("span", {}, text));
-      };
-      const list = make("div", { className: "crowd-categories" }, ...options.map((text) => draw(text, false)));
-      if (none) list.append(draw(none, true));
-      const asked = make("fieldset", {}, make("legend", {}, this.attribute("header")), this.target(), list);
-      const short = this.region("short-instructions");
-      const full = this.region("full-instructions");
-      const side = make("div", { className: "crowd-side" });
-      if (short) side.append(short);
-      if (full) side.append(...dialogOf("View full instructions", "link", full.getAttribute("header") || "Instructions", full));
-      this.replaceChildren(...(side.childNodes.length ? [side] : []), asked);
-      if (this.several) {
-        list.addEventListener("change", (event) => this.settle(event.target));
-        this.settle();
-      }
-    }
-
-    target() {
-      return this.region("classification-target") ?? "";
-    }
-
-    settle(changed) {
-      if (changed?.checked) {
-        for (const input of this.inputs) {
-          if (input !== changed && (input.dataset.alone || changed.dataset.alone)) input.checked = false;
-        }
-      }
-      const chosen = this.inputs.some((input) => input.checked);
-      this.inputs[0]?.setCustomValidity(chosen ? "" : "Choose at least one.");
-    }
-
-    sync() {
-      for (const input of this.inputs) input.disabled = this.disabled;
-    }
-
-    get value() {
-      const chosen = (this.inputs ?? []).filter((input) => input.checked).map((input) => input.value);
-      return this.several ? { labels: chosen } : { label: chosen[0] };
-    }
-
-    set value(value) {
-      const wanted = this.several ? value?.labels ?? [] : [value?.label];
-      for (const input of this.inputs ?? []) input.checked = wanted.includes(input.value);
-      if (this.several && this.inputs) this.settle();
-    }
-  }
-
-  class ImageClassifier extends Classifier {
-    target() {
-      return make("img", { src: this.attribute("src"), alt: this.attribute("alt", "The image to classify"), className: "crowd-picture" });
-    }
-  }
-
-  const severally = (base) => class extends base { several = true; };
-
   // Boxes
 
   function dialogOf(text, type, title, ...content) {
     const heading = make("h2", { id: fresh("title") }, title);
     const close = make("button", { type: "button", className: "crowd-button" }, "Close");
-    const dialog = make("dialog", { className: "crowd-dialog" }, heading, make("div", { className: "crowd-dialog-body" }, ...content), close);
+    const dialog = make("dialog", { className: "crowd-dialog awsui-modal-dialog" }, heading, make("div", { className: "crowd-dialog-body" }, ...content), close);
     dialog.setAttribute("aria-labelledby", heading.id);
     const opener = make("button", { type: "button", className: type === "button" ? "crowd-button" : "crowd-link" }, text);
     opener.addEventListener("click", () => dialog.showModal());
@@ -394,89 +408,65 @@
     return list;
   }
 
-  class CrowdInstructions extends Crowd {
-    build() {
-      const titles = [["Summary", ["short-summary"]], ["Detailed instructions", ["detailed-instructions"]], ["Examples", ["positive-example", "negative-example"]]];
-      const names = { "positive-example": "Good", "negative-example": "Bad" };
-      const pages = [];
-      for (const [title, regions] of titles) {
-        const found = [...this.children].filter((child) => regions.includes(child.localName));
-        if (!found.length) continue;
-        for (const each of found) {
-          if (names[each.localName]) each.prepend(make("h3", {}, `${names[each.localName]} example`));
-        }
-        pages.push([title, make("div", {}, ...found)]);
-      }
-      const body = pages.map(([, page]) => page);
-      const content = pages.length > 1 ? [tabsOf(pages), ...body] : body.length ? body : [...this.childNodes];
-      const opener = dialogOf(this.attribute("link-text", "Click for instructions"), this.attribute("link-type"), "Instructions", ...content);
-      this.replaceChildren(...opener);
-    }
+  // What regions say beside a widget: the short instructions, and a dialog with the full ones.
+  function instructionsOf(element) {
+    const short = element.region("short-instructions");
+    const full = element.region("full-instructions");
+    const side = make("div", { className: "crowd-side awsui-app-layout__navigation" });
+    if (short) side.append(short);
+    if (full) side.append(...dialogOf("View full instructions", "link", full.getAttribute("header") || "Instructions", full));
+    return short || full ? side : "";
   }
 
-  class CrowdModal extends Crowd {
-    build() {
-      const [opener, dialog] = dialogOf(this.attribute("link-text", "More"), this.attribute("link-type"), this.attribute("header") || this.attribute("link-text", "More"), ...this.childNodes);
-      this.dialog = dialog;
-      this.replaceChildren(opener, dialog);
-    }
-
-    open() { this.dialog?.showModal(); }
-    close() { this.dialog?.close(); }
+  // Icons by the names of iron-icons, as signs; others are their name in words.
+  const SIGNS = {
+    add: "+", "arrow-back": "←", "arrow-forward": "→", cancel: "✕", check: "✓", "check-circle": "✓", clear: "✕", close: "✕",
+    create: "✎", delete: "🗑", done: "✓", error: "⚠", favorite: "♥", flag: "⚑", help: "?", home: "⌂", info: "i", menu: "☰",
+    "question-answer": "💬", redo: "↷", refresh: "↻", remove: "−", "report-problem": "⚠", search: "🔍", send: "➤", settings: "⚙",
+    star: "★", "star-border": "☆", "thumb-down": "👎", "thumb-up": "👍", undo: "↶", visibility: "👁", warning: "⚠",
+  };
+  function iconOf(name) {
+    if (/^(?:https?:|data:|\/)/.test(name)) return make("img", { src: name, alt: "", className: "crowd-icon" });
+    const icon = make("span", { className: "crowd-icon" }, SIGNS[name.replace(/^icons:/, "")] ?? name.replaceAll("-", " "));
+    icon.setAttribute("aria-hidden", "true");
+    return icon;
   }
 
-  class CrowdTabs extends Crowd {
-    build() {
-      const pages = [...this.children].filter((child) => child.localName === "crowd-tab");
-      this.prepend(tabsOf(pages.map((page) => [page.getAttribute("header") || page.getAttribute("name") || "Tab", page])));
-    }
-  }
-
-  class CrowdCard extends Crowd {
-    build() {
-      if (this.attribute("heading")) this.prepend(make("h3", {}, this.attribute("heading")));
-      if (this.attribute("image")) this.prepend(make("img", { src: this.attribute("image"), alt: "", className: "crowd-picture" }));
-    }
-  }
-
-  class CrowdAlert extends Crowd {
-    build() {
-      this.setAttribute("role", this.attribute("type") === "error" ? "alert" : "status");
-      if (!this.hasAttribute("dismissible")) return;
-      const away = make("button", { type: "button", className: "crowd-link" }, "Dismiss");
-      away.addEventListener("click", () => this.remove());
-      this.append(away);
-    }
-  }
-
-  class CrowdToast extends Crowd {
-    build() {
-      this.setAttribute("role", "status");
-      const milliseconds = Number(this.attribute("duration", "4000"));
-      if (milliseconds > 0) setTimeout(() => this.remove(), milliseconds);
-    }
-  }
-
-  class CrowdBadge extends Crowd {
-    build() { this.textContent = this.attribute("label") || this.attribute("icon"); }
+  class CrowdIcon extends Crowd {
+    build() { this.replaceChildren(iconOf(this.attribute("icon"))); }
   }
 
   class CrowdButton extends Crowd {
     build() {
       const link = this.attribute("href");
-      const submits = this.attribute("form-action") === "submit";
+      const action = this.attribute("form-action");
       this.inner = link
         ? make("a", { href: link, target: this.attribute("target") || "_blank", rel: "noopener noreferrer" })
-        : make("button", { type: submits ? "submit" : this.attribute("form-action") === "reset" ? "reset" : "button" });
+        : make("button", { type: action === "submit" ? "submit" : "button" });
       this.inner.className = `crowd-button ${this.attribute("variant")}`;
       this.wrap(this.inner);
-      if (!this.inner.textContent.trim()) this.inner.textContent = this.attribute("label") || this.attribute("title") || this.attribute("icon", "Button");
-      if (submits && looking) preview(this.inner);
-      this.waits = submits && looking;
+      const icon = this.attribute("icon-url") || this.attribute("icon");
+      const label = this.attribute("label") || this.attribute("title");
+      const bare = !this.inner.textContent.trim();
+      if (icon) this.inner[this.attribute("icon-align") === "right" ? "append" : "prepend"](iconOf(icon));
+      if (bare && label && !icon) this.inner.textContent = label;
+      else if (bare && (label || icon)) this.inner.setAttribute("aria-label", label || icon.replaceAll("-", " "));
+      else if (bare && !this.inner.children.length) this.inner.textContent = "Button";
+      if (this.attribute("title")) this.inner.title = this.attribute("title");
+      this.waits = action === "submit" && looking;
+      if (this.waits) preview(this.inner);
+      // A button inside a native form inside a crowd form sends the crowd form.
+      if (action === "reset") this.inner.addEventListener("click", () => this.closest("crowd-form")?.reset());
+      if (action === "submit" && !this.inner.form) {
+        this.inner.addEventListener("click", () => document.querySelector("crowd-form")?.requestSubmit());
+      }
     }
 
     sync() {
-      if (this.inner.localName === "button") this.inner.disabled = this.disabled || this.waits;
+      if (this.inner.localName !== "button") return;
+      const busy = this.hasAttribute("loading");
+      this.inner.disabled = this.disabled || this.waits || busy;
+      this.inner.setAttribute("aria-busy", String(busy));
     }
 
     focus() { this.inner?.focus(); }
@@ -490,27 +480,44 @@
 
   // The form
 
-  const OWN = "crowd-input, crowd-text-area, crowd-checkbox, crowd-toggle-button, crowd-radio-button, crowd-slider, " +
-    "crowd-classifier, crowd-classifier-multi-select, crowd-image-classifier, crowd-image-classifier-multi-select";
+  const own = ["crowd-input", "crowd-text-area", "crowd-checkbox", "crowd-toggle-button", "crowd-radio-button", "crowd-slider"];
+  const OWN = () => own.join(", ");
   const SUBMITS = 'crowd-button[form-action="submit"], button[type="submit"], input[type="submit"], input[type="image"]';
 
   class CrowdForm extends Crowd {
     build() {
-      this.form = make("form", { method: "post" });
+      this.form = make("form", { method: "post", className: "crowd-form" });
+      const side = instructionsOf(this);
       this.wrap(this.form);
+      if (side) this.form.prepend(side);
       if (!this.form.querySelector(SUBMITS)) {
         const button = make("button", { type: "submit", className: "crowd-button primary" }, "Submit");
         this.form.append(make("p", { className: "crowd-submit" }, button));
       }
       if (looking) this.form.querySelectorAll('button[type="submit"], input[type="submit"]').forEach(preview);
-      this.form.addEventListener("submit", (event) => {
-        event.preventDefault();
+      const take = (event) => {
         event.stopPropagation();
-        this.submit();
-      });
+        if (event.target !== this.form && event.defaultPrevented) return;
+        event.preventDefault();
+        if (event.target === this.form && !this.nested().length) this.submit();
+        else this.requestSubmit();
+      };
+      this.form.addEventListener("submit", take);
+      // A form inside a form tells the outer one nothing; what the page does with it comes first.
+      this.addEventListener("submit", (event) => {
+        if (event.target !== this.form && event.target instanceof HTMLFormElement) event.target.addEventListener("submit", take, { once: true });
+      }, true);
     }
 
-    // As a click on Submit: handlers of the page are asked first, and can stop it.
+    nested() { return [...this.form.querySelectorAll("form")]; }
+
+    // As a click on Submit: what is required is asked for first, in forms inside as well.
+    requestSubmit() {
+      if (!this.form) return;
+      if ([this.form, ...this.nested()].every((form) => form.noValidate || form.reportValidity())) this.submit();
+    }
+
+    // Handlers of the page are asked first, and can stop it.
     submit() {
       const event = new Event("submit", { bubbles: true, cancelable: true });
       if (!this.dispatchEvent(event) || looking) return;
@@ -518,20 +525,24 @@
       if (answers) this.post(this.fields(answers));
     }
 
-    reset() { this.form?.reset(); }
+    reset() {
+      this.form?.reset();
+      for (const element of this.querySelectorAll("[data-kept]")) element.reset?.();
+    }
 
     // Name → value of every field inside, ours and native ones.
     answers() {
       const answers = {};
       const add = (name, value) => {
-        if (!name) return;
+        if (!name || value === undefined) return;
         const both = [answers[name], value].every((each) => each && typeof each === "object" && !Array.isArray(each));
         answers[name] = both ? { ...answers[name], ...value } : value;
       };
-      for (const element of this.querySelectorAll(`${OWN}, input, textarea, select`)) {
-        if (element.matches(OWN)) {
+      if (this.widget) add(this.widget.name, this.widget.answer());
+      for (const element of this.querySelectorAll(`${OWN()}, input, textarea, select`)) {
+        if (element.matches(OWN())) {
           if (!element.disabled) add(element.name, element.answer?.());
-        } else if (!element.disabled && !element.closest(OWN)) {
+        } else if (!element.disabled && !drawn.has(element)) {
           if (element.type === "file" && element.files.length) {
             window.alert("This marketplace takes no files. Nothing was sent; tell the requester.");
             return null;
@@ -566,62 +577,14 @@
       }
       document.body.append(form);
       form.submit();
+      form.remove();
     }
   }
 
-  const STYLE = `
-    crowd-form, crowd-input, crowd-text-area, crowd-slider, crowd-card, crowd-tabs, crowd-alert, crowd-toast,
-    crowd-radio-group, crowd-classifier, crowd-classifier-multi-select, crowd-image-classifier,
-    crowd-image-classifier-multi-select, short-instructions, full-instructions, classification-target,
-    short-summary, detailed-instructions, positive-example, negative-example { display: block; }
-    crowd-checkbox, crowd-toggle-button, crowd-radio-button { display: inline-block; }
-    crowd-form [hidden] { display: none !important; }
-    crowd-input, crowd-text-area, crowd-slider { margin-block: 0.6em; }
-    .crowd-caption { display: block; margin-bottom: 0.25em; font-weight: 600; }
-    crowd-input > input, crowd-text-area > textarea { box-sizing: border-box; width: 100%; max-width: 48em; min-height: 44px; padding: 8px 12px; border: 1px solid #7c7268; border-radius: 6px; background: #fff; color: inherit; font: inherit; }
-    .crowd-count { color: #5d5348; font-variant-numeric: tabular-nums; }
-    .crowd-slide { display: flex; align-items: center; gap: 0.8em; max-width: 32em; }
-    .crowd-slide input[type="range"] { flex: 1; min-width: 0; min-height: 44px; accent-color: #a9520d; }
-    .crowd-slide input[type="number"] { min-height: 44px; width: 6em; font: inherit; }
-    .crowd-tick { display: inline-flex; align-items: flex-start; gap: 0.6em; min-height: 44px; padding-block: 10px; box-sizing: border-box; cursor: pointer; }
-    .crowd-tick > input { flex: none; width: 20px; height: 20px; margin: 1px 0 0; accent-color: #a9520d; }
-    crowd-radio-button, crowd-checkbox, crowd-toggle-button { margin-inline-end: 1.2em; }
-    .crowd-button { display: inline-block; box-sizing: border-box; min-height: 44px; padding: 10px 18px; border: 1px solid #8a7a67; border-radius: 8px; background: #fff; color: #2b2119; font: inherit; font-weight: 600; text-decoration: none; cursor: pointer; }
-    .crowd-button.primary { border-color: #8f430a; background: #a9520d; color: #fffaf2; }
-    .crowd-button.link { border-color: transparent; background: none; color: #8a4208; text-decoration: underline; }
-    .crowd-button:disabled { border-color: #b9aea0; background: #eee9e2; color: #5d5348; cursor: not-allowed; }
-    .crowd-link { min-height: 44px; padding: 0 2px; border: 0; background: none; color: #8a4208; font: inherit; text-decoration: underline; cursor: pointer; }
-    .crowd-submit { margin-block: 1.2em; }
-    .crowd-picture { display: block; max-width: 100%; height: auto; }
-    crowd-card { margin-block: 1em; padding: 1em 1.2em; border: 1px solid #ddd3c5; border-radius: 10px; background: #fff; }
-    crowd-alert { margin-block: 0.8em; padding: 0.7em 1em; border-inline-start: 4px solid #3c6f9c; border-radius: 4px; background: #eaf2f9; color: #1d2b38; }
-    crowd-alert[type="success"] { border-color: #2c6540; background: #e7f2e8; }
-    crowd-alert[type="warning"] { border-color: #a9700d; background: #fbf0d8; }
-    crowd-alert[type="error"] { border-color: #a1282b; background: #fbe7e2; }
-    crowd-alert > .crowd-link { margin-inline-start: 1em; }
-    crowd-toast { position: fixed; inset: auto 16px 16px auto; max-width: 24em; padding: 0.8em 1.1em; border-radius: 8px; background: #2b2119; color: #fff; }
-    crowd-badge { display: inline-block; padding: 0.1em 0.6em; border-radius: 99px; background: #f0e4d3; font-size: 0.85em; }
-    crowd-classifier, crowd-classifier-multi-select, crowd-image-classifier, crowd-image-classifier-multi-select { display: flex; flex-wrap: wrap; gap: 1em 2em; align-items: flex-start; margin-block: 0.8em; }
-    .crowd-side { flex: 1 1 14em; max-width: 22em; padding: 0.9em 1.1em; border-radius: 10px; background: #f6f1e9; }
-    crowd-form fieldset:has(> .crowd-categories) { flex: 3 1 18em; min-width: 0; margin: 0; padding: 0; border: 0; }
-    fieldset:has(> .crowd-categories) > legend { padding: 0; margin-bottom: 0.6em; font-weight: 600; font-size: 1.1em; }
-    .crowd-categories { display: flex; flex-wrap: wrap; gap: 0.5em; margin-top: 0.9em; }
-    .crowd-category { padding-inline: 0.9em; border: 1px solid #8a7a67; border-radius: 8px; background: #fff; }
-    .crowd-category:has(:checked) { border-color: #8f430a; box-shadow: inset 0 0 0 1px #8f430a; background: #fdf3e4; }
-    .crowd-dialog { box-sizing: border-box; width: min(42em, 100vw - 24px); max-height: calc(100vh - 24px); padding: 1.2em 1.4em; border: 1px solid #ddd3c5; border-radius: 12px; background: #fffdfa; color: #2b2119; overflow: auto; }
-    .crowd-dialog h2 { margin: 0 0 0.6em; font-size: 1.25em; }
-    .crowd-dialog img { max-width: 100%; height: auto; }
-    .crowd-dialog::backdrop { background: rgb(20 12 4 / 45%); }
-    .crowd-dialog-body { margin-bottom: 1em; }
-    .crowd-tablist { display: flex; flex-wrap: wrap; gap: 4px; margin-bottom: 0.8em; border-bottom: 1px solid #ddd3c5; }
-    .crowd-tablist button { min-height: 44px; padding: 0 14px; border: 0; border-bottom: 3px solid transparent; background: none; color: inherit; font: inherit; cursor: pointer; }
-    .crowd-tablist [aria-selected="true"] { border-color: #a9520d; font-weight: 600; }
-    crowd-form :focus-visible { outline: 3px solid #a9520d; outline-offset: 2px; }
-  `;
-
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(STYLE);
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  function define(name, made, answers = false) {
+    if (answers) own.push(name);
+    if (!customElements.get(name)) customElements.define(name, made);
+  }
 
   const ELEMENTS = {
     "crowd-form": CrowdForm,
@@ -632,23 +595,21 @@
     "crowd-radio-group": CrowdRadioGroup,
     "crowd-radio-button": CrowdRadioButton,
     "crowd-slider": CrowdSlider,
-    "crowd-classifier": Classifier,
-    "crowd-classifier-multi-select": severally(Classifier),
-    "crowd-image-classifier": ImageClassifier,
-    "crowd-image-classifier-multi-select": severally(ImageClassifier),
-    "crowd-instructions": CrowdInstructions,
-    "crowd-modal": CrowdModal,
-    "crowd-tabs": CrowdTabs,
-    "crowd-card": CrowdCard,
-    "crowd-alert": CrowdAlert,
-    "crowd-toast": CrowdToast,
-    "crowd-badge": CrowdBadge,
+    "crowd-slider-label": class extends Crowd {},
     "crowd-button": CrowdButton,
     "crowd-icon-button": class extends CrowdButton {},
     "crowd-fab": class extends CrowdButton {},
+    "crowd-icon": CrowdIcon,
+    "iron-icon": class extends CrowdIcon {},
   };
-  for (const [name, made] of Object.entries(ELEMENTS)) {
-    if (!customElements.get(name)) customElements.define(name, made);
-  }
-  whenParsed(() => queueMicrotask(() => document.dispatchEvent(new Event("all-crowd-elements-ready"))));
+  for (const [name, made] of Object.entries(ELEMENTS)) define(name, made);
+
+  // Other elements come with scripts of their own, which run when the page is read and get what they need here.
+  const kit = { Crowd, Field, define, dialogOf, fresh, iconOf, instructionsOf, looking, make, read, strings, tabsOf, whenParsed };
+  const waiting = window.distilleryCrowd ?? [];
+  window.distilleryCrowd = { push: (part) => part(kit) };
+  for (const part of waiting) part(kit);
+
+  // Once everything that was in the page is drawn.
+  whenParsed(() => setTimeout(() => document.dispatchEvent(new Event("all-crowd-elements-ready"))));
 })();

@@ -1,0 +1,199 @@
+"""Forty pages as requesters write them, each worked through twice: every one sends exactly its answer, once.
+
+With a pointer on a wide window, loaded again in the middle; and with keys alone on a phone's, offline when
+the answer is sent. What to do and what comes of it is in the first line of each page.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT, AxeResults
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from marketplace.questions import html_question_xml
+from tests.browser.conftest import PASSWORD, PATIENCE_MS
+from tests.browser.driving import Driver
+from tests.browser.looking import LIGHT
+from tests.server import RunningServer
+
+pytestmark = pytest.mark.browser
+
+PAGES = sorted((Path(__file__).parent / "pages").glob("*.html"))
+NAMES = [path.stem for path in PAGES]
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+PIXEL = """async ([data, x, y]) => {
+  const image = new Image();
+  image.src = "data:image/png;base64," + data;
+  await image.decode();
+  const canvas = new OffscreenCanvas(image.width, image.height);
+  const context = canvas.getContext("2d");
+  context.drawImage(image, 0, 0);
+  const [r, g, b, a] = context.getImageData(x, y, 1, 1).data;
+  return a ? "#" + [r, g, b].map((part) => part.toString(16).padStart(2, "0")).join("") : "";
+}"""
+
+
+@dataclass
+class Market:
+    """One server with a HIT for each page, and two people who work on them."""
+
+    server: RunningServer
+    client: Any
+    hits: dict[str, dict[str, Any]]
+    contexts: dict[str, BrowserContext]
+    pages: dict[str, Page]
+    complaints: list[str]
+
+    def take_hit(self, who: str, name: str) -> Page:
+        """Accept the HIT of a page, and open it."""
+        page, hit = self.pages[who], self.hits[name]
+        self.complaints.clear()
+        token = page.locator("[name=csrfmiddlewaretoken]").first.get_attribute("value")
+        accepted = page.request.post(
+            f"/projects/{hit['HITGroupId']}/tasks/accept",
+            form={"csrfmiddlewaretoken": token or "", "hit_id": hit["HITId"]},
+            headers={"Referer": self.server.url},
+            max_redirects=0,
+        )
+        page.goto(accepted.headers["location"])
+        return page
+
+    def answers(self, name: str, worker: str) -> list[dict[str, str]]:
+        """What this worker's answers say, field by field."""
+        listed = self.client.list_assignments_for_hit(HITId=self.hits[name]["HITId"])["Assignments"]
+        mine = [ElementTree.fromstring(each["Answer"]) for each in listed if each["WorkerId"] == worker]
+        return [{part[0].text or "": "".join(part[1].itertext()) for part in root} for root in mine]
+
+
+@pytest.fixture(scope="module")
+def market(server: RunningServer, chromium: Browser) -> Iterator[Market]:
+    server.reset(data=True)
+    client = server.requester().client
+    hits = {}
+    for path in PAGES:
+        hits[path.stem] = client.create_hit(
+            Title=path.stem,
+            Description="A page",
+            Reward="0.05",
+            AssignmentDurationInSeconds=3600,
+            LifetimeInSeconds=86_400,
+            MaxAssignments=2,
+            Question=html_question_xml(path.read_text(encoding="utf-8"), 0),
+        )["HIT"]
+    made = Market(server, client, hits, {}, {}, [])
+    for who, size in (("wide", WIDE), ("phone", PHONE)):
+        context = chromium.new_context(base_url=server.url, viewport=size)  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE_MS)
+        context.on("weberror", lambda error: made.complaints.append(str(error.error)))
+        made.contexts[who], made.pages[who] = context, sign_up(server, context)
+    yield made
+    for context in made.contexts.values():
+        context.close()
+
+
+def sign_up(server: RunningServer, context: BrowserContext) -> Page:
+    invitation = server.console("marketplace", "invite", "Course", "--uses", "1", "--json")
+    page = context.new_page()
+    page.goto(invitation["url_path"])
+    page.get_by_label("Username").fill(f"mira-{invitation['token'][:6].lower().strip('-_')}")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("The same once more").fill(PASSWORD)
+    page.get_by_role("button", name="Sign up").click()
+    page.wait_for_url("**/")
+    return page
+
+
+def plan_of(name: str) -> dict[str, Any]:
+    """What is to be done on a page, and what comes of it."""
+    first = (Path(__file__).parent / "pages" / f"{name}.html").read_text(encoding="utf-8").split("\n", 1)[0]
+    plan: dict[str, Any] = json.loads(first.removeprefix("<!--plan ").removesuffix(" -->"))
+    return plan
+
+
+def ready(page: Page) -> None:
+    """Everything of the page in the frame is drawn, and its draft is put back."""
+    page.frame_locator("iframe").locator("h1").wait_for()
+    page.frames[1].wait_for_load_state("domcontentloaded")
+    page.frames[1].evaluate("new Promise((done) => setTimeout(done, 60))")
+
+
+def submit(driver: Driver) -> None:
+    for name in ("Submit", "Send"):
+        button = driver.frame.get_by_role("button", name=name, exact=True).locator("visible=true").first
+        if button.count():
+            driver.press(name)
+            return
+    raise AssertionError("The page has no button to submit it")
+
+
+def check_answer(market: Market, page: Page, name: str, worker: str) -> None:
+    plan = plan_of(name)
+    page.wait_for_url("**/tasks/continue/*")
+    (answer,) = market.answers(name, worker)
+    found: dict[str, Any] = dict(answer)
+    if "taskAnswers" in found:
+        found["taskAnswers"] = json.loads(found["taskAnswers"])
+        for widget in found["taskAnswers"][0].values():
+            if isinstance(widget, dict) and "labeledImage" in widget:
+                data = widget["labeledImage"]["pngImageData"]
+                for x, y, colour in plan["pixels"]:
+                    assert page.evaluate(PIXEL, [data, x, y]) == colour
+                widget["labeledImage"]["pngImageData"] = "PNG"
+    assert found == plan["answer"]
+    assert market.complaints == []
+
+
+def worker_of(page: Page) -> str:
+    address = page.locator("iframe").get_attribute("src") or ""
+    return parse_qs(urlsplit(address).query)["workerId"][0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_sends_its_answer_once_from_a_wide_window_that_was_loaded_again(market, name):
+    plan = plan_of(name)
+    page = market.take_hit("wide", name)
+    worker = worker_of(page)
+    ready(page)
+    driver = Driver(page, keys_only=False)
+    half = plan.get("half", (len(plan["steps"]) + 1) // 2)
+    driver.take(plan["steps"][:half])
+    page.wait_for_timeout(160)
+    page.reload()
+    ready(page)
+    driver.take(plan["steps"] if plan.get("again") else plan["steps"][half:])
+    submit(driver)
+    check_answer(market, page, name, worker)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_sends_its_answer_once_from_a_phone_with_keys_alone_and_without_a_line(market, name):
+    plan = plan_of(name)
+    page = market.take_hit("phone", name)
+    worker = worker_of(page)
+    ready(page)
+    frame = page.frames[1]
+    frame.evaluate(AXE_SCRIPT)
+    results = AxeResults(frame.evaluate("(options) => axe.run(options)", LIGHT))
+    assert results.violations_count == 0, results.generate_report()
+    assert frame.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    driver = Driver(page, keys_only=True)
+    driver.take(plan["steps"])
+    market.contexts["phone"].set_offline(True)
+    submit(driver)
+    expect(page.locator(".delivery")).to_contain_text("There is no connection. Your answer is kept")
+    assert market.answers(name, worker) == []
+    market.contexts["phone"].set_offline(False)
+    check_answer(market, page, name, worker)
+
+
+def test_every_element_there_is_is_on_one_of_the_pages():
+    from marketplace.crowdelements import ELEMENTS
+
+    text = "".join(path.read_text(encoding="utf-8") for path in PAGES)
+    assert [name for name in sorted(ELEMENTS) if f"<{name}" not in text] == []
