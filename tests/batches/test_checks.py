@@ -12,7 +12,7 @@ from tests.batches import making
 @pytest.mark.parametrize(
     ("html", "said"),
     [
-        ("<p>\n<crowd-google-map></crowd-google-map><input>", "Line 2: There is no element <crowd-google-map>"),
+        ("<p>\n<crowd-google-map><input>", "Line 2: There is no element <crowd-google-map>"),
         ("<input>\n\n${ name }", "Line 3: ${ name } is no name of a column"),
         ("<input>\n${name", "Line 2: ${name has no closing brace"),
         ("<p>Thank you</p>", "The page has no field"),
@@ -72,8 +72,7 @@ def test_what_is_wrong_is_refused_at_save_with_its_line_and_what_may_be_is_told(
     wrong = as_owner.post(new, form | {"html": "<p>\n<crowd-google-map>"})
     assert wrong.status_code == 422
     assert (
-        "Line 2: This marketplace does not have the element &lt;crowd-google-map&gt;"
-        in wrong.content.decode()
+        "Line 2: There is no element &lt;crowd-google-map&gt; in this marketplace" in wrong.content.decode()
     )
     stored = as_owner.post(new, form | {"html": "<p>${ a }</p>"}, follow=True).content.decode()
     assert "The template is stored." in stored and "Line 1: ${ a } is no name" in stored
