@@ -20,7 +20,7 @@ from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
 
 evaluations = Resource("Evaluations")
-_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_FILE: dict[str, Any] = {"*/*": {"schema": {}}}
 _MOST_NUMBER = 2**31 - 1
 
 

@@ -22,7 +22,7 @@ from web.api.problems import ProblemError
 from web.api.resources import Resource
 
 releases = Resource("Releases")
-_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_FILE: dict[str, Any] = {"*/*": {"schema": {}}}
 _ARCHIVE = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
 
 

@@ -15,7 +15,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
-from typing import Any, TypeVar, get_type_hints
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from django.db import transaction
 from django.http import HttpResponse
@@ -117,9 +118,7 @@ class Resource:
         permission = self.permission(scopes=scopes, role=role, writes=writes, spends=spends)
 
         def register(view: View) -> View:
-            answer = get_type_hints(view).get("return")
-            is_model = isinstance(answer, type) and issubclass(answer, BaseModel)
-            response: dict[int, Any] = {status: answer if is_model else None}
+            response = _successes(get_type_hints(view).get("return"), status)
             response.update(dict.fromkeys(problems, ProblemDetails))
             self.router.api_operation(
                 [method],
@@ -134,6 +133,17 @@ class Resource:
             return view
 
         return register
+
+
+def _successes(answer: Any, status: int) -> dict[int, Any]:
+    """Models by status, from what a view says that it returns; None is no content."""
+    found: dict[int, Any] = {}
+    for each in get_args(answer) if isinstance(answer, UnionType) else (answer,):
+        if each is type(None):
+            found[_NO_CONTENT] = None
+        else:
+            found[status] = each if isinstance(each, type) and issubclass(each, BaseModel) else None
+    return found
 
 
 def _summary(view: Callable[..., Any]) -> str:
