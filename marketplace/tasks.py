@@ -12,7 +12,7 @@ from marketplace import clock, ledger, uploads
 from marketplace.batches import extensions, letters, results, schedule
 from marketplace.batches import publication as batches
 from marketplace.retention import prune
-from marketplace.services import accesskeys, contact
+from marketplace.services import accesskeys, contact, formerids
 from marketplace.services.account_closure import forget_payment_notes
 from marketplace.services.digests import send_digests
 from marketplace.services.pagestorage import forget_page_storage
@@ -31,6 +31,7 @@ def sweep_task() -> None:
     schedule.run_schedules(clock.now())
     letters.look_for_ends(clock.now())
     uploads.forget_files()
+    formerids.pay_waiting_bonuses()
     compare_answers()
 
 

@@ -1,6 +1,7 @@
 """Tables of the marketplace, grouped by what they are about."""
 
 from marketplace.models.bulk import BatchExtension, WorkerFile, WorkerFileLine
+from marketplace.models.formerids import FormerIdClaim, FormerIdRecord
 from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
 from marketplace.models.payouts import PayeeDetails, PayMethod, Payout, PayoutLine, PayoutPart, YearlyLimit
 from marketplace.models.people import (
@@ -59,6 +60,8 @@ __all__ = [
     "Contact",
     "CountryChange",
     "Deposit",
+    "FormerIdClaim",
+    "FormerIdRecord",
     "HITType",
     "Holding",
     "Invitation",

@@ -7,6 +7,7 @@ from marketplace.eligibility import SYSTEM_QUALIFICATIONS
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker
 from marketplace.protocol.calls import OPERATIONS, Call
+from marketplace.services import formerids
 from marketplace.sweep import settle
 
 # The qualifications that the marketplace itself computes, as rows for lists; no table has them.
@@ -109,9 +110,21 @@ def no_assignment(call: Call) -> Refusal:
     return Refusal("AssignmentDoesNotExist", f"Assignment {call['AssignmentId']} does not exist.")
 
 
+def known_worker(call: Call) -> Worker | None:
+    """The worker named by WorkerId, of this marketplace or of MTurk where a worker has stated that id."""
+    named = call["WorkerId"]
+    return Worker.objects.filter(worker_id=named).first() or formerids.claimed_worker(named)
+
+
+def kept_former_id(call: Call) -> str | None:
+    """The MTurk id that WorkerId names, where the caller brought it in and no worker has stated it."""
+    named: str = call["WorkerId"]
+    return named if known_worker(call) is None and formerids.is_listed(call.requester, named) else None
+
+
 def worker(call: Call) -> Worker:
     """The worker named by WorkerId."""
-    row = Worker.objects.filter(worker_id=call["WorkerId"]).first()
+    row = known_worker(call)
     if row is None:
         raise ParameterRefusal("WorkerId", call["WorkerId"])
     return row

@@ -12,6 +12,7 @@ from marketplace.models import (
     HIT,
     Block,
     Bonus,
+    FormerIdRecord,
     Holding,
     PolicyAction,
     PolicyResult,
@@ -149,6 +150,17 @@ def qualification(row: QualificationGrant, qualification_type_id: str) -> dict[s
         "GrantTime": epoch(row.granted_at),
         "IntegerValue": row.value,
         "Status": row.status,
+    }
+
+
+def kept_qualification(row: FormerIdRecord, qualification_type_id: str) -> dict[str, Any]:
+    """Qualification structure of a grant that waits for an MTurk id."""
+    return {
+        "QualificationTypeId": qualification_type_id,
+        "WorkerId": row.former_id,
+        "GrantTime": epoch(row.created_at),
+        "IntegerValue": row.value,
+        "Status": "Granted",
     }
 
 

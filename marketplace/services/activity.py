@@ -22,6 +22,7 @@ ACTIONS = {
     "qualification.granted": "granted a qualification",
     "qualification.revoked": "took a qualification back",
     "qualification.file": "granted and took back by a file",
+    "former_ids.file": "brought in a table of MTurk ids",
     "worker.blocked": "blocked a worker",
     "worker.unblocked": "lifted a block",
     "money.deposited": "booked a deposit",

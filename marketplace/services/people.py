@@ -15,7 +15,18 @@ from core.money.fees import PROFILES
 from marketplace import clock, ids, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
-from marketplace.models import Block, Deposit, Holding, Invitation, Message, Requester, Worker, WorkerTrace
+from marketplace.models import (
+    Block,
+    Deposit,
+    FormerIdClaim,
+    FormerIdRecord,
+    Holding,
+    Invitation,
+    Message,
+    Requester,
+    Worker,
+    WorkerTrace,
+)
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.activity import note as note_activity
@@ -275,6 +286,16 @@ def notify_workers(
     As on MTurk, only people who did work for the requester can be written to.
     """
     found = Worker.objects.in_bulk(list(set(worker_ids)), field_name="worker_id")
+    for claim in FormerIdClaim.objects.filter(
+        former_id__in=set(worker_ids) - found.keys(), accepted=True
+    ).select_related("worker"):
+        found[claim.former_id] = claim.worker
+    former_ids = dict.fromkeys(
+        FormerIdRecord.objects.filter(
+            requester=requester, former_id__in=set(worker_ids) - found.keys()
+        ).values_list("former_id", flat=True),
+        "This is an id of MTurk, and nobody here has stated it yet.",
+    )
     known = set(
         Holding.objects.filter(
             worker__in=found.values(), requester=requester, state__in=Holding.ANSWERED
@@ -286,7 +307,7 @@ def notify_workers(
     for worker_id in dict.fromkeys(worker_ids):
         worker = found.get(worker_id)
         if worker is None:
-            failures[worker_id] = "There is no worker with this id."
+            failures[worker_id] = former_ids.get(worker_id, "There is no worker with this id.")
         elif worker.closed_at:
             failures[worker_id] = "This worker has closed the account."
         elif worker.pk not in known:

@@ -265,12 +265,17 @@ def grant(
     *, qualification_type: QualificationType, worker: Worker, value: int, notify: bool
 ) -> QualificationGrant:
     """Give a worker the qualification with this value, or change the value."""
+    check_active(qualification_type)
+    note_grant(qualification_type, worker, value)
+    return write_grant(qualification_type=qualification_type, worker=worker, value=value, notify=notify)
+
+
+def check_active(qualification_type: QualificationType) -> None:
+    """Raise Refusal for a type that is not given at present."""
     if qualification_type.status != Status.ACTIVE:
         raise Refusal(
             "InvalidQualificationTypeState", "This operation can be called with a status of: Active"
         )
-    note_grant(qualification_type, worker, value)
-    return write_grant(qualification_type=qualification_type, worker=worker, value=value, notify=notify)
 
 
 def note_grant(qualification_type: QualificationType, worker: Worker, value: int) -> None:
@@ -329,8 +334,13 @@ def grant_error(qualification_type: QualificationType, worker: Worker) -> Refusa
             "InvalidQualificationState",
             "This operation can be called with a status of: Granted",
         )
+    return never_granted(qualification_type, worker.worker_id)
+
+
+def never_granted(qualification_type: QualificationType, worker_id: str) -> Refusal:
+    """Refusal for a qualification that nobody gave this worker."""
     return Refusal(
         "QualificationDoesNotExist",
         f"You requested a Qualification that does not exist: QualificationType "
-        f"{qualification_type.qualification_type_id} for Worker {worker.worker_id}.",
+        f"{qualification_type.qualification_type_id} for Worker {worker_id}.",
     )

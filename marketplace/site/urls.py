@@ -69,6 +69,7 @@ urlpatterns = [
     path("profile/payment", payment.payment, name="payment"),
     path("profile/payment/forget", payment.forget_payment, name="forget_payment"),
     path("payment/<str:token>", payment.confirm_payment, name="confirm_payment"),
+    path("profile/mturk-id", membership.former_id, name="former_id"),
     path("profile/country", membership.country, name="country"),
     path("profile/email", addresses.email, name="email"),
     path("profile/email/remove", addresses.remove_email, name="remove_email"),

@@ -12,7 +12,7 @@ from core.money.amounts import dollars, entered_cents
 from core.money.fees import PROFILES
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
-from marketplace.management import batches, layouts, topics
+from marketplace.management import batches, formerids, layouts, topics
 from marketplace.management.workers import add_commands
 from marketplace.models import AccessKey, Requester
 from marketplace.services import accesskeys, invoice_records, payables, people
@@ -84,6 +84,7 @@ class Command(BaseCommand):
         batches.add(commands, self.show)
         layouts.add(commands, self.show, self.stdout.write)
         topics.add(commands, self.show, self.stdout.write)
+        formerids.add(commands, self.show, self.stdout.write)
 
     def _keys(self, commands: Any) -> None:
         """Access keys of requesters."""

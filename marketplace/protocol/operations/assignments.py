@@ -101,9 +101,9 @@ def send_bonus(call: Call) -> Result:
     row = lookup.assignment(call)
     if row.state not in Holding.ANSWERED:
         raise lookup.no_assignment(call)
-    review.send_bonus(
-        holding=row, worker_id=call["WorkerId"], cents=amount, reason=call["Reason"], now=call.now
-    )
+    known = lookup.known_worker(call)
+    worker_id = known.worker_id if known else call["WorkerId"]
+    review.send_bonus(holding=row, worker_id=worker_id, cents=amount, reason=call["Reason"], now=call.now)
     return {}
 
 

@@ -9,7 +9,7 @@ from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.errors import validation_error
 from marketplace.protocol.lookup import system_types
 from marketplace.selectors import asking_for, to_dispose
-from marketplace.services import qualification_requests, qualifications
+from marketplace.services import formerids, qualification_requests, qualifications
 from marketplace.services.qualifications import QualificationTest
 from marketplace.sweep import settle
 
@@ -186,7 +186,12 @@ def delete_qualification_type(call: Call) -> Result:
 
 @operation("AssociateQualificationWithWorker", writes=True)
 def associate_qualification_with_worker(call: Call) -> Result:
-    """Grant a qualification, or change its value."""
+    """Grant a qualification, or change its value; on an MTurk id that nobody has stated it is kept."""
+    if former_id := lookup.kept_former_id(call):
+        qualifications.check_active(kind := lookup.qualification_type(call))
+        kind.requester = call.requester
+        formerids.keep_grant(qualification_type=kind, former_id=former_id, value=call.get("IntegerValue", 1))
+        return {}
     qualifications.grant(
         qualification_type=lookup.qualification_type(call),
         worker=lookup.worker(call),
@@ -202,6 +207,13 @@ def disassociate_qualification_from_worker(call: Call) -> Result:
     reason = call.get("Reason", "")
     if len(reason) > 1024:
         raise invalid_value("Reason", "it has at most 1024 characters.")
+    if former_id := lookup.kept_former_id(call):
+        kind = lookup.qualification_type(call)
+        if not formerids.forget_records(
+            requester=call.requester, former_id=former_id, kind="grant", qualification_type=kind
+        ):
+            raise qualifications.never_granted(kind, former_id)
+        return {}
     qualifications.revoke(
         qualification_type=lookup.qualification_type(call), worker=lookup.worker(call), reason=reason
     )
@@ -210,7 +222,13 @@ def disassociate_qualification_from_worker(call: Call) -> Result:
 
 @operation("GetQualificationScore", writes=False)
 def get_qualification_score(call: Call) -> Result:
-    """The value a worker holds."""
+    """The value a worker holds, or that waits for an MTurk id."""
+    if former_id := lookup.kept_former_id(call):
+        kind = lookup.qualification_type(call)
+        kept = formerids.waiting_grant(kind, former_id)
+        if kept is None:
+            raise qualifications.never_granted(kind, former_id)
+        return {"Qualification": render.kept_qualification(kept, kind.qualification_type_id)}
     kind, worker = lookup.qualification_type(call), lookup.worker(call)
     row = (
         QualificationGrant.objects.select_related("worker")

@@ -4,7 +4,7 @@ from marketplace.errors import invalid_value
 from marketplace.models import Block
 from marketplace.protocol import lookup, pages, render
 from marketplace.protocol.calls import Call, Result, operation
-from marketplace.services import people
+from marketplace.services import formerids, people
 
 _MAX_NOTIFIED = 100
 
@@ -14,6 +14,9 @@ def create_worker_block(call: Call) -> Result:
     """Keep a worker from accepting the caller's HITs."""
     if not call["Reason"].strip():
         raise invalid_value("Reason", "a block needs a reason; the worker does not see it.")
+    if former_id := lookup.kept_former_id(call):
+        formerids.keep_block(requester=call.requester, former_id=former_id, reason=call["Reason"])
+        return {}
     people.block(requester=call.requester, worker=lookup.worker(call), reason=call["Reason"])
     return {}
 
@@ -21,6 +24,9 @@ def create_worker_block(call: Call) -> Result:
 @operation("DeleteWorkerBlock", writes=True)
 def delete_worker_block(call: Call) -> Result:
     """Lift a block; succeeds where there is none."""
+    if former_id := lookup.kept_former_id(call):
+        formerids.forget_records(requester=call.requester, former_id=former_id, kind="block")
+        return {}
     people.unblock(requester=call.requester, worker=lookup.worker(call))
     return {}
 

@@ -17,13 +17,14 @@ from core.accounts import guards
 from core.accounts.middleware import too_many
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import Worker
+from marketplace.models import FormerIdClaim, Worker
 from marketplace.services.contact import ask_to_confirm, contact_of
 from marketplace.services.country import change_country, next_change_at
+from marketplace.services.formerids import state_former_id
 from marketplace.services.payees import payee_of
 from marketplace.services.people import invitation_for
 from marketplace.site.access import current_worker, for_workers, join, page
-from marketplace.site.forms import COUNTRIES, CountryForm, JoinForm, ProfileForm, SignUpForm
+from marketplace.site.forms import COUNTRIES, CountryForm, FormerIdForm, JoinForm, ProfileForm, SignUpForm
 from marketplace.taskpages import site_url
 
 
@@ -111,6 +112,7 @@ def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
         contact=contact_of(worker),
         place=COUNTRIES.get(worker.country, ""),
         by_mail=settings.NOTICES_BY_EMAIL,
+        former_claim=FormerIdClaim.objects.filter(worker=worker).first(),
     )
 
 
@@ -137,6 +139,30 @@ def country(request: HttpRequest, worker: Worker) -> HttpResponse:
         days=settings.MARKETPLACE_COUNTRY_DAYS,
         again_at=next_change_at(worker),
     )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_workers
+def former_id(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """State the worker id that one had on MTurk, once."""
+    claim = FormerIdClaim.objects.filter(worker=worker).first()
+    form = FormerIdForm(request.POST or None) if claim is None else None
+    if form is not None and form.is_valid():
+        try:
+            claim = state_former_id(worker=worker, former_id=form.cleaned_data["former_id"])
+        except Refusal as refusal:
+            form.add_error("former_id", refusal.message)
+        else:
+            if claim.accepted:
+                messages.success(
+                    request, "Your MTurk id is noted. What requesters kept on it counts for you."
+                )
+            else:
+                messages.warning(
+                    request, "Another person has stated this id. The people who run this site decide."
+                )
+            return redirect("site:profile")
+    return page(request, "former_id.html", worker=worker, now=clock.now(), form=form, claim=claim)
 
 
 @require_POST

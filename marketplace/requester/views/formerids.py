@@ -1,0 +1,75 @@
+"""Worker ids of MTurk: a table brought in, and what became of each id."""
+
+from django import forms
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from marketplace.batches.sheets import Sheet
+from marketplace.errors import Refusal
+from marketplace.models import FormerIdRecord
+from marketplace.requester.access import RequesterAccess, on_requester, respond
+from marketplace.services import formerids
+from marketplace.services.members import Action
+from web.tables import Choices, Column, Grid, GridRequest, Words
+
+PLACE = "workers"
+Kind = FormerIdRecord.Kind
+RECORDS = Grid(
+    "former-ids",
+    columns=(
+        Column("id", "MTurk id", lambda row: row.former_id, by="former_id"),
+        Column("kind", "What is kept", lambda row: row.get_kind_display(), by="kind"),
+        Column("applied", "Took effect", lambda row: row.applied_at, by="applied_at", down=True),
+    ),
+    filters=(
+        Choices("kind", "Kept", {"all": "All", **{each.value: each.label for each in Kind}}, tabs=True),
+        Words("q", "MTurk id"),
+    ),
+    order="id",
+)
+
+
+class FormerIdsForm(forms.Form):
+    """A table of ids."""
+
+    file = forms.FileField(
+        label="Table",
+        help_text="CSV or a workbook with the column worker_id, and if you like block (a reason), "
+        "qualification (its name or id), value, bonus (an amount) and reason.",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_requester(act=Action.MANAGE)
+def former_ids(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """The records, and the form for a table."""
+    posted = request.method == "POST"
+    form = FormerIdsForm(request.POST if posted else None, request.FILES if posted else None)
+    if posted and form.is_valid() and (answer := _bring_in(request, access, form)):
+        return answer
+
+    def rows(asked: GridRequest) -> QuerySet[FormerIdRecord]:
+        found = FormerIdRecord.objects.filter(requester=access.requester, former_id__icontains=asked["q"])
+        if asked["kind"] != "all":
+            found = found.filter(kind=asked["kind"])
+        return found.select_related("worker", "qualification_type")
+
+    shown = respond(request, access, RECORDS, rows, "former_ids.html", place=PLACE, form=form)
+    if form.errors:
+        shown.status_code = 422
+    return shown
+
+
+def _bring_in(request: HttpRequest, access: RequesterAccess, form: FormerIdsForm) -> HttpResponse | None:
+    file = form.cleaned_data["file"]
+    try:
+        made = formerids.bring_in(requester=access.requester, sheet=Sheet(file, file.name or "ids.csv"))
+    except Refusal as refusal:
+        form.add_error("file", refusal.message)
+        return None
+    messages.success(request, f"{made.rows:,} ids are read; {made.new:,} records are new.")
+    return redirect("requester:former_ids", access.requester.customer_id)
