@@ -3,6 +3,7 @@
 Desk and requester site have one object of `WebhookPages` each, and views that find out who may see it.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
@@ -312,7 +313,7 @@ def _with_payloads(rows: list[Any]) -> list[Any]:
     for attempt in WebhookAttempt.objects.filter(message__in=log).order_by("pk"):
         log[attempt.message_id].append(attempt)
     for row in rows:
-        row.payload = payload_of(row)
+        row.payload = json.dumps(payload_of(row), indent=2, ensure_ascii=False)
         row.tries = log[row.pk]
         row.is_test = row.type == TEST
     return rows

@@ -68,7 +68,9 @@ def sentence_of(hook: Webhook, message: WebhookMessage) -> str:
     """One event as a line for people, with where to look."""
     known = event_types(hook.owner_kind).get(message.type)
     words = "This is a test" if message.type == TEST else known.words if known else message.type
-    ids = [f"{name} {value}" for name, value in message.data.items() if name != "address" and value != ""]
+    ids = [
+        f"{name} {value}" for name, value in sorted(message.data.items()) if name != "address" and value != ""
+    ]
     line = f"{words}: {', '.join(ids)}" if ids else words
     address = message.data.get("address", "")
     return f"{line} {address}" if address else line
