@@ -3,6 +3,7 @@
 from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
+from core.projects.services import EventActions
 from crowd import watch, webhooks
 from crowd.desk import endpoints, overview, queues, steps, tokens
 from crowd.desk.overview import OverviewSource
@@ -25,6 +26,16 @@ EXTENSION = Extension(
     SettingsSection("desk/parts/tokens.html", tokens.section),
     *steps.STEPS,
     *queues.QUEUES,
+    EventActions(
+        {
+            "stage.sources_changed": "changed the sources of a stage",
+            "source.opened": "opened a source of a stage",
+            "source.paused": "paused a source of a stage",
+            "source.closed": "closed a source of a stage",
+            "source.work_moved": "gave the work of a source to the others",
+            "match.decided": "said whether two workers are one person",
+        }
+    ),
     ProjectTarget(),
     StageTarget(),
     Rule("halted", watch.halted, kinds=("halted",)),

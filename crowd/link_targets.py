@@ -1,10 +1,11 @@
 """What study links lead to: a stage whose work is dealt on arrival, or all of a project's in turn."""
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 
 from core.projects.models import Project
-from crowd.models import Assignment, Endpoint, Stage
+from crowd.models import Assignment, Endpoint, Stage, StageSource
 from crowd.services.deals import NoWork, NoWorkError, deal
+from crowd.sources import stages_at
 from people.models import Guest, Outcome, StudyLink
 from people.targets import NextTask, Target
 
@@ -19,8 +20,15 @@ _OUTCOMES = {
 
 
 def _own_stages(project: int) -> list[Stage]:
-    rows = Stage.objects.filter(project=project, endpoint__protocol=_OWN)
-    return list(rows.select_related("endpoint", "project").order_by("pk"))
+    """Stages with a source of study links, each as that source meets it."""
+    sources = StageSource.objects.filter(stage=OuterRef("pk"), endpoint__protocol=_OWN)
+    rows = Stage.objects.filter(Q(endpoint__protocol=_OWN) | Exists(sources), project=project)
+    rows = rows.select_related("endpoint", "project").prefetch_related(
+        Prefetch("sources", StageSource.objects.select_related("endpoint").order_by("position"))
+    )
+    heres = [here for stage in rows.order_by("pk") for here in stages_at(stage)]
+    own = [here for here in heres if here.endpoint.protocol == _OWN]
+    return list({here.pk: here for here in reversed(own)}.values())[::-1]
 
 
 class ProjectTarget(Target):

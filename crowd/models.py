@@ -1,7 +1,9 @@
 """Tables of our side of the wire."""
 
 import uuid
+from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -179,6 +181,9 @@ class Stage(models.Model):
     planner = models.UUIDField(null=True, blank=True, help_text="Who is planning its HITs at the moment.")
     planner_until = models.DateTimeField(null=True, blank=True)
 
+    #: Of a copy of the stage as one of its sources meets it (`crowd.sources.stage_at`).
+    source: "StageSource | None" = None
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "slug"], name="stage_slug_in_project"),
@@ -198,6 +203,62 @@ class Stage(models.Model):
     def __str__(self) -> str:
         return f"{self.project_id}/{self.slug}"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save the row. A copy that shows a source's terms is for reading only."""
+        if self.source is not None:
+            raise TypeError("This is the stage as a source meets it; save the stage itself.")
+        super().save(*args, **kwargs)
+
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        """Read the row again, and its sources when they are next asked for."""
+        if self.source is None:
+            self.__dict__.pop("_source_rows", None)
+        super().refresh_from_db(*args, **kwargs)
+
+
+class StageSource(models.Model):
+    """One of several endpoints from which a stage gets people, with its part of the work and its terms.
+
+    A stage without rows has one source, its own endpoint. A stage with rows has all of its sources here; the
+    first is its own endpoint, so a HIT from before there were rows, which names none, is that one's.
+    """
+
+    class Status(models.TextChoices):
+        """Paused: takes nothing new, and keeps its part. Closed: others take what it leaves undone."""
+
+        OPEN = "open"
+        PAUSED = "paused"
+        CLOSED = "closed"
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="sources")
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="stage_sources")
+    position = models.PositiveIntegerField()
+    status = models.CharField(max_length=6, choices=Status, default=Status.OPEN)
+    share = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Its weight among the sources that share what counts leave."
+    )
+    most_answers = models.PositiveIntegerField(
+        null=True, blank=True, help_text="It gets so many answers and no more, all units together."
+    )
+    reward_cents = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: the stage's reward.")
+    move_after_seconds = models.PositiveIntegerField(
+        null=True, blank=True, help_text="After so long on offer, its free places go to the other sources."
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "endpoint"], name="source_once_per_stage"),
+            models.UniqueConstraint(fields=["stage", "position"], name="source_position_in_stage"),
+            models.CheckConstraint(
+                name="source_share_or_count",
+                condition=Q(share__gte=1, most_answers=None) | Q(share=None, most_answers__gte=0),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage_id} from {self.endpoint_id}"
+
 
 class Hit(models.Model):
     """A bundle of units on offer to `places` different people."""
@@ -211,6 +272,14 @@ class Hit(models.Model):
         CLOSED = "closed"
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="hits")
+    source = models.ForeignKey(
+        StageSource,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="hits",
+        help_text="Empty: the stage's own endpoint.",
+    )
     key = models.UUIDField(default=uuid.uuid4, unique=True, help_text="Names it in our task page's address.")
     ordinal = models.PositiveIntegerField()
     places = models.PositiveIntegerField()
@@ -245,6 +314,11 @@ class Hit(models.Model):
 
     def __str__(self) -> str:
         return str(self.key)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it is on offer."""
+        return self.stage.endpoint if self.source is None else self.source.endpoint
 
 
 class HitUnit(models.Model):
@@ -288,6 +362,64 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.external_id
+
+
+class WorkerMark(models.Model):
+    """By what a worker of one endpoint may be recognized as a person at another: digests, never the thing."""
+
+    class Kind(models.TextChoices):
+        """What two workers have in common."""
+
+        EXTERNAL_ID = "id", "the same id at a panel"
+        EMAIL = "email", "the same e-mail address"
+        PAYEE = "payee", "the same account for payments"
+
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="marks")
+    kind = models.CharField(max_length=5, choices=Kind)
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["worker", "kind", "digest"], name="worker_marked_once")
+        ]
+        indexes = [models.Index(fields=["digest", "kind"], name="worker_by_mark")]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id} {self.kind}"
+
+
+class PersonMatch(models.Model):
+    """Two workers of different endpoints who may be the same person. They are never merged.
+
+    Until a person says that they are two people, both together get what one person may.
+    """
+
+    class Verdict(models.TextChoices):
+        """What a reviewer said."""
+
+        OPEN = "open", "may be the same person"
+        SAME = "same", "the same person"
+        DIFFERENT = "different", "different people"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="person_matches")
+    first = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="+")
+    second = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="+")
+    kinds = models.JSONField(default=list, help_text="Kinds of marks that they have in common.")
+    verdict = models.CharField(max_length=9, choices=Verdict, default=Verdict.OPEN)
+    found_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "first", "second"], name="matched_once_in_project"),
+            models.CheckConstraint(name="match_in_order", condition=Q(first__lt=F("second"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first_id} and {self.second_id}: {self.verdict}"
 
 
 class Exclusion(models.Model):
@@ -403,6 +535,12 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.external_id} ({self.state})"
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where its worker came from."""
+        own = self.worker.endpoint_id == self.stage.endpoint_id
+        return self.stage.endpoint if own else self.worker.endpoint
 
 
 class Recount(models.Model):
@@ -539,7 +677,10 @@ class MarketOperation(models.Model):
 
 
 class PanelStudy(models.Model):
-    """A stage as a study of a panel, which sends people to it; each of its places is one HIT's assignment."""
+    """A stage as a study of a panel, which sends people to it; each of its places is one HIT's assignment.
+
+    A stage has one for each of its sources that is a panel.
+    """
 
     class State(models.TextChoices):
         """Asked: to be made and published. Open and paused: there. Stopped: takes no one any more."""
@@ -549,7 +690,7 @@ class PanelStudy(models.Model):
         PAUSED = "paused"
         STOPPED = "stopped"
 
-    stage = models.OneToOneField(Stage, on_delete=models.PROTECT, related_name="panel_study")
+    stage = models.ForeignKey(Stage, on_delete=models.PROTECT, related_name="panel_studies")
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="panel_studies")
     key = models.UUIDField(
         default=uuid.uuid4, unique=True, help_text="Names it in addresses and at the panel."
@@ -584,7 +725,8 @@ class PanelStudy(models.Model):
                 fields=["endpoint", "external_id"],
                 name="panel_study_known_once",
                 condition=~Q(external_id=""),
-            )
+            ),
+            models.UniqueConstraint(fields=["stage", "endpoint"], name="panel_study_of_source"),
         ]
 
     def __str__(self) -> str:
@@ -748,7 +890,10 @@ __all__ = [
     "PanelMessage",
     "PanelStudy",
     "PanelSubmission",
+    "PersonMatch",
     "Recount",
     "Stage",
+    "StageSource",
     "Worker",
+    "WorkerMark",
 ]

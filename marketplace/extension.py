@@ -1,4 +1,4 @@
-"""What the marketplace adds to other apps: events for webhooks, activity for the audit log, roles."""
+"""What the marketplace adds to other apps: events for webhooks, activity for the audit log, roles, marks."""
 
 from typing import Any
 
@@ -9,6 +9,8 @@ from marketplace import webhook_steps, webhooks
 from marketplace.models import Activity
 from marketplace.roles import ACCOUNT_PARTS
 from marketplace.services.activity import ACTIONS
+from marketplace.services.identity_marks import marks_of_workers
+from people.identities import MarkProvider
 
 
 def _record(entry: Activity) -> dict[str, Any]:
@@ -42,4 +44,5 @@ EXTENSION = Extension(
     *webhook_steps.WATCHES,
     AuditSource(Owner.Kind.REQUESTER, Activity, "requester_id", _record, _describe, released=("user",)),
     *ACCOUNT_PARTS,
+    MarkProvider(marks_of_workers),
 )

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.projects.services import EventActions
+from people.identities import MarkProvider, marks_of_guests
 from people.models import Guest
 from web.api.parts import ApiPart
 from web.nav import Page
@@ -17,6 +18,7 @@ def has_studies(user: User) -> bool:
 
 EXTENSION = Extension(
     ApiPart("people.api"),
+    MarkProvider(marks_of_guests),
     Page("People", "people:links", "people", position=60),
     AccountPlace("Your studies", "people:own", has_studies),
     EventActions(

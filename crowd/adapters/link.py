@@ -28,6 +28,7 @@ from crowd.adapters.base import (
     TaskSpec,
 )
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation
+from crowd.sources import hits_at
 
 State = Assignment.State
 #: Parameter of a task page's address that holds the signed arrival.
@@ -214,7 +215,7 @@ class LinkAdapter:
     # Rows
 
     def _hits(self) -> QuerySet[Hit]:
-        rows = Hit.objects.filter(stage__endpoint=self._pk).exclude(external_id="")
+        rows = Hit.objects.filter(hits_at(self._pk)).exclude(external_id="")
         return rows.select_related("stage").annotate(taken=TAKEN)
 
     def _answered(self) -> QuerySet[Assignment]:

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404
 
 from core.accounts import security
 from crowd.models import Stage
+from crowd.sources import spends_real_money
 from web import nav
 from web.access import ProjectAccess, Role, View, on_project
 
@@ -24,7 +25,7 @@ class StageAccess(ProjectAccess):
     @property
     def spends(self) -> bool:
         """May commit new money here: managers where it is play money, owners where it is real."""
-        return self.owns or (self.manages and not self.stage.endpoint.real_money)
+        return self.owns or (self.manages and not spends_real_money(self.stage))
 
     def page_context(self) -> dict[str, Any]:
         """What the frame around a page of the stage shows."""

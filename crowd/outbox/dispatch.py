@@ -9,7 +9,7 @@ import logging
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -34,7 +34,7 @@ from crowd.adapters.base import (
     Unknown,
 )
 from crowd.errors import CrowdError, NotArmedError, StageStateError
-from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, MarketOperation, Stage
+from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, MarketOperation, Stage, StageSource
 from crowd.outbox import epoch, results
 from crowd.outbox.calls import (
     CALLS,
@@ -48,6 +48,7 @@ from crowd.outbox.calls import (
     prepare_bonus,
 )
 from crowd.services.decisions import book_approvals
+from crowd.sources import hits_at, is_closed_at
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
@@ -83,6 +84,8 @@ def _ordinary_publications(stage: Stage, pairs: Sequence[Pair]) -> list[Pair]:
     """Those of a stage that was not closed meanwhile, whose HIT the marketplace named."""
     found = [pair for pair in pairs if pair[0].kind == Kind.PUBLISH and _reference(pair[1])]
     if not found or Stage.objects.filter(pk=stage.pk, status=Stage.Status.CLOSED).exists():
+        return []
+    if is_closed_at(stage, found[0][0].endpoint_id):
         return []
     return found
 
@@ -240,8 +243,12 @@ def due(endpoint: Endpoint, now: datetime, classes: CallClasses) -> Q:
     repeatable = (
         Q(first_sent_at=None) | ~Q(kind__in=classes.with_token) | Q(first_sent_at__gt=now - REPEAT_WITHIN)
     )
+    paused_here = StageSource.objects.filter(endpoint=endpoint, status=StageSource.Status.PAUSED)
     paused = Hit.objects.filter(
-        stage__endpoint=endpoint, stage__status=Stage.Status.PAUSED, state=Hit.State.PLANNED, compensates=None
+        hits_at(endpoint),
+        Q(stage__status=Stage.Status.PAUSED) | Q(stage__in=paused_here.values("stage")),
+        state=Hit.State.PLANNED,
+        compensates=None,
     )
     return (
         Q(endpoint=endpoint, not_before__lte=now, needs_person=False, result_lost=False)
@@ -286,9 +293,10 @@ def _allowed(batch: Sequence[MarketOperation], market: Marketplace) -> list[Mark
         lease_until=None,
     )
     allowed = []
+    closed_here = _closed_here(ready)
     for operation in ready:
         try:
-            _guard(operation, market)
+            _guard(operation, market, closed_here)
         except CrowdError as error:
             _keep_back(operation, error)
         else:
@@ -391,18 +399,21 @@ def _keep_back(operation: MarketOperation, error: CrowdError) -> None:
         results.ask_a_person(operation, str(error))
 
 
-def _guard(operation: MarketOperation, market: Marketplace) -> None:
-    """Refuse calls that would go elsewhere than planned, spend unconfirmed real money, or come too late."""
+def _guard(operation: MarketOperation, market: Marketplace, closed_here: Set[int]) -> None:
+    """Refuse calls that would go elsewhere than planned, spend unconfirmed real money, or come too late.
+
+    `closed_here`: stages whose source at this endpoint is closed.
+    """
     stage = operation.stage
     if (
         operation.kind == Kind.PUBLISH
         and operation.first_sent_at is None
         and stage
-        and stage.status == Stage.Status.CLOSED
         and operation.hit
+        and (stage.status == Stage.Status.CLOSED or stage.pk in closed_here)
         and operation.hit.compensates_id is None
     ):
-        raise StageStateError("The stage was closed before this HIT was published.")
+        raise StageStateError("The stage or its source was closed before this HIT was published.")
     if operation.kind not in PAID:
         return
     if not _same_place(market.endpoint_url, operation.endpoint_url):
@@ -415,6 +426,16 @@ def _guard(operation: MarketOperation, market: Marketplace) -> None:
         and stage.armed_cents < stage.reserved_cents + stage.spent_cents
     ):
         raise NotArmedError("The amount was not typed to confirm that this stage spends real money.")
+
+
+def _closed_here(operations: Sequence[MarketOperation]) -> set[int]:
+    """Stages whose source at the endpoint of these operations is closed."""
+    rows = StageSource.objects.filter(
+        stage__in={operation.stage_id for operation in operations if operation.kind == Kind.PUBLISH},
+        endpoint__in={operation.endpoint_id for operation in operations},
+        status=StageSource.Status.CLOSED,
+    )
+    return set(rows.values_list("stage", flat=True))
 
 
 def _same_place(one: str, other: str) -> bool:

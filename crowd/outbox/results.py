@@ -12,9 +12,10 @@ from core.projects.services import record
 from crowd import budget
 from crowd.adapters.base import CallRefusal, CallSuccess, EarlierSuccess, Outcome
 from crowd.budget import Cost, MovementPurpose
-from crowd.models import Hit, MarketOperation, PanelStudy, Stage
+from crowd.models import Hit, MarketOperation, PanelStudy, Stage, StageSource
 from crowd.outbox.planning import plan
 from crowd.services import decisions, panel_pay
+from crowd.sources import is_closed_at
 
 Kind = MarketOperation.Kind
 State = MarketOperation.State
@@ -129,7 +130,9 @@ def _after_success(operation: MarketOperation, ref: str) -> None:
 
 def _study_changed(operation: MarketOperation, ref: str) -> None:
     """What a panel confirmed about a stage's study."""
-    study = PanelStudy.objects.select_for_update(no_key=True).get(stage=operation.stage_id)
+    study = PanelStudy.objects.select_for_update(no_key=True).get(
+        stage=operation.stage_id, endpoint=operation.endpoint_id
+    )
     match operation.kind:
         case Kind.STUDY:
             study.external_id, study.state = ref, PanelStudy.State.OPEN
@@ -166,7 +169,8 @@ def _published(operation: MarketOperation, ref: str, now: datetime) -> None:
         published_at=now,
         expires_at=now + timedelta(seconds=operation.payload["open_seconds"]),
     )
-    if status == Stage.Status.CLOSED and operation.hit.compensates_id is None:
+    closed = status == Stage.Status.CLOSED or is_closed_at(operation.stage, operation.endpoint_id)
+    if closed and operation.hit.compensates_id is None:
         plan(
             kind=Kind.CLOSE,
             endpoint=operation.endpoint,
@@ -213,7 +217,7 @@ def account_refused(operation: MarketOperation, code: str, text: str) -> None:
 
 
 def _pause_stage(operation: MarketOperation, why: str) -> None:
-    if operation.stage is None:
+    if operation.stage is None or _pause_source(operation, why):
         return
     paused = Stage.objects.filter(pk=operation.stage.pk, status=Stage.Status.OPEN).update(
         status=Stage.Status.PAUSED
@@ -225,3 +229,18 @@ def _pause_stage(operation: MarketOperation, why: str) -> None:
             subject=operation.stage.slug,
             details={"why": why[:500]},
         )
+
+
+def _pause_source(operation: MarketOperation, why: str) -> bool:
+    """Where the stage has several sources, pause the one of this endpoint; whether it has."""
+    assert operation.stage is not None
+    rows = StageSource.objects.filter(stage=operation.stage, endpoint=operation.endpoint_id)
+    paused = rows.filter(status=StageSource.Status.OPEN).update(status=StageSource.Status.PAUSED)
+    if paused:
+        record(
+            project=operation.stage.project,
+            action="source.paused",
+            subject=operation.stage.slug,
+            details={"source": operation.endpoint.name, "why": why[:500]},
+        )
+    return bool(paused) or rows.exists()

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from crowd.adapters import registry
 from crowd.models import Endpoint, EndpointRound, Hit, MarketOperation, Stage
+from crowd.sources import hits_at
 
 # Endpoints that do not answer as they should.
 
@@ -36,9 +37,7 @@ def compare_books(endpoint: Endpoint) -> Comparison:
     Raises MarketplaceDownError where the marketplace cannot be asked.
     """
     ours = dict(
-        Hit.objects.filter(stage__endpoint=endpoint)
-        .exclude(external_id="")
-        .values_list("external_id", "state")
+        Hit.objects.filter(hits_at(endpoint)).exclude(external_id="").values_list("external_id", "state")
     )
     there = {listing.ref: listing.state for listing in registry.adapter(endpoint).iter_listings()}
     return Comparison(

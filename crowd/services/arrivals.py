@@ -7,6 +7,7 @@ enough to hand out units, but bars no one (`unproven`). What counts is decided w
 import contextlib
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -21,7 +22,7 @@ from crowd.bundles import order_for
 from crowd.errors import BudgetError, WorkRefusedError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Claim, Endpoint, Exclusion, Hit, HitUnit, Stage, Worker
-from crowd.services import decisions
+from crowd.services import decisions, persons
 from crowd.services.groups import keep_to_part
 from crowd.services.stage_exclusions import refuse_apart
 from crowd.services.unproven import confirmed, make_room, make_way
@@ -65,8 +66,8 @@ def arrive(
         raise WorkRefusedError(f"The address of this page is not complete. {_FROM_QUEUE}")
     if listing and hit.external_id and listing != hit.external_id:
         raise WorkRefusedError(f"The address of this page mixes two HITs. {_FROM_QUEUE}")
-    _refuse_unsigned(hit.stage.endpoint, proven=proven, resuming=resuming)
-    known = _known(hit.stage, external_id, worker_id)
+    _refuse_unsigned(hit.endpoint, proven=proven, resuming=resuming)
+    known = _known(hit.endpoint, external_id, worker_id)
     if known is None or known.state == State.ENDED:
         make_way(hit, external_id=external_id, worker_id=worker_id, proven=proven)
         known = _begin(hit, external_id, worker_id, resuming=resuming, proven=proven, network=network)
@@ -104,10 +105,10 @@ def units_of(assignment: Assignment) -> list[str]:
     return order_for(units, seed=stage.seed, worker=assignment.worker.external_id, together=together)
 
 
-def _known(stage: Stage, external_id: str, worker_id: str) -> Assignment | None:
+def _known(endpoint: Endpoint, external_id: str, worker_id: str) -> Assignment | None:
     return (
         Assignment.objects.select_related("stage__project", "stage__endpoint", "hit", "worker")
-        .filter(external_id=external_id, worker__external_id=worker_id, worker__endpoint=stage.endpoint_id)
+        .filter(external_id=external_id, worker__external_id=worker_id, worker__endpoint=endpoint)
         .first()
     )
 
@@ -118,28 +119,36 @@ def _begin(
     """Check and claim in one transaction that holds the worker: pages opened at once come one by one."""
     if not resuming:
         _refuse_what_is_over(hit)
+    if proven and persons.has_several_endpoints(hit.stage.project_id):
+        persons.find_matches(_worker(hit, worker_id), hit.stage.project)
     try:
         with transaction.atomic():
-            worker, _ = Worker.objects.get_or_create(
-                endpoint=hit.stage.endpoint,
-                external_id=worker_id,
-                defaults={"first_seen_at": timezone.now()},
-            )
-            Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
-            known = _known(hit.stage, external_id, worker_id)
+            worker = _worker(hit, worker_id)
+            people = persons.hold_person(worker, hit.stage.project_id)
+            known = _known(hit.endpoint, external_id, worker_id)
             if known is not None and (known.hit_id != hit.pk or known.state != State.ENDED):
                 return known
             if known is None and not proven:
                 make_room(hit, but=worker)
-            return _claim(hit, external_id, worker, known, proven=proven, network=network, resuming=resuming)
+            return _claim(
+                hit, external_id, worker, people, known, proven=proven, network=network, resuming=resuming
+            )
     except IntegrityError as error:
         raise WorkRefusedError(f"You have this task open in another HIT. {RETURN_IT}") from error
+
+
+def _worker(hit: Hit, worker_id: str) -> Worker:
+    worker, _ = Worker.objects.get_or_create(
+        endpoint=hit.endpoint, external_id=worker_id, defaults={"first_seen_at": timezone.now()}
+    )
+    return worker
 
 
 def _claim(
     hit: Hit,
     external_id: str,
     worker: Worker,
+    people: Sequence[int],
     before: Assignment | None,
     *,
     proven: bool,
@@ -150,19 +159,20 @@ def _claim(
     draft = _given_back(hit, worker)
     units = dict(hit.units.order_by("position").values_list("unit", "role"))
     if hit.compensates_id is None:
-        _refuse_excluded(hit.stage, worker, list(units))
-        refuse_apart(hit.stage, worker)
-        _refuse_too_many(hit.stage, worker)
+        _refuse_excluded(hit.stage, people, list(units))
+        refuse_apart(hit.stage, people)
+        _refuse_too_many(hit.stage, people)
     elif hit.compensates_id != worker.pk:
         raise WorkRefusedError(f"This HIT was made for another worker. {RETURN_IT}")
-    held = set(
-        Claim.objects.filter(stage=hit.stage, worker=worker, unit__in=units).values_list("unit", flat=True)
-    )
-    if any(role == HitUnit.Role.UNIT and unit in held for unit, role in units.items()):
+    claims = Claim.objects.filter(stage=hit.stage, worker__in=people, unit__in=units)
+    known = set(claims.values_list("unit", "worker"))
+    held = {unit for unit, holder in known if holder == worker.pk}
+    had = {unit for unit, _ in known}
+    if any(role == HitUnit.Role.UNIT and unit in had for unit, role in units.items()):
         raise WorkRefusedError(
             f"You have already worked on this; every answer must be another person's. {RETURN_IT}"
         )
-    _refuse_conflicts(hit.stage, worker, list(units))
+    _refuse_conflicts(hit.stage, people, list(units))
     if before is None:
         assignment = Assignment.objects.create(
             stage=hit.stage,
@@ -210,16 +220,16 @@ def _refuse_what_is_over(hit: Hit) -> None:
         raise WorkRefusedError(_OVER)
 
 
-def _refuse_excluded(stage: Stage, worker: Worker, units: list[str]) -> None:
+def _refuse_excluded(stage: Stage, people: Sequence[int], units: list[str]) -> None:
     scopes = {f"stage:{stage.pk}"} | kind_of(stage).all_scopes(stage, units)
-    excluded = Exclusion.objects.filter(worker=worker, scope__in=scopes).first()
+    excluded = Exclusion.objects.filter(worker__in=people, scope__in=scopes).first()
     if excluded is not None:
         raise WorkRefusedError(
             f"You cannot do this HIT, because of other work of yours here: {excluded.reason}. {RETURN_IT}"
         )
 
 
-def _refuse_conflicts(stage: Stage, worker: Worker, units: list[str]) -> None:
+def _refuse_conflicts(stage: Stage, people: Sequence[int], units: list[str]) -> None:
     """Refuse what would bar from work that is open now, or is barred by it, once either is sent."""
     kind = kind_of(stage)
     scopes, marks = kind.all_scopes(stage, units), kind.all_marks(stage, units)
@@ -227,7 +237,7 @@ def _refuse_conflicts(stage: Stage, worker: Worker, units: list[str]) -> None:
         return
     working = Claim.objects.filter(
         confirmed("assignment__"),
-        worker=worker,
+        worker__in=people,
         assignment__state=State.WORKING,
         stage__project=stage.project_id,
     )
@@ -245,21 +255,21 @@ def _refuse_conflicts(stage: Stage, worker: Worker, units: list[str]) -> None:
             )
 
 
-def _refuse_too_many(stage: Stage, worker: Worker) -> None:
-    if most_reached(stage, worker):
+def _refuse_too_many(stage: Stage, people: Sequence[int]) -> None:
+    if most_reached(stage, people):
         raise WorkRefusedError(
             f"Everybody can do at most {stage.max_hits_per_worker} of these HITs, and you have. "
             f"Thank you. {RETURN_IT}"
         )
 
 
-def most_reached(stage: Stage, worker: Worker) -> bool:
-    """Whether the worker did as many of the stage's HITs as one person may."""
+def most_reached(stage: Stage, people: Sequence[int]) -> bool:
+    """Whether a person, by all workers that they may be, did as many of the stage's HITs as one may."""
     if stage.max_hits_per_worker is None:
         return False
     still = timezone.now() - timedelta(seconds=stage.work_seconds)
     given_up = Q(state__in=[State.ENDED, State.QUARANTINED]) | Q(state=State.WORKING, arrived_at__lt=still)
-    taken = Assignment.objects.filter(confirmed(), stage=stage, worker=worker).exclude(given_up).count()
+    taken = Assignment.objects.filter(confirmed(), stage=stage, worker__in=people).exclude(given_up).count()
     return taken >= stage.max_hits_per_worker
 
 
@@ -269,11 +279,13 @@ def _find_place(hit: Hit, *, resuming: bool) -> None:
     Who comes back with finished work after their place went to another person gets one more, within the
     budget: the work is done, and nothing that was answered may be lost.
     """
-    if not hit.stage.endpoint.deals_work:
+    if not hit.endpoint.deals_work:
         return
     if resuming:  # the order of locks that closing a HIT has
         Stage.objects.select_for_update(no_key=True).get(pk=hit.stage_id)
     row = Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
+    if not resuming and row.expires_at is not None and row.expires_at <= timezone.now():
+        raise WorkRefusedError(_OVER)
     if hit.assignments.filter(has_place()).count() < row.places:
         return
     if resuming and row.state == Hit.State.OPEN:

@@ -37,6 +37,7 @@ from crowd.outbox.planning import NOTHING, plan
 from crowd.services import decisions, receipts, unproven
 from crowd.services.decisions import recount, recount_all
 from crowd.services.stages import by_key, settle_closed_hit, settle_closed_hits
+from crowd.sources import hits_of
 from web.cache import figures
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ def _load_facts(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[s
     rows = (
         Assignment.objects.filter(
             external_id__in=[submission.ref for submission in submissions],
-            stage__in=Stage.objects.filter(endpoint=stage.endpoint_id).values("pk"),
+            worker__endpoint=stage.endpoint_id,
         )
         .select_for_update(of=("self",), no_key=True)
         .order_by("pk")
@@ -227,6 +228,8 @@ class _Prefetch:
 def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = None) -> int:
     """Reconcile the stage's HITs that may have news; the number of submissions that changed something.
 
+    Where the stage has several sources, it is given as one of them meets it, and that one's HITs are read.
+
     The marketplace is read a few HITs ahead, in the order in which they are reconciled; small ones are
     reconciled several at a time. A HIT that cannot be read waits for the next round; after a few in a row
     all do. `contact` learns whether the marketplace answers.
@@ -315,7 +318,7 @@ def hits_with_news(stage: Stage) -> QuerySet[Hit]:
     full = Q(state=Hit.State.OPEN, places__lte=Coalesce(Subquery(submitted.values("n")), 0))
     answered = of_hit.filter(stored_at__isnull=False).order_by().values("hit").annotate(n=Count("pk"))
     return (
-        Hit.objects.filter(stage=stage)
+        Hit.objects.filter(hits_of(stage))
         .annotate(answered=Coalesce(Subquery(answered.values("n")), 0))
         .exclude(external_id="")
         .filter(Q(stored) | Q(auto_approved) | over | full)
@@ -328,7 +331,8 @@ def _hits_to_look_at(stage: Stage) -> Iterator[Hit]:
 
     It may be done on the marketplace's pages or by a program; the marketplace tells us nothing then.
     """
-    if not figures.add(f"decided-elsewhere:{stage.pk}", True, _LOOK_EVERY):
+    where = f":{stage.endpoint_id}" if stage.source is not None else ""
+    if not figures.add(f"decided-elsewhere:{stage.pk}{where}", True, _LOOK_EVERY):
         return
     now = timezone.now()
     undecided = Q(state__in=[State.SUBMITTED, State.QUARANTINED])
@@ -336,7 +340,7 @@ def _hits_to_look_at(stage: Stage) -> Iterator[Hit]:
         undecided | Q(state=State.REJECTED, decided_at__gt=now - _OVERRIDABLE), stage=stage
     )
     rows = Hit.objects.filter(
-        stage=stage, synced_at__lte=now - _LOOK_AGAIN_AFTER, pk__in=open_work.values("hit")
+        hits_of(stage), synced_at__lte=now - _LOOK_AGAIN_AFTER, pk__in=open_work.values("hit")
     )
     yield from list(rows.exclude(external_id="").order_by("synced_at", "pk")[:_LOOKS])
 
@@ -599,7 +603,7 @@ def plan_decision(
     ).count()
     return plan(
         kind=kind,
-        endpoint=assignment.stage.endpoint,
+        endpoint=assignment.endpoint,
         stage=assignment.stage,
         assignment=assignment,
         target=target,

@@ -1,7 +1,7 @@
 """Work is dealt out on arrival: where people come by a link or from a panel, and not by accepting a HIT."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,9 +13,11 @@ from django.utils import timezone
 from crowd.adapters.link import ARRIVAL, TAKEN, sign_arrival
 from crowd.errors import WorkRefusedError
 from crowd.models import Assignment, Claim, Exclusion, Group, Hit, HitUnit, MarketOperation, Stage, Worker
+from crowd.services import persons
 from crowd.services.arrivals import arrive, most_reached
 from crowd.services.groups import PASSED
 from crowd.services.stage_exclusions import refuse_apart
+from crowd.sources import hits_of
 
 State = Assignment.State
 #: HITs that are tried for one person before they are told that nothing is left for them.
@@ -52,10 +54,10 @@ def deal(
 ) -> Dealt:
     """Give a person a HIT of the stage: the one they have open, or else the oldest that has a place for them.
 
-    `worker_id` names the person at the stage's endpoint. `session` names this piece of work there; it is made
-    up where it is empty. The page sends the browser to `submit_to` by GET when the work is stored; it must be
-    an address of one of the endpoint's submit origins. Where the session's work is answered already, the page
-    says so and leads to `submit_to` as well.
+    `stage` may be the stage as one of its sources meets it. `worker_id` names the person at its endpoint.
+    `session` names this piece of work there; it is made up where it is empty. The page sends the browser to
+    `submit_to` by GET when the work is stored; it must be an address of one of the endpoint's submit origins.
+    Where the session's work is answered already, the page says so and leads to `submit_to` as well.
 
     Raises NoWorkError with a sentence for the person and the reason.
     """
@@ -69,9 +71,11 @@ def deal(
         external_id=worker_id,
         defaults={"first_seen_at": timezone.now(), "simulated": simulated},
     )
-    _refuse_stage(stage, worker)
+    persons.find_matches(worker, stage.project)
+    people = persons.same_person(worker, stage.project_id)
+    _refuse_stage(stage, worker, people)
     refused: WorkRefusedError | None = None
-    for hit in _with_a_place(stage, worker):
+    for hit in _with_a_place(stage, people):
         try:
             units = arrive(hit=hit, external_id=session or uuid.uuid4().hex, worker_id=worker_id)
         except WorkRefusedError as error:
@@ -117,19 +121,19 @@ def _dealt(assignment: Assignment, submit_to: str) -> Dealt:
     return Dealt(assignment.pk, address)
 
 
-def _refuse_stage(stage: Stage, worker: Worker) -> None:
+def _refuse_stage(stage: Stage, worker: Worker, people: Sequence[int]) -> None:
     """Refuse whom the whole stage does not take, before any HIT is tried."""
-    if Exclusion.objects.filter(worker=worker, scope=f"stage:{stage.pk}").exists():
+    if Exclusion.objects.filter(worker__in=people, scope=f"stage:{stage.pk}").exists():
         raise NoWorkError(NoWork.EXCLUDED, "This study does not take people who did its other parts.")
     try:
-        refuse_apart(stage, worker)
+        refuse_apart(stage, people)
     except WorkRefusedError as error:
         raise NoWorkError(
             NoWork.EXCLUDED, "You worked on another part of this study, and one person may not do both."
         ) from error
     if not _is_in_groups(stage, worker):
         raise NoWorkError(NoWork.EXCLUDED, "This part is for people who passed a test of this study.")
-    if most_reached(stage, worker):
+    if most_reached(stage, people):
         raise NoWorkError(NoWork.LIMIT, "You have done as many of these tasks as one person can. Thank you.")
 
 
@@ -153,17 +157,17 @@ def _is_in_groups(stage: Stage, worker: Worker) -> bool:
 
 
 def _on_offer(stage: Stage) -> Q:
-    return Q(stage=stage, state=Hit.State.OPEN, expires_at__gt=timezone.now(), compensates=None)
+    return hits_of(stage) & Q(state=Hit.State.OPEN, expires_at__gt=timezone.now(), compensates=None)
 
 
 def _has_a_place(stage: Stage) -> bool:
     return Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN).filter(taken__lt=F("places")).exists()
 
 
-def _with_a_place(stage: Stage, worker: Worker) -> Iterator[Hit]:
-    """HITs on offer with a free place, of which the worker has no unit, the oldest first."""
-    mine = Claim.objects.filter(stage=stage, worker=worker)
+def _with_a_place(stage: Stage, people: Sequence[int]) -> Iterator[Hit]:
+    """HITs on offer with a free place, of which the person has no unit, the oldest first."""
+    mine = Claim.objects.filter(stage=stage, worker__in=people)
     known = HitUnit.objects.filter(hit=OuterRef("pk"), role=HitUnit.Role.UNIT, unit__in=mine.values("unit"))
     rows = Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN)
     found = rows.filter(taken__lt=F("places")).exclude(Exists(known)).order_by("pk")
-    yield from list(found.select_related("stage__project", "stage__endpoint")[:_TRIES])
+    yield from list(found.select_related("stage__project", "stage__endpoint", "source__endpoint")[:_TRIES])

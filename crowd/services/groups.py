@@ -13,6 +13,7 @@ from crowd.adapters.base import Rule
 from crowd.errors import CrowdError
 from crowd.models import Endpoint, Group, Hit, MarketOperation, Stage, Worker
 from crowd.outbox.planning import plan
+from crowd.sources import has_source, stage_at
 
 
 def ensure_group(*, endpoint: Endpoint, name: str, description: str, stage: Stage | None = None) -> Group:
@@ -98,7 +99,9 @@ def keep_to_part(stage: Stage, worker: Worker, hit: Hit) -> int:
         return 0
     names = {_name(stage, part): part for part in range(hit.part_count)}
     others = [
-        group for group in Group.objects.filter(stage=stage, name__in=names) if names[group.name] != hit.part
+        group
+        for group in Group.objects.filter(stage=stage, name__in=names, endpoint=worker.endpoint_id)
+        if names[group.name] != hit.part
     ]
     for group in others:
         put_into(group, worker)
@@ -126,12 +129,18 @@ def passed_group(stage: Stage) -> Group:
 
 def let_pass(stage: Stage, workers: Iterable[Worker]) -> int:
     """Put workers into the group of a stage, each once; how many are new to it."""
-    group = passed_group(stage)
-    known = _granted(group)
-    new = [worker for worker in workers if worker.external_id not in known]
-    for worker in new:
-        put_into(group, worker)
-    return len(new)
+    by_endpoint: dict[int, list[Worker]] = {}
+    for worker in workers:
+        by_endpoint.setdefault(worker.endpoint_id, []).append(worker)
+    count = 0
+    for endpoint, those in by_endpoint.items():
+        group = passed_group(stage_at(stage, endpoint))
+        known = _granted(group)
+        new = [worker for worker in those if worker.external_id not in known]
+        for worker in new:
+            put_into(group, worker)
+        count += len(new)
+    return count
 
 
 def _granted(group: Group) -> set[str]:
@@ -149,7 +158,7 @@ def with_groups(stage: Stage) -> list[dict[str, Any]]:
 def _with_group(stage: Stage, rule: dict[str, Any]) -> dict[str, Any]:
     slug = rule["values"][0]
     test = (
-        Stage.objects.filter(project=stage.project_id, endpoint=stage.endpoint_id, slug=slug)
+        Stage.objects.filter(has_source(stage.endpoint_id), project=stage.project_id, slug=slug)
         .select_related("project", "endpoint")
         .first()
     )
@@ -158,4 +167,4 @@ def _with_group(stage: Stage, rule: dict[str, Any]) -> dict[str, Any]:
             f"Workers must have passed the stage {slug!r}, and this project has none of that name at "
             f"{stage.endpoint.label}."
         )
-    return only(passed_group(test))
+    return only(passed_group(stage_at(test, stage.endpoint)))

@@ -2,6 +2,8 @@
 
 A panel sends people; the HITs are dealt here (`crowd.services.deals`). What a stage needs in places follows
 from its HITs, so a study grows as the stage is topped up. Hooks are hints to look, nothing more.
+
+Where a stage has several sources, functions are given the stage as one of them meets it (`crowd.sources`).
 """
 
 import logging
@@ -12,7 +14,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -21,7 +23,7 @@ from core.projects.services import record
 from core.sealing import seal
 from crowd.adapters import registry
 from crowd.adapters.base import Balance, MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
-from crowd.adapters.link import has_place
+from crowd.adapters.link import TAKEN, has_place
 from crowd.adapters.prolific.signatures import SignatureError
 from crowd.budget import Cost
 from crowd.completion_codes import OUTCOMES, make_code
@@ -40,7 +42,9 @@ from crowd.outbox.calls import Contact
 from crowd.outbox.planning import NOTHING, plan
 from crowd.services import decisions, panel_pay
 from crowd.services.groups import with_groups
+from crowd.services.quotes import MOVE
 from crowd.services.stage_exclusions import rules_apart
+from crowd.sources import hits_of
 from people.models import ConsentText
 
 logger = logging.getLogger(__name__)
@@ -158,8 +162,8 @@ def study_of(stage: Stage) -> PanelStudy:
     """The stage's study, its row made where there is none yet."""
     study, _ = PanelStudy.objects.get_or_create(
         stage=stage,
+        endpoint=stage.endpoint,
         defaults={
-            "endpoint": stage.endpoint,
             "codes": {outcome: make_code() for outcome in OUTCOMES},
             "created_at": timezone.now(),
         },
@@ -179,7 +183,7 @@ def wanted_places(stage: Stage) -> int:
     """
     used = Count("assignments", filter=has_place("assignments__"), distinct=True)
     rejected = Count("assignments", filter=Q(assignments__state=State.REJECTED), distinct=True)
-    rows = Hit.objects.filter(stage=stage, compensates=None).annotate(used=used, rejected=rejected)
+    rows = Hit.objects.filter(hits_of(stage), compensates=None).annotate(used=used, rejected=rejected)
     return panel_pay.count_unfinished_parts(stage) + sum(
         (places if state == Hit.State.OPEN else taken) - away
         for state, places, taken, away in rows.exclude(state__in=[Hit.State.PLANNED, Hit.State.REFUSED])
@@ -191,18 +195,18 @@ def wanted_places(stage: Stage) -> int:
 def ask_for_people(stage: Stage) -> int:
     """Plan what makes the study what the stage needs: made, larger, paused, started, stopped; how much."""
     under_way = MarketOperation.objects.filter(
-        stage=stage, kind__in=[Kind.STUDY, Kind.PLACES, Kind.MOVE]
+        stage=stage, endpoint=stage.endpoint_id, kind__in=[Kind.STUDY, Kind.PLACES, Kind.MOVE]
     ).exclude(state__in=MarketOperation.FINAL)
     if under_way.exists():
         return 0
     places = wanted_places(stage)
-    study = PanelStudy.objects.filter(stage=stage).first()
+    study = PanelStudy.objects.filter(stage=stage, endpoint=stage.endpoint_id).first()
     if study is None or not study.external_id:
         if stage.status != Stage.Status.OPEN or places < 1:
             return 0
         _plan_study(stage, study or study_of(stage), places)
         return 1
-    if action := _action(stage, study):
+    if action := _action(stage, study) or _action_for_moved_work(stage, study):
         _plan(stage, Kind.MOVE, {"ref": study.external_id, "action": action})
         return 1
     if stage.status == Stage.Status.OPEN and places > study.places:
@@ -218,19 +222,39 @@ def _action(stage: Stage, study: PanelStudy) -> str:
             return "STOP"
         case Stage.Status.PAUSED, PanelStudy.State.OPEN:
             return "PAUSE"
-        case Stage.Status.OPEN, PanelStudy.State.PAUSED:
+        case Stage.Status.OPEN, PanelStudy.State.PAUSED if not _is_emptied(stage):
             return "START"
     return ""
 
 
+def _action_for_moved_work(stage: Stage, study: PanelStudy) -> str:
+    """A panel's places are never lowered, so while others have its work the study sends nobody."""
+    is_open = stage.status == Stage.Status.OPEN and study.state == PanelStudy.State.OPEN
+    return "PAUSE" if is_open and _is_emptied(stage) else ""
+
+
+def _is_emptied(stage: Stage) -> bool:
+    """Whether work was taken from this source, and nothing is left there to do."""
+    if stage.source is None:
+        return False
+    closed = MarketOperation.objects.filter(stage=stage, endpoint=stage.endpoint_id, kind=Kind.CLOSE)
+    if not closed.filter(purpose__startswith=MOVE).exists():
+        return False
+    living = Hit.objects.filter(hits_of(stage), compensates=None)
+    offered = Q(state=Hit.State.OPEN, expires_at__gt=timezone.now(), taken__lt=F("places"))
+    return not living.annotate(taken=TAKEN).filter(offered | Q(state=Hit.State.PLANNED)).exists()
+
+
 def _plan(stage: Stage, kind: MarketOperation.Kind, payload: dict[str, Any], cost: Cost = NOTHING) -> None:
     """Each its own operation: the same words may be true again later, such as a second pause."""
-    before = MarketOperation.objects.filter(stage=stage, kind=kind).count()
+    later = stage.source is not None and stage.source.position
+    target = f"stage:{stage.pk}" + (f"@{stage.endpoint_id}" if later else "")
+    before = MarketOperation.objects.filter(stage=stage, kind=kind, target=target).count()
     plan(
         kind=kind,
         endpoint=stage.endpoint,
         stage=stage,
-        target=f"stage:{stage.pk}",
+        target=target,
         purpose=f"{kind} {before + 1}",
         payload=payload,
         cost=cost,
@@ -272,7 +296,8 @@ def _plan_study(stage: Stage, study: PanelStudy, places: int) -> None:
 
 def sync(stage: Stage, contact: Contact | None = None, *, force: bool = False) -> int:
     """Read the study's submissions where it is time; how many changed. Raises MarketplaceDownError."""
-    study = PanelStudy.objects.filter(stage=stage).exclude(external_id="").first()
+    studies = PanelStudy.objects.filter(stage=stage, endpoint=stage.endpoint_id)
+    study = studies.exclude(external_id="").first()
     if study is None or not (force or _is_due(study)):
         return 0
     begun = timezone.now()
@@ -359,7 +384,8 @@ def _follow(study: PanelStudy, moved: Iterable[PanelSubmission]) -> None:
     status = {ref: row.status for ref, row in said_of.items()}
     screened_out = [row for row in said_of.values() if row.status == panel_pay.SCREENED_OUT]
     panel_pay.book_screen_outs(study, screened_out, at=at)
-    rows = Assignment.objects.filter(stage=study.stage_id, external_id__in=status).order_by("pk")
+    mine = Assignment.objects.filter(stage=study.stage_id, worker__endpoint=study.endpoint_id)
+    rows = mine.filter(external_id__in=status).order_by("pk")
     # Assignments before the stage's money: the order in which everybody takes them.
     locked = rows.select_for_update(no_key=True, of=("self",))
     paid, in_part = [], []
@@ -538,7 +564,7 @@ def ask_to_return(submission: PanelSubmission, *, why: str, actor: Any) -> Marke
     with transaction.atomic():
         operation = plan(
             kind=Kind.RETURN,
-            endpoint=stage.endpoint,
+            endpoint=submission.study.endpoint,
             stage=stage,
             target=f"submission:{submission.pk}",
             purpose="ask to return",
@@ -558,7 +584,9 @@ def unanswered(stage: Stage) -> list[PanelSubmission]:
     """Submissions that came back with a code, and of which no answer is here: no data, or a stolen code."""
     answered = Assignment.objects.filter(stage=stage, stored_at__isnull=False)
     return list(
-        PanelSubmission.objects.filter(study__stage=stage, status="AWAITING REVIEW")
+        PanelSubmission.objects.filter(
+            study__stage=stage, study__endpoint=stage.endpoint_id, status="AWAITING REVIEW"
+        )
         .exclude(external_id__in=answered.values("external_id"))
         .order_by("completed_at", "pk")
     )

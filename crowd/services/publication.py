@@ -22,8 +22,9 @@ from crowd.outbox import epoch
 from crowd.outbox.planning import plan
 from crowd.services import rollback
 from crowd.services.groups import rules_for_part, with_groups
-from crowd.services.quotes import bundles_to_publish, fee, sizes
+from crowd.services.quotes import fee, parts_to_publish, sizes
 from crowd.services.stage_exclusions import rules_apart
+from crowd.sources import source_for_hit, stages_at
 
 #: HITs planned in one transaction.
 _BATCH = 200
@@ -39,11 +40,13 @@ def publish_pending(stage: Stage) -> int:
     stage at a time, so nothing is published twice. Stops quietly where the budget ends, with an event.
     """
     owner = uuid.uuid4()
-    if epoch.is_halted(stage.endpoint) or not _take_planning(stage, owner):
+    if any(epoch.is_halted(here.endpoint) for here in stages_at(stage)):
+        return 0
+    if not _take_planning(stage, owner):
         return 0
     planned = 0
     try:
-        made = bundles_to_publish(stage)
+        made = parts_to_publish(stage)
         wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
         hits = _hits(stage, made, 0 if wave is None else wave + 1)
         for start in range(0, len(hits), _BATCH):
@@ -66,21 +69,27 @@ def _take_planning(stage: Stage, owner: uuid.UUID) -> bool:
     )
 
 
-def _hits(stage: Stage, made: Sequence[Bundle], wave: int) -> list[tuple[Hit, Bundle]]:
-    planned: list[tuple[Hit, Bundle]] = []
-    for bundle in made:
-        parts = sizes(stage, bundle.people)
+#: A HIT that is not planned yet, with the stage as its source meets it, and what is in it.
+_NewHit = tuple[Hit, Stage, Bundle]
+
+
+def _hits(stage: Stage, made: Sequence[tuple[Stage, Bundle]], wave: int) -> list[_NewHit]:
+    planned: list[_NewHit] = []
+    for here, bundle in made:
+        parts = sizes(here, bundle.people)
         planned.extend(
             (
                 Hit(
                     stage=stage,
+                    source=source_for_hit(here),
                     places=size,
-                    reward_cents=stage.reward_cents,
-                    fee_cents=fee(stage, size),
+                    reward_cents=here.reward_cents,
+                    fee_cents=fee(here, size),
                     wave=wave,
                     part=part if len(parts) > 1 else None,
                     part_count=len(parts),
                 ),
+                here,
                 bundle,
             )
             for part, size in enumerate(parts)
@@ -89,7 +98,7 @@ def _hits(stage: Stage, made: Sequence[Bundle], wave: int) -> list[tuple[Hit, Bu
 
 
 @transaction.atomic
-def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundle]]) -> int:
+def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[_NewHit]) -> int:
     """Plan as much of a batch as the budget allows; the number of HITs."""
     now = timezone.now()
     mine = Stage.objects.filter(pk=stage.pk, planner=owner, status=Stage.Status.OPEN)
@@ -98,7 +107,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
     chosen = list(batch)
     while chosen:
         total = Cost(0)
-        for hit, _ in chosen:
+        for hit, _, _ in chosen:
             total = total + unit_cost(hit) * hit.places
         try:
             budget.set_aside(stage, total)
@@ -108,33 +117,33 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
             if not chosen:
                 _note_the_end(stage, str(error))
     ordinal = next_ordinal(stage)
-    for number, (hit, _) in enumerate(chosen):
+    for number, (hit, _, _) in enumerate(chosen):
         hit.ordinal = ordinal + number
-    hits = Hit.objects.bulk_create([hit for hit, _ in chosen])
+    hits = Hit.objects.bulk_create([hit for hit, _, _ in chosen])
     HitUnit.objects.bulk_create(
         HitUnit(hit=hit, unit=unit, role=role, position=position)
-        for hit, (_, bundle) in zip(hits, chosen, strict=True)
+        for hit, (_, _, bundle) in zip(hits, chosen, strict=True)
         for position, (unit, role) in enumerate(bundle.units)
     )
-    kind_of(stage).freeze(stage, sorted({unit for _, bundle in chosen for unit, _ in bundle.units}))
-    rules = {part: rules_for_part(stage, part) for part in {hit.part for hit in hits} if part is not None}
-    apart, eligibility, installation = rules_apart(stage), with_groups(stage), epoch.installation()
+    kind_of(stage).freeze(stage, sorted({unit for _, _, bundle in chosen for unit, _ in bundle.units}))
+    rules = _rules(chosen)
+    installation = epoch.installation()
     operations = MarketOperation.objects.bulk_create(
         MarketOperation(
             kind=MarketOperation.Kind.PUBLISH,
-            endpoint=stage.endpoint,
-            endpoint_url=stage.endpoint.url,
+            endpoint=here.endpoint,
+            endpoint_url=here.endpoint.url,
             stage=stage,
             hit=hit,
             target=f"hit:{hit.pk}",
             purpose="publish",
             payload=listing(
-                stage,
+                here,
                 hit,
                 bundle.units,
                 title=stage.task_title,
                 description=stage.task_description,
-                rules=[*eligibility, *apart, *(rules[hit.part] if hit.part is not None else [])],
+                rules=rules[here.endpoint.pk, hit.part],
                 installation=installation,
             ),
             amount_cents=hit.reward_cents * hit.places,
@@ -142,7 +151,7 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
             planned_at=now,
             not_before=now,
         )
-        for hit, (_, bundle) in zip(hits, chosen, strict=True)
+        for hit, (_, here, bundle) in zip(hits, chosen, strict=True)
     )
     LedgerEntry.objects.bulk_create(
         LedgerEntry(
@@ -159,6 +168,17 @@ def _plan_batch(stage: Stage, owner: uuid.UUID, batch: Sequence[tuple[Hit, Bundl
         if operation.amount_cents + operation.fee_cents
     )
     return len(hits)
+
+
+def _rules(chosen: Sequence[_NewHit]) -> dict[tuple[int, int | None], list[dict[str, Any]]]:
+    """What the listings of new HITs ask of workers, by endpoint and part; each endpoint has its groups."""
+    by_endpoint = {here.endpoint.pk: here for _, here, _ in chosen}
+    common = {pk: [*with_groups(here), *rules_apart(here)] for pk, here in by_endpoint.items()}
+    wanted = {(here.endpoint.pk, hit.part) for hit, here, _ in chosen}
+    return {
+        (pk, part): [*common[pk], *(rules_for_part(by_endpoint[pk], part) if part is not None else [])]
+        for pk, part in sorted(wanted, key=lambda key: (key[0], -1 if key[1] is None else key[1]))
+    }
 
 
 def _note_the_end(stage: Stage, why: str) -> None:

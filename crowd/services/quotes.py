@@ -9,11 +9,15 @@ from django.utils import timezone
 
 from core.money.fees import reward_fee
 from crowd import bundles
+from crowd.bundles import Bundle
 from crowd.kinds import PendingUnit, kind_of
-from crowd.models import Assignment, Hit, HitUnit, Stage
+from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
 from crowd.selectors.wage import Wage
+from crowd.sources import PlacesBySource, SourcePlaces, divided, source_rows, stages_at
 
 State = Assignment.State
+#: How the purpose of closing a HIT begins whose free places go to the other sources.
+MOVE = "move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Quote:
     top_up_cents: int
     budget_left_cents: int
     work_seconds: int | None = None
+    sources: "tuple[SourceQuote, ...]" = ()
 
     @property
     def total_cents(self) -> int:
@@ -41,6 +46,22 @@ class Quote:
     def affordable(self) -> bool:
         """The budgets of stage and project cover it."""
         return self.total_cents <= self.budget_left_cents
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQuote:
+    """The part of a quote that one of several sources has."""
+
+    label: str
+    hits: int
+    assignments: int
+    reward_cents: int
+    fee_cents: int
+
+    @property
+    def total_cents(self) -> int:
+        """Rewards and fees."""
+        return self.reward_cents + self.fee_cents
 
 
 #: Share of assignments that experience says must be replaced (rejected, removed by filters, expired).
@@ -60,44 +81,101 @@ def left_to_ask(stage: Stage, pending: Iterable[PendingUnit] | None = None) -> l
     ]
 
 
-def _under_way(stage: Stage) -> dict[str, int]:
-    """Per unit, how many people may still answer it through HITs that are planned or open."""
+@dataclass(frozen=True, slots=True)
+class _HitPlaces:
+    """A HIT's places: answered by work that counts, still to be answered, taken away from its source."""
+
+    source: int | None
+    good: int
+    open_for: int
+    taken_away: int
+
+
+def _hit_places(stage: Stage, *states: str) -> dict[int, _HitPlaces]:
+    """The places of the stage's HITs in these states.
+
+    What was taken from a source goes to the others only when nobody can answer it there any more: where
+    people accept HITs at a marketplace, we know that once the HIT's books are closed.
+    """
     now = timezone.now()
     gone = [State.WORKING, State.ENDED, State.QUARANTINED]
-    living = Hit.objects.filter(stage=stage, state__in=[Hit.State.PLANNED, Hit.State.OPEN]).annotate(
+    rows = Hit.objects.filter(stage=stage, state__in=states, compensates=None)
+    rows = rows.annotate(
         answered=Count("assignments", filter=~Q(assignments__state__in=gone)),
         working=Count("assignments", filter=Q(assignments__state=State.WORKING)),
+        good=Count("assignments", filter=Q(assignments__state__in=Assignment.GOOD)),
     )
-    open_for: dict[int, int] = {}
-    for pk, places, expires_at, answered, working in living.values_list(
-        "pk", "places", "expires_at", "answered", "working"
+    accepted, moved = _accepted_elsewhere(stage), _moved_hits(stage)
+    places: dict[int, _HitPlaces] = {}
+    for pk, source, state, count, expires_at, answered, working, good in rows.values_list(
+        "pk", "source", "state", "places", "expires_at", "answered", "working", "good"
     ):
-        left = places - answered
-        open_for[pk] = left if expires_at is None or expires_at > now else min(left, working)
+        left = 0 if state == Hit.State.CLOSED else count - answered
+        is_moved = pk in moved
+        over = expires_at is not None and expires_at <= now
+        if over and not (is_moved and source in accepted):
+            left = min(left, working)
+        places[pk] = _HitPlaces(source, good, left, count - answered - left if is_moved else 0)
+    return places
+
+
+def _moved_hits(stage: Stage) -> set[int]:
+    """HITs whose free places were taken from their source, for good."""
+    if not source_rows(stage):
+        return set()
+    closed = MarketOperation.objects.filter(
+        stage=stage, kind=MarketOperation.Kind.CLOSE, purpose__startswith=MOVE
+    ).exclude(state=MarketOperation.State.REFUSED)
+    return set(closed.values_list("hit", flat=True))
+
+
+def _accepted_elsewhere(stage: Stage) -> set[int | None]:
+    """Sources where people accept HITs without us."""
+    there = [row for row in source_rows(stage) if not row.endpoint.deals_work]
+    return {row.pk for row in there} | {None for row in there if row.position == 0}
+
+
+def _under_way(stage: Stage) -> dict[str, int]:
+    """Per unit, how many people may still answer it through HITs that are planned or open."""
+    living = [Hit.State.PLANNED, Hit.State.OPEN]
+    places = _hit_places(stage, *living)
     counts: dict[str, int] = defaultdict(int)
-    units = HitUnit.objects.filter(
-        hit__stage=stage,
-        hit__state__in=[Hit.State.PLANNED, Hit.State.OPEN],
-        role=HitUnit.Role.UNIT,
-    )
+    units = HitUnit.objects.filter(hit__stage=stage, hit__state__in=living, role=HitUnit.Role.UNIT)
     for hit_pk, unit in units.values_list("hit_id", "unit").iterator():
-        counts[unit] += open_for[hit_pk]
+        if hit_pk in places:
+            counts[unit] += places[hit_pk].open_for
     return counts
 
 
-def quote(stage: Stage, left: Sequence[PendingUnit] | None = None) -> Quote:
-    """What publishing everything pending costs, with the endpoint's real fee tiers; or what `left` would."""
+def places_by_source(stage: Stage) -> PlacesBySource:
+    """What counts towards the quotas, by the source that HITs name."""
+    found: dict[int | None, SourcePlaces] = defaultdict(SourcePlaces)
+    rows = _hit_places(stage, Hit.State.PLANNED, Hit.State.OPEN, Hit.State.CLOSED)
+    for each in rows.values():
+        found[each.source] += SourcePlaces(each.good, each.open_for, each.taken_away)
+    return found
+
+
+def parts_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) -> list[tuple[Stage, Bundle]]:
+    """What is left to ask, or `left`, in bundles, each with the stage as its source meets it."""
     made = bundles_to_publish(stage, left)
-    reward = fees = hits = people = 0
-    for bundle in made:
-        for size in sizes(stage, bundle.people):
-            hits += 1
-            people += size
-            reward += size * stage.reward_cents
-            fees += size * fee(stage, size)
+    return divided(stage, made, places_by_source(stage) if made and source_rows(stage) else {})
+
+
+def quote(stage: Stage, left: Sequence[PendingUnit] | None = None) -> Quote:
+    """What publishing everything pending costs, with the fee tiers of each source; or what `left` would."""
+    parts = parts_to_publish(stage, left)
+    by_source: dict[str, list[int]] = {here.endpoint.label: [0, 0, 0, 0] for here in stages_at(stage)}
+    for here, bundle in parts:
+        found = by_source.setdefault(here.endpoint.label, [0, 0, 0, 0])
+        for size in sizes(here, bundle.people):
+            new = (1, size, size * here.reward_cents, size * fee(here, size))
+            found[:] = [before + more for before, more in zip(found, new, strict=True)]
+    hits, people, reward, fees = (sum(column) for column in zip(*by_source.values(), strict=True))
     spare = min(row.budget_cents - row.reserved_cents - row.spent_cents for row in (stage, stage.project))
+    units = {id(bundle.units): bundle.units for _, bundle in parts}
     return Quote(
-        units=sum(role == "unit" for bundle in made for _, role in bundle.units),
+        units=sum(role == "unit" for each in units.values() for _, role in each),
         hits=hits,
         assignments=people,
         reward_cents=reward,
@@ -105,10 +183,13 @@ def quote(stage: Stage, left: Sequence[PendingUnit] | None = None) -> Quote:
         top_up_cents=round((reward + fees) * EXPECTED_REPLACED),
         budget_left_cents=spare,
         work_seconds=people * stage.expected_seconds if stage.expected_seconds else None,
+        sources=tuple(SourceQuote(label, *counts) for label, counts in by_source.items())
+        if source_rows(stage)
+        else (),
     )
 
 
-def bundles_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) -> list[bundles.Bundle]:
+def bundles_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) -> list[Bundle]:
     """What is left to ask, in bundles; or these units."""
     kind = kind_of(stage)
     wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]

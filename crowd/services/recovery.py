@@ -38,6 +38,7 @@ from crowd.services import rollback
 from crowd.services.collection import collect_hit
 from crowd.services.publication import next_ordinal
 from crowd.services.rollback import created_at, note_comparison, publication_token
+from crowd.sources import has_source, hits_at, source_for_hit, stage_at
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
@@ -155,7 +156,7 @@ def _adopt_publication(operation: MarketOperation, listing: Listing, found: Reco
 
 def _look_again_from(hit: Hit) -> None:
     """An earlier run may have passed this HIT before the marketplace listed it."""
-    DispatchHalt.objects.filter(endpoint=hit.stage.endpoint_id, looked_up_to__gte=hit.pk).update(
+    DispatchHalt.objects.filter(endpoint=hit.endpoint, looked_up_to__gte=hit.pk).update(
         looked_up_to=hit.pk - 1
     )
 
@@ -246,7 +247,7 @@ def _stage_of(
     endpoint: Endpoint, listing: Listing, known: rollback.Memo | None, question: str
 ) -> Stage | None:
     """The stage that published a HIT: by its memo, or the only one whose listings look like it."""
-    stages = Stage.objects.filter(endpoint=endpoint).select_related("project", "endpoint")
+    stages = Stage.objects.filter(has_source(endpoint)).select_related("project", "endpoint")
     if known is not None:
         return stages.filter(project__slug=known.project, slug=known.stage).first()
     if f"{settings.TASK_URL}/" not in question:
@@ -267,6 +268,7 @@ def _new_hit(
         )
     return Hit.objects.create(
         stage=stage,
+        source=source_for_hit(stage_at(stage, endpoint)),
         key=known.key if known else _key_in(question),
         ordinal=next_ordinal(stage),
         places=listing.places,
@@ -328,7 +330,7 @@ def _compare_work(endpoint: Endpoint, market: Marketplace, found: Recovery, prog
     last = halt.looked_up_to if halt else 0
     while page := list(_published(endpoint).filter(pk__gt=last)[:_PAGE]):
         for hit in page:
-            stage = hit.stage
+            stage = stage_at(hit.stage, endpoint)
             before = _states(hit)
             collect_hit(market, stage, hit)
             after = _states(hit)
@@ -344,9 +346,9 @@ def _compare_work(endpoint: Endpoint, market: Marketplace, found: Recovery, prog
 
 def _published(endpoint: Endpoint) -> QuerySet[Hit]:
     return (
-        Hit.objects.filter(stage__endpoint=endpoint)
+        Hit.objects.filter(hits_at(endpoint))
         .exclude(external_id="")
-        .select_related("stage__project", "stage__endpoint")
+        .select_related("stage__project", "stage__endpoint", "source__endpoint")
         .order_by("pk")
     )
 

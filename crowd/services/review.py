@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from crowd.services.collection import plan_decision
 from crowd.services.decisions import recount
 from crowd.services.groups import ensure_group, only, put_into
 from crowd.services.publication import next_ordinal, plan_listing
+from crowd.sources import has_source, source_for_hit, stage_at
 
 Kind, State = MarketOperation.Kind, Assignment.State
 _DECIDABLE = (State.SUBMITTED, State.QUARANTINED)
@@ -114,7 +115,7 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
     operation = plan(
         pk=pk,
         kind=Kind.BONUS,
-        endpoint=stage.endpoint,
+        endpoint=assignment.endpoint,
         stage=stage,
         assignment=assignment,
         target=f"assignment:{assignment.pk}",
@@ -123,26 +124,27 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
             "submission": assignment.external_id,
             "worker": assignment.worker.external_id,
             "reason": reason.strip()[:900],
-            "currency": stage.endpoint.currency,
-            **_study_named(stage),
+            "currency": assignment.endpoint.currency,
+            **_study_named(assignment),
         },
-        cost=Cost(cents, bonus_fee(stage.endpoint.fee_profile, bonus_cents=cents)),
+        cost=Cost(cents, bonus_fee(assignment.endpoint.fee_profile, bonus_cents=cents)),
     )
     _log(assignment, "bonus.planned", actor, f"{dollars(cents)} for {purpose}: {reason}")
     return operation
 
 
-def _study_named(stage: Stage) -> dict[str, str]:
+def _study_named(assignment: Assignment) -> dict[str, str]:
     """A panel pays bonuses study by study."""
-    if not stage.endpoint.is_panel:
+    if not assignment.endpoint.is_panel:
         return {}
-    return {"study": PanelStudy.objects.get(stage=stage).external_id}
+    study = PanelStudy.objects.get(stage=assignment.stage_id, endpoint=assignment.endpoint)
+    return {"study": study.external_id}
 
 
 def _bonus_key(assignment: Assignment, purpose: str) -> uuid.UUID:
     """The same bonus has the same key, and so the same token and reference, in every copy of the database."""
     submission, worker = assignment.external_id, assignment.worker.external_id
-    return uuid.uuid5(_BONUSES, json.dumps([assignment.stage.endpoint.url, submission, worker, purpose]))
+    return uuid.uuid5(_BONUSES, json.dumps([assignment.endpoint.url, submission, worker, purpose]))
 
 
 def _refuse_unless_submitted(assignment: Assignment) -> None:
@@ -158,7 +160,7 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
     to do but submit, visible to them alone.
     """
     submitted = (
-        Assignment.objects.select_related("stage__project", "stage__endpoint", "worker")
+        Assignment.objects.select_related("stage__project", "stage__endpoint", "worker__endpoint")
         .filter(stage=stage, worker=worker)
         .exclude(submitted_at=None)
         .order_by("-submitted_at", "-pk")
@@ -168,8 +170,9 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
         return bonus(assignment=submitted, actor=actor, cents=cents, reason=reason, purpose="compensation")
     if cents < 1 or not reason.strip():
         raise CrowdError("A compensation is at least one cent and has a reason that the worker can read.")
+    here = stage_at(stage, worker.endpoint_id)
     group = ensure_group(
-        endpoint=stage.endpoint,
+        endpoint=here.endpoint,
         name=f"Compensation for {worker.external_id} ({stage.project.slug}/{stage.slug})",
         description="A HIT without work, to pay for a session that broke.",
         stage=stage,
@@ -178,14 +181,15 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
     known = Hit.objects.filter(stage=stage, compensates=worker).first()
     hit = known or Hit.objects.create(
         stage=stage,
+        source=source_for_hit(here),
         ordinal=next_ordinal(stage),
         places=1,
         reward_cents=cents,
-        fee_cents=reward_fee(stage.endpoint.fee_profile, reward_cents=cents, max_assignments=1),
+        fee_cents=reward_fee(here.endpoint.fee_profile, reward_cents=cents, max_assignments=1),
         compensates=worker,
     )
     operation = plan_listing(
-        stage,
+        here,
         hit,
         title=f"Compensation: {stage.task_title}"[:128],
         description=reason.strip()[:2000],
@@ -230,12 +234,11 @@ def message_workers(
         raise CrowdError("A message needs somebody to get it, a subject and a text.")
     stamp = timezone.now().isoformat(timespec="microseconds")
     operations = []
-    for start in range(0, len(workers), _MOST_TO_MESSAGE):
-        some = workers[start : start + _MOST_TO_MESSAGE]
+    for start, some in _batches_by_endpoint(workers):
         operations.append(
             plan(
                 kind=Kind.MESSAGE,
-                endpoint=stage.endpoint,
+                endpoint=stage_at(stage, some[0].endpoint_id).endpoint,
                 stage=stage,
                 target=f"stage:{stage.pk}",
                 purpose=f"message {stamp} {start}",
@@ -255,6 +258,17 @@ def message_workers(
         details={"workers": len(workers), "subject": subject},
     )
     return operations
+
+
+def _batches_by_endpoint(workers: Sequence[Worker]) -> Iterator[tuple[int, list[Worker]]]:
+    """As many as one message takes, of one endpoint each, with the number of those before."""
+    start = 0
+    for pk in sorted({worker.endpoint_id for worker in workers}):
+        there = [worker for worker in workers if worker.endpoint_id == pk]
+        for begin in range(0, len(there), _MOST_TO_MESSAGE):
+            some = there[begin : begin + _MOST_TO_MESSAGE]
+            yield start, some
+            start += len(some)
 
 
 @transaction.atomic
@@ -305,7 +319,7 @@ def exclude_from_project(*, worker: Worker, project: Project, reason: str, actor
     Stages made later are not among them: exclusions are by stage.
     """
     rows = list(
-        Stage.objects.filter(project=project, endpoint=worker.endpoint_id)
+        Stage.objects.filter(has_source(worker.endpoint_id), project=project)
         .select_related("project")
         .order_by("pk")
     )
@@ -347,7 +361,7 @@ def approve_chosen(*, stage: Stage, chosen: Sequence[int], actor: Any, note: str
     for pk in wanted:
         with transaction.atomic():
             row = (
-                Assignment.objects.select_related("worker")
+                Assignment.objects.select_related("worker__endpoint")
                 .select_for_update(of=("self",), no_key=True)
                 .filter(stage=stage, pk=pk)
                 .first()

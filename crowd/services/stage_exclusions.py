@@ -6,10 +6,13 @@ stage's HITs. What bars from single units only (`scopes` and `marks` of a kind) 
 a group for each query would be thousands.
 """
 
+from collections.abc import Sequence
+
 from crowd.errors import WorkRefusedError
 from crowd.models import Assignment, Group, Stage, Worker
 from crowd.services.groups import ensure_group, not_in, put_into
 from crowd.services.unproven import confirmed
+from crowd.sources import has_source
 
 _GIVEN_UP = (Assignment.State.WORKING, Assignment.State.ENDED, Assignment.State.QUARANTINED)
 
@@ -35,7 +38,8 @@ def rules_apart(stage: Stage) -> list[dict[str, object]]:
 
 def _workers_apart(stage: Stage) -> list[Worker]:
     """Workers of the other stages who are not in the group's grants yet."""
-    granted = stage.operations.filter(kind="grant").values_list("purpose", flat=True)
+    granted = stage.operations.filter(kind="grant", endpoint=stage.endpoint_id)
+    granted = granted.values_list("purpose", flat=True)
     known = {purpose.removeprefix("grant ") for purpose in granted}
     workers = Worker.objects.filter(
         endpoint=stage.endpoint_id,
@@ -49,21 +53,25 @@ def _workers_apart(stage: Stage) -> list[Worker]:
 def keep_out(assignment: Assignment) -> None:
     """An answer came in: its worker no longer sees the stages that are kept apart from this one."""
     stage = assignment.stage
-    others = Stage.objects.filter(project=stage.project_id, endpoint=stage.endpoint_id).exclude(apart_from=[])
+    endpoint = assignment.endpoint
+    others = Stage.objects.filter(has_source(endpoint), project=stage.project_id).exclude(apart_from=[])
     for other in others.select_related("project", "endpoint"):
         if stage.slug in other.apart_from:
-            for group in Group.objects.filter(stage=other, name=_name(other)):
-                group.endpoint, group.stage = other.endpoint, other
+            for group in Group.objects.filter(stage=other, name=_name(other), endpoint=endpoint):
+                group.endpoint, group.stage = endpoint, other
                 put_into(group, assignment.worker)
 
 
-def refuse_apart(stage: Stage, worker: Worker) -> None:
-    """Refuse a worker of a stage that this one is kept apart from; raises WorkRefusedError, in words."""
+def refuse_apart(stage: Stage, people: Sequence[int]) -> None:
+    """Refuse a person, by all workers that they may be, who worked in a stage kept apart from this one.
+
+    Raises WorkRefusedError, in words.
+    """
     if not stage.apart_from:
         return
     earlier = (
         Assignment.objects.filter(
-            confirmed(), worker=worker, stage__project=stage.project_id, stage__slug__in=stage.apart_from
+            confirmed(), worker__in=people, stage__project=stage.project_id, stage__slug__in=stage.apart_from
         )
         .exclude(state__in=_GIVEN_UP[1:])
         .select_related("stage")

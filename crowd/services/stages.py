@@ -23,12 +23,14 @@ from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError, NotArmedError, ReadOnlyError, StageStateError
 from crowd.kinds import config_of, kind_named, kind_of
 from crowd.listings import follow
-from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, StageSource
 from crowd.outbox.planning import plan
 from crowd.services.groups import PASSED, with_groups
 from crowd.services.panels import prepare_stage
+from crowd.services.persons import note_marks_of_project
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import Quote, quote
+from crowd.sources import forget_rows, stages_at
 from crowd.study.explain import not_known
 
 # Rows in pages by key, for those who write while they read.
@@ -218,20 +220,13 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     BudgetError where the budget does not cover the quote.
     """
     config_of(stage)
-    with_groups(stage)
     refuse_unknown_names(stage)
-    _refuse_rules_that_cannot_be_kept(stage)
-    if stage.endpoint.is_panel:
-        prepare_stage(stage)
+    forget_rows(stage)
+    for here in stages_at(stage):
+        prepare_source(here)
     if stage.status not in (Status.DRAFT, Status.PAUSED):
         raise StageStateError(f"The stage is {stage.status}; only a draft or paused stage can be opened.")
-    if stage.endpoint.real_money and stage.armed_cents < stage.budget_cents:
-        if typed_cents != stage.budget_cents:
-            raise NotArmedError(
-                f"This stage spends real money at {stage.endpoint.label}. "
-                f"Type its budget, {dollars(stage.budget_cents)}, to confirm."
-            )
-        Stage.objects.filter(pk=stage.pk).update(armed_cents=typed_cents)
+    arm_stage(stage, typed_cents)
     kind_of(stage).prepare(stage)
     offer = quote(stage)
     if not offer.affordable:
@@ -245,8 +240,35 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
         )
         record(project=stage.project, action="stage.opened", subject=stage.slug, actor=actor)
     stage.refresh_from_db()
+    note_marks_of_project(stage.project)
     publish_pending(stage)
     return offer
+
+
+def prepare_source(here: Stage) -> None:
+    """Refuse what a source of a stage cannot keep, and take its own fee into the books; nothing is sent.
+
+    `here` is the stage as its people meet it. A source that is closed is asked nothing.
+    """
+    if here.source is not None and here.source.status == StageSource.Status.CLOSED:
+        return
+    with_groups(here)
+    _refuse_rules_that_cannot_be_kept(here)
+    if here.endpoint.is_panel:
+        prepare_stage(here)
+
+
+def arm_stage(stage: Stage, typed_cents: int | None) -> None:
+    """Note that a person typed the budget of a stage that spends real money; NotArmedError where not."""
+    paid = [here.endpoint.label for here in stages_at(stage) if here.endpoint.real_money]
+    if paid and stage.armed_cents < stage.budget_cents:
+        if typed_cents != stage.budget_cents:
+            raise NotArmedError(
+                f"This stage spends real money at {', '.join(paid)}. "
+                f"Type its budget, {dollars(stage.budget_cents)}, to confirm."
+            )
+        Stage.objects.filter(pk=stage.pk).update(armed_cents=typed_cents)
+        stage.armed_cents = typed_cents
 
 
 def pause_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
@@ -259,7 +281,8 @@ def close_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
     _move(
         stage, (Status.DRAFT, Status.OPEN, Status.PAUSED), Status.CLOSED, "stage.closed", actor=actor, why=why
     )
-    for hit in by_key(Hit.objects.filter(stage=stage, state=Hit.State.OPEN)):
+    on_offer = Hit.objects.filter(stage=stage, state=Hit.State.OPEN)
+    for hit in by_key(on_offer.select_related("stage__endpoint", "source__endpoint")):
         expire_hit(hit=hit, purpose="close")
 
 
@@ -291,7 +314,7 @@ def expire_hit(*, hit: Hit, purpose: str) -> MarketOperation:
     ).count()
     return plan(
         kind=MarketOperation.Kind.CLOSE,
-        endpoint=hit.stage.endpoint,
+        endpoint=hit.endpoint,
         stage=hit.stage,
         hit=hit,
         target=target,
@@ -304,7 +327,7 @@ def extend_hit_time(*, hit: Hit, until: datetime) -> MarketOperation:
     """Plan to keep one HIT on offer longer."""
     return plan(
         kind=MarketOperation.Kind.DEADLINE,
-        endpoint=hit.stage.endpoint,
+        endpoint=hit.endpoint,
         stage=hit.stage,
         hit=hit,
         target=f"hit:{hit.pk}",
@@ -325,7 +348,7 @@ def extend_hit_places(*, hit: Hit, places: int, purpose: str) -> MarketOperation
         )
     return plan(
         kind=MarketOperation.Kind.EXTEND,
-        endpoint=hit.stage.endpoint,
+        endpoint=hit.endpoint,
         stage=hit.stage,
         hit=hit,
         target=f"hit:{hit.pk}",

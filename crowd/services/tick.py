@@ -29,6 +29,7 @@ from crowd.models import (
     PanelStudy,
     Recount,
     Stage,
+    StageSource,
 )
 from crowd.outbox import epoch
 from crowd.outbox.calls import Contact
@@ -40,7 +41,9 @@ from crowd.services.collection import collect
 from crowd.services.decisions import reconsider
 from crowd.services.publication import publish_pending
 from crowd.services.rollback import halt_if_rolled_back
+from crowd.services.sources import move_overdue
 from crowd.signals import round_ended
+from crowd.sources import has_source, stage_at
 from web.cache import figures
 
 # One round at a time per endpoint: its lease, and when the endpoint stopped answering and answered again.
@@ -221,7 +224,7 @@ def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
         for stage in list(living_stages(endpoint)):
             if contact.is_down or contact.must_end():
                 break
-            _go_on(stage, done, contact)
+            _go_on(stage, endpoint, done, contact)
         if endpoint.is_panel and not contact.is_down:
             _ask_panel(endpoint)
         done.sent += dispatch(endpoint, contact=contact).total
@@ -237,8 +240,8 @@ def _ask_panel(endpoint: Endpoint) -> None:
             panel_messages.sync_messages(endpoint)
 
 
-def _go_on(stage: Stage, done: Round, contact: Contact) -> None:
-    """Collect and top up one stage; what goes wrong in it is recorded and stops no other."""
+def _go_on(stage: Stage, endpoint: Endpoint, done: Round, contact: Contact) -> None:
+    """Collect one stage from this endpoint, and top it up; what goes wrong in it stops no other."""
     with logged_failure(
         logger,
         "Stage %s of %s",
@@ -246,15 +249,16 @@ def _go_on(stage: Stage, done: Round, contact: Contact) -> None:
         stage.project.slug,
         passing=(MarketplaceDownError, MarketplaceRefusedError, ValueError),
     ):
-        at_panel = stage.endpoint.is_panel
+        here = stage_at(stage, endpoint)
+        at_panel = endpoint.is_panel
         if at_panel:
-            done.collected += panels.sync(stage, contact)
-        done.collected += collect(stage, contact=contact)
+            done.collected += panels.sync(here, contact)
+        done.collected += collect(here, contact=contact)
         settle_news(stage)
         if stage.status == Stage.Status.OPEN:
-            done.planned += _top_up(stage)
+            done.planned += move_overdue(here) + _top_up(stage)
         if at_panel:
-            done.planned += panels.ask_for_people(stage)
+            done.planned += panels.ask_for_people(here)
 
 
 def _top_up(stage: Stage) -> int:
@@ -276,7 +280,8 @@ def _top_up(stage: Stage) -> int:
 def _with_work() -> Q:
     going = MarketOperation.objects.filter(endpoint=OuterRef("pk")).exclude(state__in=MarketOperation.FINAL)
     living = [Stage.Status.OPEN, Stage.Status.PAUSED, Stage.Status.CLOSED]
-    return Q(stages__status__in=living) | Q(Exists(going))
+    sources = StageSource.objects.filter(endpoint=OuterRef("pk"), stage__status__in=living)
+    return Q(stages__status__in=living) | Exists(sources) | Q(Exists(going))
 
 
 def living_stages(endpoint: Endpoint) -> QuerySet[Stage]:
@@ -287,11 +292,11 @@ def living_stages(endpoint: Endpoint) -> QuerySet[Stage]:
     )
     recounts = Recount.objects.filter(stage=OuterRef("pk"))
     running_studies = PanelStudy.objects.filter(
-        stage=OuterRef("pk"), state__in=[PanelStudy.State.OPEN, PanelStudy.State.PAUSED]
+        stage=OuterRef("pk"), endpoint=endpoint, state__in=[PanelStudy.State.OPEN, PanelStudy.State.PAUSED]
     )
     return (
         Stage.objects.select_related("project", "endpoint")
-        .filter(endpoint=endpoint)
+        .filter(has_source(endpoint))
         .filter(
             Q(status=Stage.Status.OPEN)
             | Exists(on_offer)

@@ -45,13 +45,13 @@ def make_way(hit: Hit, *, external_id: str, worker_id: str, proven: bool) -> Non
     """
     rivals = _unconfirmed(Assignment.objects.filter(stage=hit.stage, worker__external_id=worker_id))
     rivals = rivals.filter(
-        claims__unit__in=hit.units.values("unit"), worker__endpoint=hit.stage.endpoint_id
+        claims__unit__in=hit.units.values("unit"), worker__endpoint=hit.endpoint.pk
     ).exclude(external_id=external_id)
     for rival in rivals.distinct().select_related("hit"):
         if rival.state == State.WORKING:
             if rival.hit_id != hit.pk:  # in the same HIT its draft goes on
                 decisions.ended(rival)
-        elif proven or not _is_listed(hit.stage, rival):
+        elif proven or not _is_listed(hit, rival):
             _set_aside(rival)
 
 
@@ -93,11 +93,11 @@ def _unanswered(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
     return rows.filter(state__in=[State.WORKING, State.ENDED])
 
 
-def _is_listed(stage: Stage, rival: Assignment) -> bool:
+def _is_listed(hit: Hit, rival: Assignment) -> bool:
     if rival.stored_at is None or rival.stored_at > timezone.now() - HANDED_OVER_AFTER:
         return True
     try:
-        return registry.adapter(stage.endpoint).get_submission(rival.external_id) is not None
+        return registry.adapter(hit.endpoint).get_submission(rival.external_id) is not None
     except (MarketplaceDownError, MarketplaceRefusedError, ValueError) as error:
         logger.warning("Whether %s is listed cannot be told: %s", rival.external_id, error)
         return True

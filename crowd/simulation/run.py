@@ -23,6 +23,7 @@ from crowd.simulation.accounts import Account, Browser, LostError, SimulationErr
 from crowd.simulation.answers import SimulatedPerson
 from crowd.simulation.people import GoneHome, Person, RetryDelays, WorkPace
 from crowd.simulation.profiles import Profile
+from crowd.sources import hits_of, stages_at
 
 _BETWEEN_ROUNDS_S = 1.0
 _LOOK_AGAIN_S = 0.05
@@ -113,7 +114,7 @@ class Marketplace:
 
     def look(self) -> None:
         """See what is on offer by now; the requester, who knows their HITs, tells everybody the groups."""
-        hits = Hit.objects.filter(stage=self.stage)
+        hits = Hit.objects.filter(hits_of(self.stage))
         keys = {str(key) for key in hits.values_list("key", flat=True).iterator()}
         published = hits.exclude(external_id="").values("wave", "part").annotate(newest=Max("pk"))
         unknown = [row["newest"] for row in published if (row["wave"], row["part"]) not in self._groups]
@@ -123,7 +124,10 @@ class Marketplace:
             self.news += len(keys) > len(self._keys)
             self._keys = keys
         unfinished = MarketOperation.objects.filter(
-            stage=self.stage, kind=MarketOperation.Kind.PUBLISH, needs_person=False
+            stage=self.stage,
+            endpoint=self.stage.endpoint_id,
+            kind=MarketOperation.Kind.PUBLISH,
+            needs_person=False,
         ).exclude(state__in=MarketOperation.FINAL)
         before, self.more_to_come = self.more_to_come, unfinished.exists()
         if before:
@@ -145,8 +149,14 @@ def _key_in(frame_url: str) -> str:
 
 def site_of(stage: Stage) -> str:
     """Origin of the marketplace that a stage's endpoint belongs to."""
-    parts = urlsplit(stage.endpoint.url)
+    parts = urlsplit(marketplace_source(stage).endpoint.url)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def marketplace_source(stage: Stage) -> Stage:
+    """The stage as the people of its first source meet it who accept HITs at a marketplace."""
+    there = (here for here in stages_at(stage) if not here.endpoint.deals_work)
+    return next(there, stage)
 
 
 class Crowd:
@@ -172,6 +182,7 @@ class Crowd:
         drafts: bool = True,
         hits_each: int | None = None,
     ) -> None:
+        stage = marketplace_source(stage)
         if stage.endpoint.real_money:
             raise SimulationError(
                 f"{stage.endpoint.label} pays real money; simulated workers work for play money only."

@@ -14,6 +14,7 @@ from crowd.models import Endpoint, Stage
 from crowd.selectors.wage import wage
 from crowd.services.endpoints import FIXED_ONCE_USED, PRESETS, is_used
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
+from crowd.sources import spends_real_money
 from crowd.study.documents import (
     Document,
     comparable,
@@ -342,7 +343,7 @@ def _fixed(path: tuple[str | int, ...], what: str, remedy: str) -> Finding:
 def _asks_for_more(path: tuple[str | int, ...], before: Stage, stage: StageFields) -> Iterator[Finding]:
     if before.status != Stage.Status.OPEN:
         return
-    if before.endpoint.real_money and stage.budget > max(before.budget_cents, before.armed_cents):
+    if spends_real_money(before) and stage.budget > max(before.budget_cents, before.armed_cents):
         yield _fixed(
             (*path, "budget"),
             "the stage spends real money, and the larger budget is not confirmed yet",

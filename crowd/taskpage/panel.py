@@ -22,6 +22,7 @@ from crowd.services import panels
 from crowd.services.deals import NoWork, NoWorkError, deal
 from crowd.services.endpoints import PRESETS
 from crowd.services.panels import ArrivalError, confirm_arrival
+from crowd.sources import stage_at
 from crowd.taskpage.views import may_knock
 from people import consents
 from people.models import ConsentText
@@ -47,6 +48,7 @@ def _study(key: UUID) -> PanelStudy:
     study = found.first()
     if study is None:
         raise Http404("There is no such study.")
+    study.stage = stage_at(study.stage, study.endpoint)
     return study
 
 

@@ -114,7 +114,11 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
     @never_cache
     @xframe_options_exempt
     def framed(request: HttpRequest, key: str) -> HttpResponseBase:
-        hit = Hit.objects.select_related("stage__project", "stage__endpoint").filter(key=key).first()
+        hit = (
+            Hit.objects.select_related("stage__project", "stage__endpoint", "source__endpoint")
+            .filter(key=key)
+            .first()
+        )
         origins = _origins(hit)
 
         def answered(request: HttpRequest) -> HttpResponse:
@@ -151,7 +155,7 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
 
 def _origins(hit: Hit | None) -> list[str]:
     """Origins that may frame the page: of the HIT's endpoint, or of all where there is no such HIT."""
-    endpoints = [hit.stage.endpoint] if hit else Endpoint.objects.all()
+    endpoints = [hit.endpoint] if hit else Endpoint.objects.all()
     return list(dict.fromkeys(str(origin) for each in endpoints for origin in each.submit_origins))
 
 
@@ -163,11 +167,11 @@ def task(request: HttpRequest, hit: Hit) -> HttpResponse:
 
 
 def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
-    arrival = registry.adapter(hit.stage.endpoint).arrival(request.GET.dict())
+    arrival = registry.adapter(hit.endpoint).arrival(request.GET.dict())
     if arrival.is_preview:
         units = list(hit.units.order_by("position").values_list("unit", flat=True))
         return task_page(request, hit, units)
-    origin = known_origin(arrival.submit_to, hit.stage.endpoint.submit_origins)
+    origin = known_origin(arrival.submit_to, hit.endpoint.submit_origins)
     if origin is None:
         return _refused(
             request,
@@ -177,8 +181,8 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
             status=400,
         )
     if arrival.proven:
-        if not hit.stage.endpoint.deals_work:
-            note_proof(hit.stage.endpoint)
+        if not hit.endpoint.deals_work:
+            note_proof(hit.endpoint)
     elif not may_arrive(request, hit):
         return _refused(request, _TOO_MANY, back=origin, status=429)
     try:
@@ -207,7 +211,7 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
     if found is None:
         return _refused(request, _NO_TICKET, title=_NOTHING_SENT, back=_home(hit))
     assignment, ticket = found
-    back = known_origin(ticket.submit_to, hit.stage.endpoint.submit_origins) or ""
+    back = known_origin(ticket.submit_to, hit.endpoint.submit_origins) or ""
     if assignment.state in (State.ENDED, State.QUARANTINED):
         try:
             assignment = arrive(
@@ -307,7 +311,9 @@ def _assignment_of(request: HttpRequest, text: str, hit: Hit) -> tuple[Assignmen
     if ticket is None:
         return None
     assignment = (
-        Assignment.objects.select_related("stage__project", "stage__endpoint", "hit__stage", "worker")
+        Assignment.objects.select_related(
+            "stage__project", "stage__endpoint", "hit__stage", "worker__endpoint"
+        )
         .filter(pk=ticket.assignment_pk, hit=hit)
         .first()
     )
@@ -336,14 +342,14 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
 
     Where the marketplace has it already, there is nothing to send.
     """
-    if assignment.state != State.STORED and not assignment.stage.endpoint.deals_work:
+    if assignment.state != State.STORED and not assignment.endpoint.deals_work:
         sentence = "You have sent this HIT already. Your answer is stored, and the marketplace has it too."
-        back = known_origin(ticket.submit_to, assignment.stage.endpoint.submit_origins) or ""
+        back = known_origin(ticket.submit_to, assignment.endpoint.submit_origins) or ""
         return render(
             request, "crowd/refused.html", {"title": "All done", "sentence": sentence, "back": back}
         )
     arrival = Arrival("", assignment.external_id, assignment.worker.external_id, ticket.submit_to, False)
-    form = registry.adapter(assignment.stage.endpoint).finish(arrival, receipts.receipt_fields(assignment))
+    form = registry.adapter(assignment.endpoint).finish(arrival, receipts.receipt_fields(assignment))
     if not form.fields:
         return HttpResponseRedirect(form.url)
     return render(request, "crowd/handover.html", {"form": form})
@@ -351,7 +357,7 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
 
 def _home(hit: Hit) -> str:
     """The marketplace's origin, where we know one."""
-    return next((str(origin) for origin in hit.stage.endpoint.submit_origins), "")
+    return next((str(origin) for origin in hit.endpoint.submit_origins), "")
 
 
 def _refused(

@@ -28,6 +28,7 @@ from crowd.selectors.wage import expected_wage, wage
 from crowd.services import stages
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import quote
+from crowd.sources import spends_real_money
 from crowd.study.documents import expected_seconds
 from web import chart_files
 from web.access import ProjectAccess, Role, on_project
@@ -162,7 +163,7 @@ def _now(access: StageAccess) -> Stage:
 
 def _may_change_budget(stage: Stage) -> bool:
     """More real money is confirmed by opening, so an open stage is paused first."""
-    return stage.status != Status.OPEN or not stage.endpoint.real_money
+    return stage.status != Status.OPEN or not spends_real_money(stage)
 
 
 @require_safe
@@ -263,7 +264,7 @@ def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
         minutes_form=MinutesForm(stage=row),
         guess=expected_wage(row),
         measured=wage(row),
-        must_type=row.endpoint.real_money and row.armed_cents < row.budget_cents,
+        must_type=spends_real_money(row) and row.armed_cents < row.budget_cents,
         form=OpenForm(),
     )
 

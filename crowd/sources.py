@@ -1,0 +1,162 @@
+"""The sources of a stage: endpoints from which its people come, for code that knows of one endpoint.
+
+    for here in stages_at(stage):      # the stage as each of its sources meets it
+        here.endpoint, here.reward_cents, here.status
+
+A stage without rows of sources is its only source.
+"""
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q
+
+from crowd.bundles import Bundle
+from crowd.models import Endpoint, Stage, StageSource
+from crowd.quotas import Quota, divide
+
+#: What a stage is for a source of it, the later one where both say something.
+_ORDER = (
+    Stage.Status.DRAFT.value,
+    Stage.Status.OPEN.value,
+    Stage.Status.PAUSED.value,
+    Stage.Status.CLOSED.value,
+)
+
+
+def source_rows(stage: Stage) -> list[StageSource]:
+    """The rows of a stage's sources in their order; none where its own endpoint is the only one.
+
+    Read once for each object of a stage.
+    """
+    known: list[StageSource] | None = stage.__dict__.get("_source_rows")
+    if known is None:
+        fetched = getattr(stage, "_prefetched_objects_cache", {}).get("sources")
+        rows = StageSource.objects.filter(stage=stage).select_related("endpoint").order_by("position")
+        known = list(rows if fetched is None else fetched)
+        stage.__dict__["_source_rows"] = known
+    return known
+
+
+def forget_rows(stage: Stage) -> None:
+    """Have the rows read again."""
+    stage.__dict__.pop("_source_rows", None)
+
+
+def spends_real_money(stage: Stage) -> bool:
+    """Whether any source of the stage pays real money."""
+    return stage.endpoint.real_money or any(row.endpoint.real_money for row in source_rows(stage))
+
+
+def stages_at(stage: Stage) -> list[Stage]:
+    """The stage as each of its sources meets it, in their order; itself where it has one."""
+    return [_at(stage, row) for row in source_rows(stage)] or [stage]
+
+
+def stage_at(stage: Stage, endpoint: Endpoint | int) -> Stage:
+    """The stage as people of this endpoint meet it; itself where it has no such source.
+
+    It is a copy for reading: the source's endpoint and reward, paused or closed where either is.
+    """
+    pk = endpoint if isinstance(endpoint, int) else endpoint.pk
+    if stage.source is not None and stage.endpoint_id == pk:
+        return stage
+    return next((_at(stage, row) for row in source_rows(stage) if row.endpoint_id == pk), stage)
+
+
+def _at(stage: Stage, row: StageSource) -> Stage:
+    here = copy.copy(stage)
+    here.source = row
+    here.endpoint = row.endpoint
+    here.reward_cents = stage.reward_cents if row.reward_cents is None else row.reward_cents
+    here.status = max(stage.status, row.status, key=_ORDER.index)
+    return here
+
+
+def hits_of(stage: Stage, prefix: str = "") -> Q:
+    """Condition of the HITs of a stage; where it is the stage as a source meets it, of that source's HITs."""
+    condition = Q(**{f"{prefix}stage": stage.pk})
+    if stage.source is None:
+        return condition
+    own = Q(**{f"{prefix}source": stage.source.pk})
+    if stage.source.position == 0:
+        own |= Q(**{f"{prefix}source": None})
+    return condition & own
+
+
+def hits_at(endpoint: Endpoint | int) -> Q:
+    """Condition of the HITs that are on offer at an endpoint, whichever stage they belong to."""
+    return Q(source=None, stage__endpoint=endpoint) | Q(source__endpoint=endpoint)
+
+
+def has_source(endpoint: Endpoint | int) -> Q:
+    """Condition of stages that have this endpoint among their sources."""
+    rows = StageSource.objects.filter(stage=OuterRef("pk"), endpoint=endpoint)
+    return Q(endpoint=endpoint) | Exists(rows)
+
+
+def is_closed_at(stage: Stage, endpoint: int) -> bool:
+    """Whether the stage's source at this endpoint takes nothing any more."""
+    return StageSource.objects.filter(
+        stage=stage, endpoint=endpoint, status=StageSource.Status.CLOSED
+    ).exists()
+
+
+def source_for_hit(here: Stage) -> StageSource | None:
+    """What a new HIT of the stage, as a source meets it, names as its source."""
+    return here.source
+
+
+# What is to be asked, divided over the sources.
+
+
+@dataclass(slots=True)
+class SourcePlaces:
+    """What counts towards a source's quota: answers that count, places on offer, places taken away."""
+
+    answers: int = 0
+    on_offer: int = 0
+    taken: int = 0
+
+    def __add__(self, other: "SourcePlaces") -> "SourcePlaces":
+        return SourcePlaces(
+            self.answers + other.answers, self.on_offer + other.on_offer, self.taken + other.taken
+        )
+
+
+#: Places by the source that HITs name.
+PlacesBySource = Mapping[int | None, SourcePlaces]
+
+
+def places_of(row: StageSource, places: PlacesBySource) -> SourcePlaces:
+    """The places of one source; HITs that name none are the first one's."""
+    nothing = SourcePlaces()
+    return places.get(row.pk, nothing) + (nothing if row.position else places.get(None, nothing))
+
+
+def _quotas(rows: Sequence[StageSource], places: PlacesBySource) -> list[Quota]:
+    had = [places_of(row, places) for row in rows]
+    return [
+        Quota(row.share, row.most_answers, each.answers + each.on_offer, each.taken)
+        for row, each in zip(rows, had, strict=True)
+    ]
+
+
+def divided(stage: Stage, made: Iterable[Bundle], places: PlacesBySource) -> list[tuple[Stage, Bundle]]:
+    """Bundles as parts for sources, each with the stage as that source meets it.
+
+    Closed sources get nothing, and what paused ones would get waits for them.
+    """
+    rows = [row for row in source_rows(stage) if row.status != StageSource.Status.CLOSED]
+    bundles = list(made)
+    if not source_rows(stage):
+        return [(stage, bundle) for bundle in bundles]
+    parts = divide([bundle.people for bundle in bundles], _quotas(rows, places))
+    heres = [_at(stage, row) for row in rows]
+    return [
+        (here, Bundle(bundle.units, people))
+        for bundle, counts in zip(bundles, parts, strict=True)
+        for here, row, people in zip(heres, rows, counts, strict=True)
+        if people and row.status == StageSource.Status.OPEN
+    ]

@@ -1,0 +1,1 @@
+"""Stages with several sources."""
