@@ -421,6 +421,11 @@ class PersonMatch(models.Model):
     def __str__(self) -> str:
         return f"{self.first_id} and {self.second_id}: {self.verdict}"
 
+    @property
+    def kind_words(self) -> str:
+        """What the two have in common, in words."""
+        return ", ".join(WorkerMark.Kind(kind).label for kind in self.kinds)
+
 
 class Exclusion(models.Model):
     """A scope in which a worker may do nothing more: what they screened, curated or wrote themselves.

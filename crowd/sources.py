@@ -49,6 +49,11 @@ def spends_real_money(stage: Stage) -> bool:
     return stage.endpoint.real_money or any(row.endpoint.real_money for row in source_rows(stage))
 
 
+def is_closed(here: Stage) -> bool:
+    """Whether the source is closed whose people meet the stage so."""
+    return here.source is not None and here.source.status == StageSource.Status.CLOSED
+
+
 def stages_at(stage: Stage) -> list[Stage]:
     """The stage as each of its sources meets it, in their order; itself where it has one."""
     return [_at(stage, row) for row in source_rows(stage)] or [stage]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from releases.tables import TABLES
+from releases.tables import OPTIONAL, TABLES
 
 #: Grows when the manifest has other fields.
 FORM = 2
@@ -70,6 +70,7 @@ def tables_of(rows: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
             "rows": dict(rows.get(table.name, {})),
         }
         for table in TABLES
+        if table.name not in OPTIONAL or rows.get(table.name)
     ]
 
 

@@ -8,6 +8,7 @@ from django.db.models import Count, Max, Min, Q, Sum
 
 from core.projects.models import Project
 from crowd.models import Assignment, HitUnit, LedgerEntry, Stage
+from crowd.selectors.source_status import source_status
 from crowd.selectors.wage import wage
 from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good
@@ -131,6 +132,35 @@ def _costs(stage: Stage) -> dict[str, Any]:
         "median_seconds": hours.median_seconds if hours.assignments else None,
         "cents_per_hour": hours.cents_per_hour if hours.assignments else None,
         "below_floor": hours.below if hours.assignments else None,
+    } | _sources(stage)
+
+
+def _sources(stage: Stage) -> dict[str, Any]:
+    """The same by source, of a stage that asked people at several places."""
+    rows = source_status(stage)
+    if not rows:
+        return {}
+    work = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD).order_by()
+    counts = work.values_list("worker__endpoint").annotate(
+        n=Count("worker", distinct=True), failed=Count("pk", filter=Q(failed_checks__gt=0))
+    )
+    people = {endpoint: (workers, failed) for endpoint, workers, failed in counts}
+    return {
+        "sources": [
+            {
+                "source": each.endpoint.name,
+                "panel": each.endpoint.protocol,
+                "answers": each.places.answers,
+                "rejected": each.states.get(Assignment.State.REJECTED, 0),
+                "workers": people.get(each.endpoint.pk, (0, 0))[0],
+                "failed_checks": people.get(each.endpoint.pk, (0, 0))[1],
+                "paid_cents": each.money.spent_cents,
+                "fees_cents": each.money.fee_cents,
+                "median_seconds": each.pay.median_seconds if each.pay.assignments else None,
+                "cents_per_hour": each.pay.cents_per_hour if each.pay.assignments else None,
+            }
+            for each in rows
+        ]
     }
 
 

@@ -234,5 +234,21 @@ RETRIEVAL = Table(
         _SPLIT,
     ),
 )
-TABLES = (REFERENCES, ANSWERS, CANDIDATES, SCORES, RATINGS, RETRIEVAL)
+SOURCES = Table(
+    "sources",
+    "Where it came from",
+    "One row per answer and rating of a stage that asked people at several places: at which of them it was "
+    "given. A release without such a stage has no such table.",
+    (
+        Column("row_id", Kind.TEXT, "answer_id of a row of `answers`, or rating_id of a row of `ratings`."),
+        _STAGE,
+        Column("worker", Kind.TEXT, "Pseudonym of the person, keyed to this project."),
+        Column("source", Kind.TEXT, "Short name of the marketplace, link or panel."),
+        Column("panel", Kind.TEXT, "What it is: mturk (a marketplace), link (study links), or a panel."),
+        _SPLIT,
+    ),
+)
+TABLES = (REFERENCES, ANSWERS, CANDIDATES, SCORES, RATINGS, RETRIEVAL, SOURCES)
+#: Tables that a release without rows for them does not name.
+OPTIONAL = frozenset({SOURCES.name})
 SPLITS = ("train", "validation", "test")

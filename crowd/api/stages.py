@@ -16,6 +16,7 @@ from crowd.models import Endpoint, Stage
 from crowd.services import stages as services
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import Quote, quote
+from crowd.sources import spends_real_money
 from crowd.study.documents import COLUMNS
 from crowd.study.reader import complete_config
 from crowd.study.schema import RuleFields, TaskFields
@@ -194,7 +195,7 @@ def describe(stage: Stage) -> StageOut:
     return StageOut(
         **{name: getattr(stage, name) for name in StageOut.model_fields if name in _SAME},
         endpoint=stage.endpoint.name,
-        real_money=stage.endpoint.real_money,
+        real_money=spends_real_money(stage),
         currency=stage.endpoint.currency,
         approve="at-once" if stage.approve_at_once else "by-hand",
         config=complete_config(stage.kind, stage.config),
@@ -375,7 +376,7 @@ def _refuse_budget(access: ProjectAccess) -> None:
 
 
 def _quote(stage: Stage, offer: Quote) -> QuoteOut:
-    kind, real = kind_of(stage), stage.endpoint.real_money
+    kind, real = kind_of(stage), spends_real_money(stage)
     must_confirm = real and stage.armed_cents < stage.budget_cents
     return QuoteOut(
         units=offer.units,

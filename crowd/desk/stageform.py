@@ -147,7 +147,9 @@ class StageForm(RevisedForm, forms.Form):
         super().__init__(data, initial=first, label_suffix="")
         self.kind, self.stage = kind, stage
         self.project = stage.project if stage else project
-        own = modelform.fields_of(StageFields, leave_out=frozenset({"kind", "endpoint", "task", "config"}))
+        own = modelform.fields_of(
+            StageFields, leave_out=frozenset({"kind", "endpoint", "sources", "task", "config"})
+        )
         own["endpoint"] = forms.ModelChoiceField(
             Endpoint.objects.order_by("real_money", "name"),
             to_field_name="name",
@@ -321,6 +323,7 @@ def form_for(stage: Stage, data: Any = None, *, budgets: bool) -> StageForm:
 def _initial(stage: Stage) -> dict[str, Any]:
     document = stage_document(stage)
     task, config = document.pop("task"), document.pop("config")
+    del document["sources"]
     return (
         document
         | {_TASK + name: value for name, value in task.items()}

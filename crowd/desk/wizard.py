@@ -248,6 +248,12 @@ class WizardForm(Form):
 
     def _table(self, stage: StageTable, endpoint: str, budget: str) -> dict[str, Any]:
         asked = {name: value for name, value in stage.items() if name not in ASKED or name == "reward"}
+        if stage.get("sources"):  # the chosen marketplace takes the place of the stage's own
+            own = stage.get("endpoint")
+            asked["sources"] = [
+                {**each, "endpoint": endpoint} if each.get("endpoint") == own else dict(each)
+                for each in stage["sources"]
+            ]
         return {**asked, "endpoint": endpoint, "budget": budget}
 
     def document(self, owner: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from crowd.models import Assignment, Stage
+from crowd.sources import is_closed, stages_at
 
 #: Below so many assignments the median says little, and the meter says so.
 ENOUGH = 10
@@ -41,10 +42,16 @@ class Wage:
 
 
 def wage(stage: Stage) -> Wage:
-    """Median of active seconds, as measured by the task page (else from opening to sending)."""
+    """Median of active seconds, as measured by the task page (else from opening to sending).
+
+    Of a stage with several sources, the lowest reward counts; of the stage as one of them meets it, that
+    one's people and reward.
+    """
+    work = Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD)
+    if stage.source is not None:
+        work = work.filter(worker__endpoint=stage.endpoint_id)
     rows = (
-        Assignment.objects.filter(stage=stage, state__in=Assignment.GOOD)
-        .exclude(stored_at=None)
+        work.exclude(stored_at=None)
         .order_by("-pk")
         .values_list("telemetry", "arrived_at", "stored_at", "worker__simulated")[:_MOST_LOOKED_AT]
     )
@@ -59,8 +66,15 @@ def wage(stage: Stage) -> Wage:
         return expected_wage(stage)
     middle = max(1.0, median(seconds))
     return Wage(
-        len(seconds), middle, int(stage.reward_cents * 3600 / middle), floor, simulated == len(seconds)
+        len(seconds), middle, int(lowest_reward(stage) * 3600 / middle), floor, simulated == len(seconds)
     )
+
+
+def lowest_reward(stage: Stage) -> int:
+    """The least that a HIT pays at a source that is not closed."""
+    heres = stages_at(stage) if stage.source is None else [stage]
+    rewards = [here.reward_cents for here in heres if not is_closed(here)]
+    return min(rewards, default=stage.reward_cents)
 
 
 def expected_wage(stage: Stage) -> Wage:
@@ -69,4 +83,4 @@ def expected_wage(stage: Stage) -> Wage:
     if not stage.expected_seconds:
         return Wage(0, None, None, floor)
     seconds = float(stage.expected_seconds)
-    return Wage(0, seconds, int(stage.reward_cents * 3600 / seconds), floor)
+    return Wage(0, seconds, int(lowest_reward(stage) * 3600 / seconds), floor)

@@ -69,7 +69,7 @@ def _plan(study: PanelStudy, purpose: str, text: str, **to: Any) -> MarketOperat
     stage = study.stage
     return plan(
         kind=Kind.MESSAGE,
-        endpoint=stage.endpoint,
+        endpoint=study.endpoint,
         stage=stage,
         target=f"stage:{stage.pk}",
         purpose=purpose,

@@ -23,6 +23,7 @@ from crowd.errors import BudgetError, CrowdError
 from crowd.models import Assignment, Endpoint, MarketOperation, PanelStudy, PanelSubmission, Stage
 from crowd.outbox.planning import NOTHING, plan
 from crowd.services import decisions
+from crowd.sources import stage_at
 
 State, Kind = Assignment.State, MarketOperation.Kind
 #: The panel's words for what was paid in part, and for who was screened out.
@@ -41,7 +42,7 @@ def set_terms(
     study: PanelStudy, *, screen_out_cents: int, screen_out_slots: int, pays_in_part: bool, actor: Any
 ) -> None:
     """Say what a study pays beside whole rewards. Raises CrowdError once it was asked for at the panel."""
-    stage = study.stage
+    stage = stage_at(study.stage, study.endpoint_id)
     if stage.endpoint.protocol != Endpoint.Protocol.PROLIFIC and (screen_out_cents or pays_in_part):
         raise CrowdError(f"{stage.endpoint.label} pays whole rewards only, as far as is publicly known.")
     if bool(screen_out_cents) != bool(screen_out_slots):
@@ -53,7 +54,7 @@ def set_terms(
     codes = {kind: code for kind, code in study.codes.items() if kind != PARTIAL}
     if pays_in_part:
         codes[PARTIAL] = study.codes.get(PARTIAL) or make_code()
-    asked = MarketOperation.objects.filter(stage=stage, kind=Kind.STUDY).exclude(
+    asked = MarketOperation.objects.filter(stage=stage, endpoint=study.endpoint_id, kind=Kind.STUDY).exclude(
         state=MarketOperation.State.REFUSED
     )
     if study.external_id or asked.exists():
@@ -93,7 +94,8 @@ def screen_out_cost(study: PanelStudy | None) -> Cost:
 
 def follow_fee(stage: Stage) -> None:
     """Take the account's fee, as it was just told, for screen-outs too."""
-    study = PanelStudy.objects.filter(stage=stage, external_id="").exclude(screen_out_cents=0).first()
+    studies = PanelStudy.objects.filter(stage=stage, endpoint=stage.endpoint_id, external_id="")
+    study = studies.exclude(screen_out_cents=0).first()
     if study is not None:
         PanelStudy.objects.filter(pk=study.pk).update(
             screen_out_fee_cents=_fee(stage, study.screen_out_cents)
@@ -120,7 +122,7 @@ def pay_in_part(submission: PanelSubmission, *, percent: int, note: str, actor: 
     does not fit the budget: its place goes to another person, who gets the whole reward.
     """
     study = submission.study
-    stage = study.stage
+    stage = stage_at(study.stage, study.endpoint_id)
     if not LEAST_PERCENT <= percent <= MOST_PERCENT:
         raise CrowdError(f"A part is {LEAST_PERCENT} to {MOST_PERCENT} percent of the reward.")
     if not study.pays_in_part or PARTIAL not in study.codes:
@@ -128,7 +130,8 @@ def pay_in_part(submission: PanelSubmission, *, percent: int, note: str, actor: 
     if submission.status not in PAYABLE_IN_PART:
         raise CrowdError(f"This submission is {submission.status.lower()} at the panel.")
     rows = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related("hit")
-    work = rows.filter(stage=stage, external_id=submission.external_id).first()
+    rows = rows.filter(stage=stage, worker__endpoint=study.endpoint_id)
+    work = rows.filter(external_id=submission.external_id).first()
     if work is None or work.state not in (State.WORKING, State.STORED, State.SUBMITTED):
         raise CrowdError("This person has no work here of which a part could be paid.")
     decided = MarketOperation.objects.filter(assignment=work, kind__in=[Kind.APPROVE, Kind.REJECT]).exclude(
@@ -178,7 +181,8 @@ def state_amount(submission: PanelSubmission, *, cents: int, actor: Any) -> None
         work = (
             Assignment.objects.select_for_update(no_key=True, of=("self",))
             .select_related("hit", "stage", "worker")
-            .filter(stage=stage, external_id=submission.external_id)
+            .filter(stage=stage, worker__endpoint=submission.study.endpoint_id)
+            .filter(external_id=submission.external_id)
             .first()
         )
         if submission.status != IN_PART or work is None:
@@ -253,13 +257,16 @@ def _book_part(work: Assignment, cents: int, *, at: datetime) -> None:
 
 def unbooked_parts(stage: Stage) -> QuerySet[PanelSubmission]:
     """Submissions that were paid in part and whose amount is not booked."""
-    work = Assignment.objects.filter(stage=stage, external_id=OuterRef("external_id"), paid_cents=None)
-    return PanelSubmission.objects.filter(Exists(work), study__stage=stage, status=IN_PART).order_by("pk")
+    mine = Assignment.objects.filter(stage=stage, worker__endpoint=stage.endpoint_id)
+    work = mine.filter(external_id=OuterRef("external_id"), paid_cents=None)
+    rows = PanelSubmission.objects.filter(study__stage=stage, study__endpoint=stage.endpoint_id)
+    return rows.filter(Exists(work), status=IN_PART).order_by("pk")
 
 
 def count_unfinished_parts(stage: Stage) -> int:
     """Places of the study that were paid in part without an answer: somebody else has to come for each."""
-    return Assignment.objects.filter(stage=stage, state=State.ENDED, paid_cents__isnull=False).count()
+    mine = Assignment.objects.filter(stage=stage, worker__endpoint=stage.endpoint_id)
+    return mine.filter(state=State.ENDED, paid_cents__isnull=False).count()
 
 
 def book_screen_outs(study: PanelStudy, rows: Iterable[PanelSubmission], *, at: datetime) -> None:
@@ -273,7 +280,8 @@ def book_screen_outs(study: PanelStudy, rows: Iterable[PanelSubmission], *, at: 
         paid = row.reward_cents if row.reward_cents is not None else study.screen_out_cents
         if not paid or not mine.update(screen_out_booked_at=at):
             continue
-        cost, what = Cost(paid, _fee(study.stage, paid)), MovementPurpose(SCREEN_OUT_REASON)
+        here = stage_at(study.stage, study.endpoint_id)
+        cost, what = Cost(paid, _fee(here, paid)), MovementPurpose(SCREEN_OUT_REASON)
         slot = Cost(study.screen_out_cents, study.screen_out_fee_cents)
         had_slot = PanelStudy.objects.filter(pk=study.pk, screen_out_left__gt=0).update(
             screen_out_left=F("screen_out_left") - 1

@@ -145,7 +145,8 @@ def _take_fee(stage: Stage, fee: int) -> None:
 
 def _refuse_screen_outs_over_budget(stage: Stage) -> None:
     """Slots of screen-outs have to fit beside what is set aside already."""
-    study = PanelStudy.objects.filter(stage=stage, external_id="").first()
+    studies = PanelStudy.objects.filter(stage=stage, endpoint=stage.endpoint_id)
+    study = studies.filter(external_id="").first()
     cost = panel_pay.screen_out_cost(study)
     left = stage.budget_cents - stage.reserved_cents - stage.spent_cents
     if cost.total > left:

@@ -18,7 +18,7 @@ from django.utils import timezone
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.errors import CrowdError, WorkRefusedError
-from crowd.models import Endpoint, PersonMatch, Stage, StageSource, Worker, WorkerMark
+from crowd.models import PersonMatch, Stage, StageSource, Worker, WorkerMark
 from people.identities import Mark, Marks, mark_of_id, marks_of
 
 Verdict = PersonMatch.Verdict
@@ -157,6 +157,11 @@ def decide_match(*, match: PersonMatch, verdict: str, actor: Any) -> None:
         actor=actor,
         details={"verdict": Verdict(verdict).label},
     )
+
+
+def count_open(project: Project) -> int:
+    """Matches of which nobody has said anything yet."""
+    return PersonMatch.objects.filter(project=project, verdict=Verdict.OPEN).count()
 
 
 def list_matches(project: Project, *, workers: Iterable[int] | None = None) -> list[PersonMatch]:

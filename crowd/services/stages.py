@@ -23,14 +23,14 @@ from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError, NotArmedError, ReadOnlyError, StageStateError
 from crowd.kinds import config_of, kind_named, kind_of
 from crowd.listings import follow
-from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, StageSource
+from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
 from crowd.outbox.planning import plan
 from crowd.services.groups import PASSED, with_groups
 from crowd.services.panels import prepare_stage
 from crowd.services.persons import note_marks_of_project
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import Quote, quote
-from crowd.sources import forget_rows, stages_at
+from crowd.sources import forget_rows, is_closed, source_rows, stages_at
 from crowd.study.explain import not_known
 
 # Rows in pages by key, for those who write while they read.
@@ -122,6 +122,11 @@ def _change(
     if fixed and has_fixed_terms(stage):
         raise StageStateError(
             f"HITs of the stage are published, so {', '.join(sorted(fixed))} cannot change. Make a new stage."
+        )
+    if "endpoint" in changes and source_rows(stage):
+        raise StageStateError(
+            "The stage has several sources, and its own marketplace is one of them. Change them on its page "
+            "Sources."
         )
     if texts_follow and not has_fixed_terms(stage):
         changes = follow(stage, changes)
@@ -250,7 +255,7 @@ def prepare_source(here: Stage) -> None:
 
     `here` is the stage as its people meet it. A source that is closed is asked nothing.
     """
-    if here.source is not None and here.source.status == StageSource.Status.CLOSED:
+    if is_closed(here):
         return
     with_groups(here)
     _refuse_rules_that_cannot_be_kept(here)

@@ -14,8 +14,15 @@ from crowd.kinds import kind_of
 from crowd.models import Endpoint, Stage
 from crowd.services.endpoints import change_endpoint, change_keys, create_endpoint
 from crowd.services.quotes import Quote, quote
-from crowd.services.stages import change_stage, create_stage
-from crowd.study.documents import endpoint_document, resolved_endpoint, stage_columns, stage_document
+from crowd.services.sources import set_sources
+from crowd.services.stages import change_stage, create_stage, has_fixed_terms
+from crowd.study.documents import (
+    endpoint_document,
+    resolved_endpoint,
+    source_plans,
+    stage_columns,
+    stage_document,
+)
 from crowd.study.planning import Plan, keys_differ, keys_of, plan
 from crowd.study.problems import Path, Problem, StudyError
 from crowd.study.reader import Study
@@ -148,11 +155,18 @@ class _Applier:
                 set_role(project=project, user=people[name], role=role, actor=self._actor)
 
     def _stage(self, project: Project, fields: StageFields) -> None:
-        columns = stage_columns(fields, Endpoint.objects.get(name=fields.endpoint))
+        names = {fields.endpoint, *(each.endpoint for each in fields.sources)}
+        endpoints = {row.name: row for row in Endpoint.objects.filter(name__in=names)}
+        columns = stage_columns(fields, endpoints[fields.endpoint])
+        plans = source_plans(fields, endpoints)
         stage = Stage.objects.filter(project=project, slug=fields.slug).first()
         if stage is None:
-            create_stage(project=project, slug=fields.slug, actor=self._actor, **columns)
+            stage = create_stage(project=project, slug=fields.slug, actor=self._actor, **columns)
+            set_sources(stage=stage, plans=plans, actor=self._actor)
             return
         if stage_document(stage)["config"] == fields.config:
             del columns["config"]
+        if stage.endpoint_id != columns["endpoint"].pk and not has_fixed_terms(stage):
+            set_sources(stage=stage, plans=[], actor=self._actor)
         change_stage(stage=stage, changes=columns, actor=self._actor)
+        set_sources(stage=stage, plans=plans, actor=self._actor)

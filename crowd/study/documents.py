@@ -7,8 +7,10 @@ from urllib.parse import urlsplit
 
 from core.money.amounts import dollars
 from core.projects.models import Membership, Project
-from crowd.models import Endpoint, Stage
+from crowd.models import Endpoint, Stage, StageSource
 from crowd.services.endpoints import PRESETS
+from crowd.services.sources import SourcePlan
+from crowd.sources import source_rows, stages_at
 from crowd.study.explain import key, pairs, table, value_text, without
 from crowd.study.reader import complete_config
 from crowd.study.schema import EndpointFields, StageFields, duration
@@ -68,6 +70,7 @@ def stage_document(stage: Stage) -> Document:
     return {
         **{name: getattr(stage, name) for name in SAME},
         "endpoint": stage.endpoint.name,
+        "sources": [_source_document(row) for row in source_rows(stage)],
         "reward": dollars(stage.reward_cents),
         "expected_minutes": expected_minutes(stage),
         "work_time": duration(stage.work_seconds),
@@ -83,6 +86,31 @@ def stage_document(stage: Stage) -> Document:
         },
         "config": complete_config(stage.kind, stage.config),
     }
+
+
+def _source_document(row: StageSource) -> Document:
+    reward, moved = row.reward_cents, row.move_after_seconds
+    return {
+        "endpoint": row.endpoint.name,
+        "share": row.share,
+        "answers": row.most_answers,
+        "reward": None if reward is None else dollars(reward),
+        "move_after": None if moved is None else duration(moved),
+    }
+
+
+def source_plans(fields: StageFields, endpoints: Mapping[str, Endpoint]) -> list[SourcePlan]:
+    """The sources of a stage of a file, for the service that makes them."""
+    return [
+        SourcePlan(
+            endpoints[each.endpoint],
+            share=each.share,
+            most_answers=each.answers,
+            reward_cents=each.reward,
+            move_after_seconds=each.move_after,
+        )
+        for each in fields.sources
+    ]
 
 
 def stage_columns(fields: StageFields, endpoint: Endpoint) -> dict[str, Any]:
@@ -170,7 +198,9 @@ def comparable(document: Document) -> Document:
     """A document with nested tables spread out: task.title, config.question, members.mira."""
     flat: Document = {}
     for name, value in document.items():
-        if name in ("task", "config", "members"):
+        if name == "sources":
+            flat |= {f"sources.{each['endpoint']}": without(each, "endpoint") for each in value}
+        elif name in ("task", "config", "members"):
             flat |= {f"{name}.{key}": inner for key, inner in value.items()}
         else:
             flat[name] = value
@@ -183,7 +213,8 @@ def comparable(document: Document) -> Document:
 def study_toml(project: Project) -> str:
     """The project, the endpoints that its stages use, and its stages."""
     stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
-    endpoints = {stage.endpoint.name: stage.endpoint for stage in stages}
+    endpoints = {here.endpoint.name: here.endpoint for stage in stages for here in stages_at(stage)}
+    endpoints |= {stage.endpoint.name: stage.endpoint for stage in stages}
     members = project_document(project)
     lines = ["[project]", *pairs(without(members, "members"))]
     if members["members"]:
@@ -217,7 +248,11 @@ def _stage(stage: Stage) -> Iterator[str]:
         if document[name] is None:
             del document[name]
     yield "[[stages]]"
-    yield from pairs(without(document, "task", "config"))
+    yield from pairs(without(document, "task", "config", "sources"))
+    for source in document["sources"]:
+        yield ""
+        yield "[[stages.sources]]"
+        yield from pairs(source)
     for below in ("task", "config"):
         yield ""
         yield from table(f"stages.{below}", document[below])
@@ -230,7 +265,9 @@ def document_toml(document: Mapping[str, Any]) -> str:
     if project.get("members"):
         lines += ["", "[project.members]", *pairs(project["members"])]
     for stage in document.get("stages", ()):
-        lines += ["", "[[stages]]", *pairs(without(stage, "task", "config"))]
+        lines += ["", "[[stages]]", *pairs(without(stage, "task", "config", "sources"))]
+        for source in stage.get("sources", ()):
+            lines += ["", "[[stages.sources]]", *pairs(source)]
         for below in ("task", "config"):
             if stage.get(below):
                 lines += ["", *table(f"stages.{below}", stage[below])]

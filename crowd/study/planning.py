@@ -14,7 +14,7 @@ from crowd.models import Endpoint, Stage
 from crowd.selectors.wage import wage
 from crowd.services.endpoints import FIXED_ONCE_USED, PRESETS, is_used
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
-from crowd.sources import spends_real_money
+from crowd.sources import source_rows, spends_real_money
 from crowd.study.documents import (
     Document,
     comparable,
@@ -260,7 +260,9 @@ def _keys_missing(
 def _stage_findings(
     study: Study, project: Project | None, stages: Mapping[str, Stage], endpoints: Mapping[str, Endpoint]
 ) -> Iterator[Finding]:
-    known = sorted({*study.fields.endpoints, *endpoints})
+    currencies = {name: row.currency for name, row in endpoints.items()}
+    currencies |= {name: fields.currency for name, fields in study.fields.endpoints.items()}
+    known = sorted(currencies)
     slugs = {stage.slug for stage in study.fields.stages} | set(stages)
     for number, stage in enumerate(study.fields.stages):
         path = ("stages", number)
@@ -272,6 +274,7 @@ def _stage_findings(
                 stage.endpoint,
                 known,
             )
+        yield from _source_findings(path, stage, stages.get(stage.slug), currencies)
         if stage.hold_failed_checks and not stage.checks_per_hit:
             yield Finding(
                 "caution",
@@ -304,6 +307,54 @@ def _stage_findings(
             yield from _fixed_in_stage(path, before, stage)
             yield from _asks_for_more(path, before, stage)
             yield from _poor_pay(path, before)
+
+
+def _source_findings(
+    path: tuple[str | int, ...], stage: StageFields, before: Stage | None, currencies: Mapping[str, str]
+) -> Iterator[Finding]:
+    """What cannot be among a stage's sources, and what a running stage does not take from a file.
+
+    `currencies` has every endpoint that the file or the installation names.
+    """
+    if not stage.sources:
+        return
+    place = (*path, "sources")
+    names = [each.endpoint for each in stage.sources]
+    if len(names) < 2:
+        yield Finding("out-of-bounds", place, "it must have at least 2 entries", "Name all sources, or none.")
+    if stage.endpoint not in names:
+        yield Finding(
+            "not-together",
+            place,
+            f"the stage's own endpoint {stage.endpoint!r} is not among its sources",
+            "Add it to the sources, or name one of them as the stage's endpoint.",
+        )
+    for at, each in enumerate(stage.sources):
+        if each.endpoint not in currencies:
+            what = f"there is no endpoint {each.endpoint!r}"
+            yield not_known(
+                "no-such-endpoint", (*place, at, "endpoint"), what, each.endpoint, sorted(currencies)
+            )
+        elif names.index(each.endpoint) != at:
+            yield Finding(
+                "not-together", (*place, at, "endpoint"), "this source is named twice", "Leave one of them."
+            )
+        elif currencies[each.endpoint] != currencies.get(stage.endpoint):
+            yield Finding(
+                "not-together",
+                (*place, at, "endpoint"),
+                "it pays in another currency than the stage's own endpoint",
+                "All sources of a stage have one currency: make a stage of its own for this one.",
+            )
+    if before is not None and before.status == Stage.Status.OPEN:
+        now = {row.endpoint.name for row in source_rows(before)} or {before.endpoint.name}
+        for at, name in enumerate(names):
+            if name not in now:
+                yield _fixed(
+                    (*place, at),
+                    "the stage is open, and a new source may cost more than was confirmed",
+                    "Pause the stage, apply this, then open it again; or add it on the stage's page Sources.",
+                )
 
 
 def _unknown_names(

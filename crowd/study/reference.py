@@ -19,6 +19,7 @@ from crowd.study.schema import (
     Period,
     ProjectFields,
     RuleFields,
+    SourceFields,
     StageFields,
     TaskFields,
     duration,
@@ -30,6 +31,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "[endpoints.NAME]": EndpointFields,
     "[[stages]]": StageFields,
     "[stages.task]": TaskFields,
+    "[[stages.sources]]": SourceFields,
     "eligibility = [{…}]": RuleFields,
 }
 
@@ -101,11 +103,13 @@ def default(field: FieldInfo) -> str:
     if field.is_required():
         return "must be given"
     value = field.get_default(call_default_factory=True, validated_data={})
+    if value is None:
+        return "none"
     for mark in marks(field):
         if isinstance(mark, Amount):
             return f'`"{dollars(value)}"`'
         if isinstance(mark, Period):
             return f'`"{duration(value)}"`'
-    if value is None or value in ("", (), {}, []):
+    if value in ("", (), {}, []):
         return "none"
     return f"`{explain.value_text(value)}`"

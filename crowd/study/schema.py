@@ -327,6 +327,46 @@ def _wrong(words: LiteralString) -> PydanticCustomError:
     return PydanticCustomError("wrong-value", words)
 
 
+class SourceFields(Fields):
+    """One of several sources of a stage's people: an endpoint, and its part of the work."""
+
+    endpoint: str = Field(
+        title="Marketplace",
+        min_length=1,
+        max_length=60,
+        pattern=_SLUG,
+        description="An endpoint, as in the stage. One of the sources is the stage's own `endpoint`.",
+    )
+    share: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None,
+        title="Share",
+        description="Its weight among the sources that share what counts leave: 1 and 1 are half each, 70 "
+        "and 30 are percent.",
+    )
+    answers: Annotated[StrictInt, Field(ge=0, le=_INT)] | None = Field(
+        default=None,
+        title="Answers",
+        description="So many answers and no more, all units together, instead of a share.",
+    )
+    reward: Annotated[int, Amount(most=1_000_000)] | None = Field(
+        default=None,
+        title="Reward",
+        description="Paid there for each HIT; left out: the stage's reward.",
+    )
+    move_after: Annotated[int, Period(60, 365 * _DAY)] | None = Field(
+        default=None,
+        title="Give to others after",
+        description="What has been on offer there for so long without being taken goes to the other "
+        "sources; left out: it stays until it expires.",
+    )
+
+    @model_validator(mode="after")
+    def _share_or_answers(self) -> "SourceFields":
+        if (self.share is None) == (self.answers is None):
+            raise PydanticCustomError("not-together", "give either share or answers")
+        return self
+
+
 class TaskFields(Fields):
     """What workers read in the marketplace's list."""
 
@@ -363,6 +403,13 @@ class StageFields(Fields):
         max_length=60,
         pattern=_SLUG,
         description="Where it is published: an endpoint of this file, or one that the installation has.",
+    )
+    sources: tuple[SourceFields, ...] = Field(
+        default=(),
+        max_length=12,
+        title="Sources",
+        description="Several endpoints for the same units, two or more tables `[[stages.sources]]`; none: "
+        "its own endpoint alone.",
     )
     reward: Annotated[int, Amount(most=1_000_000)] = Field(
         title="Reward", description="Paid for each HIT that a person does. The fee comes on top."

@@ -286,6 +286,31 @@ def _people(facts: Facts) -> Iterator[str]:
             ],
             frozenset({1, 3}),
         )
+    yield from _sources(facts)
+
+
+def _sources(facts: Facts) -> Iterator[str]:
+    """Stages that asked people at several places, place by place."""
+    rows = [
+        (
+            _stage(stage),
+            f"`{each.name}` ({each.panel})",
+            f"{each.answers:,}",
+            f"{each.workers:,}",
+            f"{each.rejected:,}",
+            f"{each.failed_checks:,}",
+            dollars(each.paid_cents),
+        )
+        for stage in facts.stages
+        for each in stage.sources
+    ]
+    if rows:
+        yield (
+            "Some stages asked people at several places, who shared the units: no person has answered a unit "
+            "twice, and who may be the same person at two places was treated as one."
+        )
+        head = ("Stage", "Source", "Answers", "Workers", "Rejected", "Failed a check", "Paid with fees")
+        yield table(head, rows, frozenset({2, 3, 4, 5, 6}))
 
 
 def _privacy(facts: Facts) -> Iterator[str]:

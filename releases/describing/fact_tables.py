@@ -21,6 +21,7 @@ from releases.describing.facts import (
     Privacy,
     RetrievalFacts,
     Rule,
+    SourceFacts,
     StageFacts,
     Step,
 )
@@ -111,6 +112,19 @@ def _collecting(cost: Mapping[str, Any]) -> StageFacts:
         fee_cents=cost["fees_cents"],
         median_seconds=cost["median_seconds"],
         median_cents_per_hour=cost["cents_per_hour"],
+        sources=tuple(
+            SourceFacts(
+                name=each["source"],
+                panel=each["panel"],
+                answers=each["answers"],
+                workers=each["workers"],
+                rejected=each["rejected"],
+                failed_checks=each["failed_checks"],
+                paid_cents=each["paid_cents"] + each["fees_cents"],
+                cents_per_hour=each["cents_per_hour"],
+            )
+            for each in cost.get("sources", ())
+        ),
     )
 
 

@@ -36,6 +36,20 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFacts:
+    """The part of a stage that one of several sources had; money in cents with fees."""
+
+    name: str
+    panel: str
+    answers: int
+    workers: int
+    rejected: int
+    failed_checks: int
+    paid_cents: int
+    cents_per_hour: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StageFacts:
     """One stage of the campaign: who was asked for what, and what it came to.
 
@@ -59,6 +73,7 @@ class StageFacts:
     median_seconds: float | None = None
     median_cents_per_hour: float | None = None
     marketplace: str = ""
+    sources: tuple[SourceFacts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ def write_rows(
         takers = {
             table.name: {name: each for name, each in writers.items() if table in each.tables}
             for table in TABLES
+            if table.name in source.tables
         }
         needed = [source.tables[name] for name, each in takers.items() if each]
         done, total = 0, sum(sum(source.rows.get(each.table.name, {}).values()) for each in needed)

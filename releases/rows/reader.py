@@ -19,6 +19,7 @@ from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Scor
 from judgments.selectors.ratings import good, scale_of
 from metrics.agreement.scale import Scale
 from releases.rows.acceptance import taken_answers
+from releases.rows.places import has_sources, source_rows_of
 from releases.rows.redactions import Redactions, fit
 from releases.rows.scope import (
     ANSWER_LEFT_OUT,
@@ -37,6 +38,7 @@ from releases.tables import (
     REFERENCES,
     RETRIEVAL,
     SCORES,
+    SOURCES,
     Batches,
     FilledTable,
     Row,
@@ -550,6 +552,28 @@ def _elsewhere(scope: Scope) -> Batches:
             yield batch
 
 
+def source_rows(scope: Scope) -> Batches:
+    """Rows of the table `sources`: of answers, then of ratings stage by stage."""
+    answers = scope.of_queries(taken(scope))
+    for batch in source_rows_of(scope, answers, prefix="a", size=AT_ONCE):
+        kept = [(key, stage, worker, *where, scope.queries[of][1]) for key, stage, worker, of, *where in batch
+                if of in scope.queries]  # fmt: skip
+        if kept:
+            yield kept
+    for judged in scope.judged:
+        given = scope.of_candidates(
+            good(Judgment.objects.using(scope.using).filter(stage=judged.stage), judged.stage)
+        )
+        for batch in source_rows_of(scope, given, prefix="r", size=_RATINGS_AT_ONCE, of="candidate_id"):
+            kept = [
+                (key, stage, worker, *where, scope.candidates[of][3])
+                for key, stage, worker, of, *where in batch
+                if of in scope.candidates
+            ]
+            if kept:
+                yield kept
+
+
 _ROWS = (
     (REFERENCES, reference_rows),
     (ANSWERS, answer_rows),
@@ -562,4 +586,5 @@ _ROWS = (
 
 def tables_of(scope: Scope) -> Mapping[str, FilledTable]:
     """The tables by name. Each call of `batches` asks the database again."""
-    return {table.name: FilledTable(table, partial(rows, scope)) for table, rows in _ROWS}
+    rows_of = _ROWS if not has_sources(scope) else (*_ROWS, (SOURCES, source_rows))
+    return {table.name: FilledTable(table, partial(rows, scope)) for table, rows in rows_of}

@@ -15,9 +15,10 @@ from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import AmountForm, LetterForm, PanelTermsForm, PartForm, WhyForm
 from crowd.errors import CrowdError
-from crowd.models import Assignment, Group, PanelStudy, PanelSubmission
+from crowd.models import Assignment, Group, PanelStudy, PanelSubmission, Stage
 from crowd.selectors import panel_balances
 from crowd.services import panel_messages, panel_pay, panels
+from crowd.sources import stage_at, stages_at
 from web.access import Role
 from web.forms import read_form, run_action
 from web.pages import show
@@ -50,19 +51,35 @@ class StatusCount:
     count: int
 
 
-def _refuse_elsewhere(access: StageAccess) -> None:
-    if not access.stage.endpoint.is_panel:
-        raise CrowdError(f"{access.stage.endpoint.label} is no panel.")
+def _at_panel(request: HttpRequest, access: StageAccess) -> Stage:
+    """The stage as the panel meets it that the address names, else as its first panel does."""
+    name = request.GET.get("source", "") or request.POST.get("source", "")
+    heres = stages_at(access.stage)
+    there = [here for here in heres if here.endpoint.is_panel]
+    return next((here for here in heres if here.endpoint.name == name), (there or heres)[0])
+
+
+def _study_at(here: Stage) -> PanelStudy | None:
+    return PanelStudy.objects.filter(stage=here.pk, endpoint=here.endpoint).first()
+
+
+def _refuse_elsewhere(here: Stage) -> None:
+    if not here.endpoint.is_panel:
+        raise CrowdError(f"{here.endpoint.label} is no panel.")
 
 
 @require_safe
 @on_stage()
 def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """The study, counts by status that add up to all submissions, and each of them."""
-    study = PanelStudy.objects.filter(stage=access.stage).first()
+    here = _at_panel(request, access)
+    study = _study_at(here)
     all_rows = PanelSubmission.objects.filter(study=study)
     answer = Assignment.objects.filter(
-        stage=access.stage, external_id=OuterRef("external_id"), stored_at__isnull=False
+        stage=access.stage,
+        worker__endpoint=here.endpoint,
+        external_id=OuterRef("external_id"),
+        stored_at__isnull=False,
     )
 
     def rows(asked: GridRequest) -> QuerySet[PanelSubmission]:
@@ -79,14 +96,15 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         "panel.html",
         file=f"{access.stage.slug}-panel",
         study=study,
-        wanted=panels.wanted_places(access.stage),
+        endpoint=here.endpoint,
+        wanted=panels.wanted_places(here),
         counts=_counts(all_rows),
-        unanswered=len(panels.unanswered(access.stage)) if study else 0,
-        unbooked=list(panel_pay.unbooked_parts(access.stage)[:_SHOWN]),
+        unanswered=len(panels.unanswered(here)) if study else 0,
+        unbooked=list(panel_pay.unbooked_parts(here)[:_SHOWN]),
         screen_outs=panel_pay.unbooked_screen_outs(study).count() if study else 0,
         payable=panel_pay.PAYABLE_IN_PART,
         unread=panel_messages.received(study).filter(read_at=None).count() if study else 0,
-        balance=panel_balances.latest(access.stage.endpoint),
+        balance=panel_balances.latest(here.endpoint),
         terms=PanelTermsForm(initial=_terms(study)),
         why_form=WhyForm(),
     )
@@ -113,8 +131,9 @@ def read(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Read the study's submissions now."""
 
     def action() -> str:
-        _refuse_elsewhere(access)
-        return panels.read_now(access.stage)
+        here = _at_panel(request, access)
+        _refuse_elsewhere(here)
+        return panels.read_now(here)
 
     return run_action(request, action, "desk:panel", access.project.slug, access.stage.slug)
 
@@ -126,7 +145,7 @@ def ask_return(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
     submission = get_object_or_404(PanelSubmission, pk=pk, study__stage=access.stage)
 
     def action() -> str:
-        _refuse_elsewhere(access)
+        _refuse_elsewhere(stage_at(access.stage, submission.study.endpoint_id))
         why = read_form(WhyForm(request.POST))["why"]
         panels.ask_to_return(submission, why=why, actor=access.user)
         return "The participant will be asked to return this submission."
@@ -140,10 +159,11 @@ def set_terms(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Say what the study pays beside whole rewards, before it is made."""
 
     def action() -> str:
-        _refuse_elsewhere(access)
+        here = _at_panel(request, access)
+        _refuse_elsewhere(here)
         given = read_form(PanelTermsForm(request.POST))
         panel_pay.set_terms(
-            panels.study_of(access.stage),
+            panels.study_of(here),
             screen_out_cents=given["screen_out"] or 0,
             screen_out_slots=given["slots"] or 0,
             pays_in_part=given["pays_in_part"],
@@ -161,7 +181,7 @@ def pay_in_part(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRe
     submission = get_object_or_404(PanelSubmission, pk=pk, study__stage=access.stage)
 
     def action() -> str:
-        _refuse_elsewhere(access)
+        _refuse_elsewhere(stage_at(access.stage, submission.study.endpoint_id))
         given = read_form(PartForm(request.POST))
         panel_pay.pay_in_part(submission, percent=given["percent"], note=given["note"], actor=access.user)
         return f"{given['percent']} percent of the reward will be paid."
@@ -176,7 +196,7 @@ def state_amount(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpR
     submission = get_object_or_404(PanelSubmission, pk=pk, study__stage=access.stage)
 
     def action() -> str:
-        _refuse_elsewhere(access)
+        _refuse_elsewhere(stage_at(access.stage, submission.study.endpoint_id))
         cents = read_form(AmountForm(request.POST))["amount"]
         panel_pay.state_amount(submission, cents=cents, actor=access.user)
         return f"Booked: {dollars(cents)}."
@@ -192,7 +212,7 @@ _SHOWN = 50
 @on_stage()
 def messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """What participants wrote, what was written to them, and a form to write."""
-    study = PanelStudy.objects.filter(stage=access.stage).first()
+    study = _study_at(_at_panel(request, access))
     form = LetterForm(choices=_readers(access, study), initial={"to": request.GET.get("to", "")})
     return _show_messages(request, access, study, form)
 
@@ -201,13 +221,12 @@ def messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
 @on_stage(Role.MANAGER)
 def write_message(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Write to participants; a form with a mistake is shown again with what was entered."""
-    study = PanelStudy.objects.filter(stage=access.stage).first()
+    study = _study_at(_at_panel(request, access))
     form = LetterForm(request.POST, choices=_readers(access, study))
     if study is not None and not form.is_valid():
         return _show_messages(request, access, study, form)
 
     def action() -> str:
-        _refuse_elsewhere(access)
         if study is None:
             raise CrowdError("The study is not at the panel yet.")
         return _write(access, study, form.cleaned_data)
@@ -223,6 +242,7 @@ def _show_messages(
         request,
         "panel_messages.html",
         access,
+        endpoint=_at_panel(request, access).endpoint,
         study=study,
         form=form,
         received=received,
@@ -269,16 +289,17 @@ def read_messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Ask the panel for what participants wrote, or note what is shown as read."""
 
     def action() -> str:
-        _refuse_elsewhere(access)
-        study = panels.study_of(access.stage)
+        here = _at_panel(request, access)
+        _refuse_elsewhere(here)
+        study = panels.study_of(here)
         if "read" in request.POST:
             keys = [int(key) for key in request.POST.getlist("read") if key.isdigit()]
             panel_messages.note_read(study, keys=keys)
             return "Noted as read."
         try:
-            new = panel_messages.sync_messages(access.stage.endpoint, force=True)
+            new = panel_messages.sync_messages(here.endpoint, force=True)
         except (MarketplaceDownError, MarketplaceRefusedError) as error:
-            raise CrowdError(f"{access.stage.endpoint.label}: {error}") from error
+            raise CrowdError(f"{here.endpoint.label}: {error}") from error
         return f"Read: {new} new message{'' if new == 1 else 's'}."
 
     return run_action(request, action, "desk:panel_messages", access.project.slug, access.stage.slug)

@@ -28,7 +28,7 @@ from crowd.selectors.wage import expected_wage, wage
 from crowd.services import stages
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import quote
-from crowd.sources import spends_real_money
+from crowd.sources import spends_real_money, stages_at
 from crowd.study.documents import expected_seconds
 from web import chart_files
 from web.access import ProjectAccess, Role, on_project
@@ -181,6 +181,9 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
         recent=operation_selectors.recent_operations(access.stage)[:6],
         simulated_caution=kind_of(access.stage).simulated_caution(access.stage),
         cautions=_cautions(access.stage),
+        sources=[here.endpoint for here in stages_at(access.stage)],
+        real_money=spends_real_money(access.stage),
+        panels=[here.endpoint for here in stages_at(access.stage) if here.endpoint.is_panel],
         **_live(access),
     )
 

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('crowd', '0012_consent_at_panels'),
+        ('crowd', '0015_withdrawn_work'),
         ('projects', '0003_address_of_events'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
