@@ -57,7 +57,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", LOOK, "viewer"): """
         project events members stage live hits hit work assignment workers worker operations decisions
         project_notices board agreement project_workers person settings queues queue submissions try
-        panel panel_messages
+        panel panel_messages sources matches
     """,
     ("desk", FORM, "viewer"): "try_task",
     ("desk", ACT, "viewer"): "see_notice see_project_notices notice_wish",
@@ -67,6 +67,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         bonus release exclude exclude_person compensate resolve read_panel ask_return
         panel_terms read_panel_messages write_panel_message pay_in_part state_part_amount
         webhook_action webhook_message
+        set_sources pause_source open_source close_source move_work decide_match
     """,
     ("desk", FORM, "owner"): "edit_project",
     ("desk", ACT, "owner"): "set_member remove_member set_stage_budget end_project_token",

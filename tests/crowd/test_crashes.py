@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.crowd.crash import BRIEF
 from tests.server import ROOT, RunningServer
 
 
@@ -15,7 +16,7 @@ def market():
         yield server
 
 
-@pytest.mark.parametrize("scenario", ["publish", "approve", "bonus", "extend"])
+@pytest.mark.parametrize("scenario", ["publish", "approve", "bonus", "extend", "sources", "close_one"])
 def test_killed_anywhere_everything_is_done_once_and_booked_as_it_was_paid(market, scenario):
     """Every point in turn, every lost answer, and every doubt again a day later; see tests/crowd/crash.py."""
     result = subprocess.run(
@@ -31,4 +32,4 @@ def test_killed_anywhere_everything_is_done_once_and_booked_as_it_was_paid(marke
     assert report["faults"] == []
     assert report["killed"] == len(report["points"])
     assert report["killed"] >= 6
-    assert report["lost"] >= 1
+    assert report["lost"] >= 1 or scenario in BRIEF

@@ -10,6 +10,7 @@ import random
 import sys
 import tempfile
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,16 +21,19 @@ from tests.study.papers import CAREFUL, QUERIES, Campaign, answers_to, imported,
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Sum
+from django.db.models import Count, Sum
 from django.test import Client
 from django.utils import timezone
 
 from core.projects.models import Project
-from crowd.models import Assignment, HitUnit, LedgerEntry, PanelStudy, Stage
+from crowd.models import Assignment, Claim, Hit, HitUnit, LedgerEntry, PanelStudy, Stage
+from crowd.selectors.source_status import source_status
 from crowd.services.stages import open_stage
 from crowd.services.tick import tick
+from crowd.simulation.accounts import accounts
 from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.prolific.server import serve
+from crowd.simulation.run import Crowd
 from crowd.study.application import apply
 from crowd.study.planning import plan
 from crowd.study.reader import read
@@ -95,6 +99,31 @@ expected_minutes = 1.0
 budget = "20.00"
 task = {{title = "A small question", description = "Choose one."}}
 config = {{question = "Is it good?", options = ["yes", "no"], items = ["tea"], checks = {{}}}}
+
+[[stages]]
+slug = "everywhere"
+title = "Judging everywhere"
+kind = "judging"
+endpoint = "local"
+reward = "0.15"
+redundancy = 3
+expected_minutes = 0.5
+budget = "20.00"
+task = {{title = "Judge an answer once more", description = "Choose how correct an answer is."}}
+
+[[stages.sources]]
+endpoint = "local"
+share = 1
+
+[[stages.sources]]
+endpoint = "links"
+share = 1
+reward = "0.10"
+
+[[stages.sources]]
+endpoint = "pool"
+share = 1
+reward = "0.20"
 """
 
 
@@ -152,9 +181,16 @@ def by_link(project: Project, stage: Stage, owner: User) -> int:
     """Two people come by a link and do all there is for them; how many tasks that was."""
     open_stage(stage=stage, actor=owner)
     rounds()
+    done = visit_link(project, stage, owner, range(2))
+    rounds()
+    return done
+
+
+def visit_link(project: Project, stage: Stage, owner: User, numbers: range) -> int:
+    """People come by a new link, each of them for all there is; how many tasks they did."""
     link = make_link(project=project, plan=LinkPlan("Our class", f"stage:{stage.pk}"), actor=owner)
     done = 0
-    for number in range(2):
+    for number in numbers:
         person = Visitor(number)
         page = person.get(address_of(link))
         agreed = read_form(page.content.decode(), "http://testserver/")
@@ -165,7 +201,6 @@ def by_link(project: Project, stage: Stage, owner: User) -> int:
         while b"ticket" in page.content:
             page = person.do(page)
             done += 1
-    rounds()
     return done
 
 
@@ -173,11 +208,18 @@ def by_panel(panel: Panel, stage: Stage, owner: User) -> list[str]:
     """Participants of the panel until its places are filled; their submissions."""
     open_stage(stage=stage, actor=owner, typed_cents=stage.budget_cents)
     rounds()
+    came = visit_panel(panel, stage, 10)
+    rounds()
+    return came
+
+
+def visit_panel(panel: Panel, stage: Stage, first: int) -> list[str]:
+    """Participants of the panel for each of the study's places; their submissions."""
     study = PanelStudy.objects.get(stage=stage)
     came = []
     for number in range(study.places):
         visit = panel.control("arrive", study_id=study.external_id, participant_id=panel.people()[0])
-        person = Visitor(10 + number)
+        person = Visitor(first + number)
         page = person.get(visit["url"])
         consent = read_form(page.content.decode(), "http://testserver/")
         assert consent is not None
@@ -188,8 +230,48 @@ def by_panel(panel: Panel, stage: Stage, owner: User) -> list[str]:
         assert study.codes["COMPLETED"] in page.content.decode(), page.content[:800]
         panel.control("complete", submission_id=visit["submission_id"], code=study.codes["COMPLETED"])
         came.append(visit["submission_id"])
-    rounds()
     return came
+
+
+def everywhere(panel: Panel, stage: Stage, campaign: Campaign, requester: int) -> dict[str, Any]:
+    """One stage over all three at once; what its own books say by source, and what each far side paid."""
+    paid_before = Requester.objects.get(pk=requester).paid_cents
+    rewards_before = len(panel.get("/_control/payments")["payments"])
+    open_stage(stage=stage, actor=campaign.owner, typed_cents=stage.budget_cents)
+    rounds()
+    divided = {
+        each.endpoint.name: each.places
+        for each in Hit.objects.filter(stage=stage).select_related("source__endpoint")
+    }
+    tasks = visit_link(stage.project, stage, campaign.owner, range(40, 42))
+    visit_panel(panel, stage, 50)
+    known = accounts(settings.TASK_URL, 4)[3:]
+    campaign.troubles += (
+        Crowd(stage, [CAREFUL], known, seed=7, threads=1, fast=True).run().facts()["troubles"]
+    )
+    campaign.decide(stage)
+    rounds()
+    stage.refresh_from_db()
+    payments = panel.get("/_control/payments")["payments"][rewards_before:]
+    return {
+        "divided": divided,
+        "link_tasks": tasks,
+        "sources": {
+            each.endpoint.name: [each.places.answers, each.money.spent_cents, each.money.reserved_cents]
+            for each in source_status(stage)
+        },
+        "panel_paid": sum(each["amount"] for each in payments),
+        "market_paid": Requester.objects.get(pk=requester).paid_cents - paid_before,
+        "spent": stage.spent_cents,
+        "fees": sum(each.money.fee_cents for each in source_status(stage)),
+        "reserved": stage.reserved_cents,
+        "units": sorted(
+            Claim.objects.filter(stage=stage)
+            .values_list("unit")
+            .annotate(Count("worker"))
+            .values_list("worker__count", flat=True)
+        ),
+    }
 
 
 def main() -> None:
@@ -225,9 +307,12 @@ def main() -> None:
     campaign.run(project, "poll", *[CAREFUL] * 2)
     rounds()
     panel_paid = [each["amount"] for each in panel.get("/_control/payments")["payments"]]
-    cost = panel.get(f"/studies/{PanelStudy.objects.get().external_id}/cost/")["rewards"]
-    found = campaign.released(project)
+    cost = panel.get(f"/studies/{PanelStudy.objects.get(stage=stages['judging']).external_id}/cost/")[
+        "rewards"
+    ]
     account = Requester.objects.get(pk=requester.pk)
+    mixed = everywhere(panel, stages["everywhere"], campaign, requester.pk)
+    found = campaign.released(project)
     spent = {
         slug: dict(
             LedgerEntry.objects.filter(stage=stage, kind="spend").aggregate(Sum("cents"), Sum("fee_cents"))
@@ -239,6 +324,9 @@ def main() -> None:
         json.dumps(
             {
                 "rows": found["rows"],
+                "everywhere": mixed,
+                "places": dict(Counter(row["source"] for row in found["sources"])),
+                "card": found["card"],
                 "troubles": campaign.troubles,
                 "states": {
                     slug: sorted(Assignment.objects.filter(stage=stage).values_list("state", flat=True))

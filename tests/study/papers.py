@@ -210,7 +210,7 @@ class Campaign:
             manifest = json.loads((folder / "manifest.json").read_text())
             kept["rows"] = {table["name"]: sum(table["rows"].values()) for table in manifest["tables"]}
             kept["card"] = (folder / "README.md").read_text()
-            for table in ("answers", "candidates", "scores"):
+            for table in ("answers", "candidates", "scores", "sources"):
                 path = next(folder.rglob(f"{table}/train.jsonl"), None) or next(
                     folder.rglob(f"{table}*.jsonl"), None
                 )

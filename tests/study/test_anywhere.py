@@ -28,7 +28,10 @@ def campaign():
 
 
 def test_everybody_was_approved_and_nothing_stays_reserved(campaign):
-    assert campaign["states"] == {name: ["approved"] * 2 for name in ("answers", "judging", "poll")}
+    assert campaign["states"] == {
+        **{name: ["approved"] * 2 for name in ("answers", "judging", "poll")},
+        "everywhere": ["approved"] * 3,
+    }
     assert (campaign["reserved"], campaign["troubles"]) == (0, [])
 
 
@@ -36,7 +39,7 @@ def test_one_release_has_what_all_of_them_did(campaign):
     assert {name: campaign["rows"][name] for name in ("answers", "candidates", "ratings")} == {
         "answers": 2,
         "candidates": 1,
-        "ratings": 2,
+        "ratings": 5,
     }
 
 
@@ -47,3 +50,31 @@ def test_the_books_of_all_three_agree_to_the_cent(campaign):
     assert spent["judging"] == {"cents__sum": sum(panel["rewards"]), "fee_cents__sum": panel["fees"]}
     assert spent["poll"] == {"cents__sum": market["paid"], "fee_cents__sum": market["fees"]}
     assert market["paid"] == 60
+
+
+def test_one_stage_runs_over_all_three_and_asks_nobody_twice(campaign):
+    """Each unit gets one answer from each of them, by different people."""
+    mixed = campaign["everywhere"]
+    assert mixed["divided"] == {"local": 1, "links": 1, "pool": 1}
+    assert mixed["link_tasks"] == 1  # the second visitor found no place
+    assert mixed["units"] == [3]
+    assert {name: counts[0] for name, counts in mixed["sources"].items()} == {
+        "local": 1,
+        "links": 1,
+        "pool": 1,
+    }
+
+
+def test_its_books_agree_source_by_source_with_each_far_side(campaign):
+    mixed = campaign["everywhere"]
+    spent = {name: counts[1] for name, counts in mixed["sources"].items()}
+    assert spent == {"local": mixed["market_paid"], "links": 10, "pool": mixed["panel_paid"]}
+    assert (spent["local"], spent["pool"]) == (15, 20)
+    assert mixed["spent"] == sum(spent.values()) + mixed["fees"]
+    assert (mixed["reserved"], [counts[2] for counts in mixed["sources"].values()]) == (0, [0, 0, 0])
+
+
+def test_the_release_says_where_each_rating_was_given(campaign):
+    assert campaign["places"] == {"local": 1, "links": 1, "pool": 1}
+    assert campaign["rows"]["sources"] == 3
+    assert "| `pool` (prolific) | 1 | 1 | 0 | 0 |" in campaign["card"].replace("\\", "")
