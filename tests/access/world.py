@@ -20,7 +20,7 @@ from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from core.sealing import seal
 from core.webhooks.models import Webhook
-from crowd.models import Assignment, Endpoint, Hit, PanelStudy
+from crowd.models import Assignment, Endpoint, Hit, PanelStudy, PersonMatch, Worker
 from crowd.services.endpoints import create_endpoint
 from evaluations import storage as evaluation_storage
 from evaluations.external_scores import packed
@@ -165,6 +165,12 @@ def _crowd(
     came = study.submissions.create(external_id="1", participant="2", status="ACTIVE", seen_at=timezone.now())
     for name in ("ask_return", "pay_in_part", "state_part_amount"):
         own[f"desk:{name}"] = {"pk": came.pk}
+    elsewhere = create_endpoint(name=f"more-{project.slug}", preset="link", access_key="", secret="")
+    other = Worker.objects.create(endpoint=elsewhere, external_id="G1", first_seen_at=timezone.now())
+    match = PersonMatch.objects.create(
+        project=project, first=work.worker, second=other, kinds=["id"], found_at=timezone.now()
+    )
+    own["desk:decide_match"] = {"pk": match.pk}
     token, _ = create_token(user=owner, scopes=["read"], project=project)
     own["desk:end_token"] = own["desk:end_project_token"] = {"pk": token.pk}
     for name in ("worker", "exclude", "compensate", "person", "exclude_person"):
