@@ -21,6 +21,7 @@ LOOKING = {
     "all_workers", "my_settings", "notices", "project_notices", "queues",
     "events", "members", "stage", "live", "hits", "hit", "work",
     "assignment", "workers", "worker", "operations", "decisions", "submissions", "try", "try_task", "panel",
+    "panel_messages", "sources", "matches",
 }  # fmt: skip
 #: Pages with forms, which managers or owners open.
 FORMS = {
@@ -42,6 +43,10 @@ ACTIONS = {
     "override": "manager", "bonus": "manager", "release": "manager", "exclude": "manager",
     "exclude_person": "manager", "compensate": "manager", "resolve": "manager",
     "read_panel": "manager", "ask_return": "manager",
+    "panel_terms": "manager", "read_panel_messages": "manager", "write_panel_message": "manager",
+    "pay_in_part": "manager", "state_part_amount": "manager", "set_sources": "manager",
+    "pause_source": "manager", "open_source": "manager", "close_source": "manager", "move_work": "manager",
+    "decide_match": "manager",
 }  # fmt: skip
 #: Actions of those who run the installation, whatever their role in a project.
 STAFF = {"add_endpoint", "check_endpoint", "endpoint_hooks"}
@@ -80,7 +85,7 @@ def address(name, place):
     values = {part: place[part] for part in pattern.pattern.converters}
     if name in ("worker", "exclude", "compensate", "person", "exclude_person"):
         values["pk"] = place["worker_pk"]
-    if name == "ask_return":
+    if name in ("ask_return", "pay_in_part", "state_part_amount"):
         values["pk"] = place["submission_pk"]
     if name == "see_notice":
         values["pk"] = place["notice_pk"]
