@@ -63,7 +63,7 @@ SECURE_SSL_REDIRECT = HTTPS and BEHIND_TLS_PROXY
 SECURE_REDIRECT_EXEMPT = [r"^health/$"]
 #: A session ends when nothing was asked for so long, and in any case so long after its log-in.
 SESSION_COOKIE_AGE, SESSION_LONGEST_S = 12 * 3600, 14 * 86_400
-SECURITY_CONTACT = env.text("SECURITY_CONTACT")
+SECURITY_CONTACT, SECURITY_POLICY = env.text("SECURITY_CONTACT"), env.text("SECURITY_POLICY")
 
 INSTALLED_APPS = [
     # First, so that `distillery.admin` can take their tables out of the admin again.
@@ -309,6 +309,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
     {"NAME": "core.accounts.validators.EasyPasswordValidator"},
+    {"NAME": "core.accounts.validators.BreachedPasswordValidator"},
 ]
 # Second factors, passkeys and providers, by django-allauth behind pages, limits and sessions of our own.
 SIGN_IN_PROVIDERS = sign_in.providers(env.text("SIGN_IN_PROVIDERS"))

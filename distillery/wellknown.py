@@ -21,6 +21,7 @@ def security(request: HttpRequest) -> HttpResponse:
         f"Contact: {settings.SECURITY_CONTACT}",
         f"Expires: {until.strftime('%Y-%m-%dT%H:%M:%SZ')}",
         "Preferred-Languages: en",
+        *([f"Policy: {settings.SECURITY_POLICY}"] if settings.SECURITY_POLICY else []),
         f"Canonical: {settings.PUBLIC_URL or request.build_absolute_uri('/').rstrip('/')}{request.path}",
     ]
     return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8")

@@ -89,6 +89,8 @@ class RunningServer:
             "MARKETPLACE_TEST_TOKEN": self.test_token,
             "ALLOWED_HOSTS": "127.0.0.1,localhost",
             "TASK_URL": self.url,
+            # Tests that sign in want to go on; `tests/browser/test_signing_in.py` looks at factors.
+            "SECOND_FACTOR": "off",
             **self._own_environment,
         }
 

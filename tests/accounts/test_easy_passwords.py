@@ -5,6 +5,8 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
+from core.projects.services import create_project
+
 MIRA = User(username="w2", first_name="Mira", last_name="Stone", email="mira.stone@example.org")
 
 
@@ -39,3 +41,31 @@ def test_an_easy_password_is_refused(password):
 )
 def test_a_good_password_is_taken(password):
     validate_password(password, MIRA)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "password2026!",
+        "P@ssw0rd2026",
+        "monkey123456",
+        "!!dragon!!77",
+        "sunshinesunshine",
+        "12drowssap12",
+        "iloveyou#2026",
+    ],
+)
+def test_a_password_from_a_breach_with_a_little_added_is_refused(password):
+    with pytest.raises(ValidationError):
+        validate_password(password, MIRA)
+
+
+@pytest.mark.django_db
+def test_names_of_the_installation_and_of_ones_projects_are_refused(settings):
+    settings.PUBLIC_URL = "https://kettlelab.example.org"
+    owner = User.objects.create_user("olga")
+    create_project(slug="reading", title="Reading Comprehension", owner=owner)
+    for password in ("kettlelab12", "readingcomprehension1", "Reading Comprehension!"):
+        with pytest.raises(ValidationError):
+            validate_password(password, owner)
+    validate_password("readingcomprehension1", MIRA)
