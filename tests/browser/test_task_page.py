@@ -257,3 +257,17 @@ def test_every_page_of_ours_in_the_frame_is_for_everybody(colours, campaign, new
     page.get_by_role("button", name="Submit").click()
     page.get_by_role("heading", name="Your answer is stored").wait_for()
     check(page)
+
+
+def test_an_answer_sent_without_a_line_is_held_and_sent_when_there_is_one(colours, campaign, newcomer):
+    page = newcomer().page
+    frame = begin(page)
+    choose(frame, "The sky at noon", "Blue")
+    choose(frame, "A ripe lemon", "Yellow")
+    page.context.set_offline(True)
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_text("Your answer stays here and is sent")).to_be_visible()
+    assert answers(campaign, colours) == []
+    page.context.set_offline(False)
+    expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
+    assert answers(campaign, colours) == [{"item:0": "Blue", "item:1": "Yellow"}]
