@@ -1,4 +1,4 @@
-"""What the page around a task does for it: drafts, lasting storage, delivery; and what it does not believe."""
+"""What the page around a task does for it: drafts, lasting storage, delivery; what it does not believe."""
 
 import pytest
 from playwright.sync_api import expect
