@@ -4,6 +4,7 @@ from celery import current_app, shared_task
 
 from crowd.models import Endpoint
 from crowd.services.tick import Round, endpoints_with_work, leased_endpoints, run_round
+from crowd.simulation import job  # noqa: F401  # the job of simulated workers
 
 #: A message that waited so long for a thread is not needed: the timer sent others.
 _ROUND_EXPIRES_S = 15

@@ -17,7 +17,7 @@ from retrieval.models import Corpus
 from retrieval.selectors import corpora_of, searchable
 from retrieval.services.corpora import create_corpus
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import JobOut
+from web.api.bodies import JobRef
 from web.api.fields import Body, Slug, Time
 from web.api.paging import Page
 from web.api.problems import ProblemError
@@ -133,7 +133,7 @@ def get_corpus(request: ApiRequest, project: str, corpus: str) -> CorpusOut:
 
 
 @corpora.post("/projects/{project}/corpora", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202)
-def create_corpus_from_upload(request: ApiRequest, project: str, body: CorpusIn) -> JobOut:
+def create_corpus_from_upload(request: ApiRequest, project: str, body: CorpusIn) -> JobRef:
     """Make a corpus of an uploaded file, by a job that also builds its index."""
     access = project_access(request)
     file, options = staged_file(access.project, body.upload), body.options()
@@ -142,44 +142,44 @@ def create_corpus_from_upload(request: ApiRequest, project: str, body: CorpusIn)
     job = add_upload(
         access, row, file, options=options, once=uuid4().hex, made=True, about=about | {"slug": body.slug}
     )
-    return JobOut(job=job.pk)
+    return JobRef(job=job.pk)
 
 
 @corpora.post(
     "/projects/{project}/corpora/{corpus}/files", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202
 )
-def add_corpus_file(request: ApiRequest, project: str, corpus: str, body: FileIn) -> JobOut:
+def add_corpus_file(request: ApiRequest, project: str, corpus: str, body: FileIn) -> JobRef:
     """Add an uploaded file to a corpus, by a job: all of it or nothing."""
     access = project_access(request)
     file, options = staged_file(access.project, body.upload), body.options()
     row = _find(request, corpus)
     job = add_upload(access, row, file, options=options, once=uuid4().hex, made=False, about={})
-    return JobOut(job=job.pk)
+    return JobRef(job=job.pk)
 
 
 @corpora.post(
     "/projects/{project}/corpora/{corpus}/index", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202
 )
-def build_index(request: ApiRequest, project: str, corpus: str) -> JobOut:
+def build_index(request: ApiRequest, project: str, corpus: str) -> JobRef:
     """Bring the index of a corpus up to date."""
-    return JobOut(job=build(project_access(request), _find(request, corpus), selectors.INDEX).pk)
+    return JobRef(job=build(project_access(request), _find(request, corpus), selectors.INDEX).pk)
 
 
 @corpora.post(
     "/projects/{project}/corpora/{corpus}/network", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202
 )
-def build_network(request: ApiRequest, project: str, corpus: str) -> JobOut:
+def build_network(request: ApiRequest, project: str, corpus: str) -> JobRef:
     """Bring the word proximity network of a corpus up to date."""
-    return JobOut(job=build(project_access(request), _find(request, corpus), selectors.NETWORK).pk)
+    return JobRef(job=build(project_access(request), _find(request, corpus), selectors.NETWORK).pk)
 
 
 @corpora.post(
     "/projects/{project}/corpora/{corpus}/remove", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202
 )
-def remove_a_corpus(request: ApiRequest, project: str, corpus: str) -> JobOut:
+def remove_a_corpus(request: ApiRequest, project: str, corpus: str) -> JobRef:
     """Remove a corpus with its index and network; passages that were curated stay with their queries."""
     access = project_access(request)
-    return JobOut(job=remove_corpus(access, _find(request, corpus), corpus).pk)
+    return JobRef(job=remove_corpus(access, _find(request, corpus), corpus).pk)
 
 
 @corpora.post("/projects/{project}/search", scopes=[Scope.READ], role=Role.VIEWER, atomic=False)

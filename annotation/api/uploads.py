@@ -20,7 +20,7 @@ from core.api.models import Scope
 from core.jobs.services import enqueue
 from core.projects.models import Project
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import FILE, JobOut, body_pieces
+from web.api.bodies import FILE, JobRef, body_pieces
 from web.api.fields import MOST_ID, Body, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
@@ -151,12 +151,12 @@ def upload_file(request: ApiRequest, project: str, named: InQuery[UploadName]) -
 
 
 @uploads.post("/projects/{project}/query-imports", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202)
-def import_queries(request: ApiRequest, project: str, body: QueryImportIn) -> JobOut:
+def import_queries(request: ApiRequest, project: str, body: QueryImportIn) -> JobRef:
     """Have an upload become queries, by a job; all of it or nothing."""
     file = staged_file(project_access(request).project, body.upload)
     payload = import_payload(request, file, asdict(body.options()))
     effect = f"import:{payload['project']}:{uuid4().hex}"
-    return JobOut(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
+    return JobRef(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
 
 
 @uploads.post("/projects/{project}/query-imports/preview", scopes=[Scope.COLLECT], role=Role.MANAGER)

@@ -11,6 +11,7 @@ from crowd.api import (
     operations,
     progress,
     projects,
+    simulations,
     stages,
     studies,
 )
@@ -24,6 +25,7 @@ RESOURCES = (
     studies.studies,
     endpoints.endpoints,
     stages.stages,
+    simulations.simulations,
     progress.progress,
     hits.hits,
     assignments.assignments,

@@ -10,6 +10,7 @@ from django.http import Http404, StreamingHttpResponse
 from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
+from annotation.api.queries import ReasonIn
 from annotation.api.uploads import Columns, Sha256, import_payload, report_for, staged_file
 from core.api.models import Scope
 from core.jobs.services import enqueue
@@ -21,7 +22,7 @@ from judgments.services.importing import Options
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import JobOut
+from web.api.bodies import JobRef
 from web.api.fields import MOST_ID, Body, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
@@ -104,12 +105,6 @@ class CandidateImportOut(BaseModel):
     report: dict[str, Any]
 
 
-class ReasonIn(Body):
-    """Why."""
-
-    reason: str = Field(min_length=1, max_length=300)
-
-
 @candidates.get("/projects/{project}/systems", scopes=[Scope.READ], role=Role.VIEWER)
 def list_systems(request: ApiRequest, project: str) -> Page[SystemOut]:
     """All systems of the project; of a large one the counts may be some seconds old."""
@@ -170,13 +165,13 @@ def put_candidate_back(request: ApiRequest, project: str, number: int, body: Rea
 @candidates.post(
     "/projects/{project}/candidate-imports", scopes=[Scope.COLLECT], role=Role.MANAGER, status=202
 )
-def import_candidates(request: ApiRequest, project: str, body: CandidateImportIn) -> JobOut:
+def import_candidates(request: ApiRequest, project: str, body: CandidateImportIn) -> JobRef:
     """Have an upload become candidates, by a job; all of it or nothing. What is there stays as it is."""
     file = staged_file(project_access(request).project, body.upload)
     options = Options(**body.model_dump(exclude={"upload"}))
     payload = import_payload(request, file, asdict(options))
     effect = f"candidates:{payload['project']}:{uuid4().hex}"
-    return JobOut(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
+    return JobRef(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
 
 
 @candidates.get("/projects/{project}/candidate-imports", scopes=[Scope.READ], role=Role.VIEWER)

@@ -14,7 +14,7 @@ from judgments.api.judging import judging_stage
 from judgments.models import FilterRun
 from judgments.services import filter_runs
 from web.api.access import ApiRequest, Role
-from web.api.bodies import JobOut
+from web.api.bodies import JobRef
 from web.api.fields import MOST_ID, Body, Cents, Time
 from web.api.paging import Page, Paging, page_of
 from web.api.resources import Resource
@@ -118,7 +118,7 @@ def preview_filters(request: ApiRequest, project: str, stage: str, body: RecipeI
 @filters.post(
     "/projects/{project}/stages/{stage}/filters", scopes=[Scope.DECIDE], role=Role.MANAGER, status=202
 )
-def apply_filters(request: ApiRequest, project: str, stage: str, body: ApplyIn) -> JobOut:
+def apply_filters(request: ApiRequest, project: str, stage: str, body: ApplyIn) -> JobRef:
     """Put a recipe in force, by a job; the run before gives way. No judgment is changed or deleted."""
     at, once = judging_stage(request), uuid4().hex
     filter_runs.recipe_named(body.recipe, body.parameters)
@@ -133,7 +133,7 @@ def apply_filters(request: ApiRequest, project: str, stage: str, body: ApplyIn) 
         seen=body.seen,
         once=once,
     )
-    return JobOut(job=job.pk)
+    return JobRef(job=job.pk)
 
 
 @filters.get("/projects/{project}/stages/{stage}/filters", scopes=[Scope.READ], role=Role.VIEWER)
@@ -165,7 +165,7 @@ def undo_filters(request: ApiRequest, project: str, stage: str, number: int, bod
     status=202,
     spends=True,
 )
-def ask_again(request: ApiRequest, project: str, stage: str, body: TopUpIn) -> JobOut:
+def ask_again(request: ApiRequest, project: str, stage: str, body: TopUpIn) -> JobRef:
     """Ask again for what filters removed, for at most the amount that is sent."""
     job = filter_runs.ask_top_up(
         stage=judging_stage(request),
@@ -173,7 +173,7 @@ def ask_again(request: ApiRequest, project: str, stage: str, body: TopUpIn) -> J
         actor=request.caller.user,
         once=uuid4().hex,
     )
-    return JobOut(job=job.pk)
+    return JobRef(job=job.pk)
 
 
 def _describe(row: FilterRun) -> FilterRunOut:

@@ -22,7 +22,7 @@ from judgments.selectors.scores import random_scores_caution
 from judgments.selectors.stamps import stamp_for_pages
 from judgments.services import reports
 from web.api.access import ApiRequest, Role
-from web.api.bodies import JobOut
+from web.api.bodies import JobRef
 from web.api.fields import Time
 from web.api.problems import ProblemError
 from web.api.resources import Resource
@@ -224,9 +224,9 @@ def _figure(found: Any) -> FigureOut:
 @judging.post(
     "/projects/{project}/stages/{stage}/agreement", scopes=[Scope.DECIDE], role=Role.MANAGER, status=202
 )
-def make_agreement_report(request: ApiRequest, project: str, stage: str) -> JobOut:
+def make_agreement_report(request: ApiRequest, project: str, stage: str) -> JobRef:
     """Have the report on agreement made of the judgments as they are now."""
-    return JobOut(job=reports.ask(stage=judging_stage(request)).pk)
+    return JobRef(job=reports.ask(stage=judging_stage(request)).pk)
 
 
 def judging_stage(request: ApiRequest) -> Stage:

@@ -11,7 +11,7 @@ from releases.models import PrivacyFinding
 from releases.privacy.check import accept_findings, redact_findings, reopen_findings
 from releases.services.job_requests import look_for_findings
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import JobOut
+from web.api.bodies import JobRef
 from web.api.fields import Body, Id
 from web.api.paging import Page, Paging, page_of
 from web.api.problems import ProblemError
@@ -72,10 +72,10 @@ def list_findings(
 
 
 @findings.post("/projects/{project}/privacy/checks", scopes=[Scope.PUBLISH], role=Role.MANAGER, status=202)
-def check_privacy(request: ApiRequest, project: str) -> JobOut:
+def check_privacy(request: ApiRequest, project: str) -> JobRef:
     """Have all texts of the project looked through, by a job."""
     access = project_access(request)
-    return JobOut(job=look_for_findings(project=access.project, actor=access.user, once=uuid4()).pk)
+    return JobRef(job=look_for_findings(project=access.project, actor=access.user, once=uuid4()).pk)
 
 
 @findings.post("/projects/{project}/privacy/decisions", scopes=[Scope.PUBLISH], role=Role.MANAGER)

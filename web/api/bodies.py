@@ -12,7 +12,7 @@ PIECE = 1 << 18
 FILE: Mapping[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 
 
-class JobOut(BaseModel):
+class JobRef(BaseModel):
     """A job that does what takes long; `GET /projects/{project}/jobs/{job}` says how far it is."""
 
     job: int = Field(description="The id of the job.")

@@ -1,0 +1,1297 @@
+"""A coroutine for each operation of the API. Written from docs/openapi.json by `generate.py`; not by hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Literal
+
+from distillery_client.generated import models
+from distillery_client.sending import AsyncSender
+
+
+class AsyncOperations(AsyncSender):
+    """All operations as coroutines, named as in the schema."""
+
+    async def list_endpoints(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.EndpointOut]:
+        """All marketplaces and panels of this installation."""
+        return await self._send(
+            models.Page[models.EndpointOut],
+            "GET",
+            "/api/v1/endpoints",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def create_endpoint(self, body: models.EndpointIn | Mapping[str, Any]) -> models.EndpointOut:
+        """Add a marketplace or panel; for staff."""
+        return await self._send(models.EndpointOut, "POST", "/api/v1/endpoints", body=body)
+
+    async def get_endpoint(self, endpoint: str) -> models.EndpointOut:
+        """One marketplace."""
+        return await self._send(models.EndpointOut, "GET", f"/api/v1/endpoints/{self._part(endpoint)}")
+
+    async def check_endpoint(self, endpoint: str) -> models.Balance:
+        """Ask it for the balance, which proves that address and keys work; for staff."""
+        return await self._send(models.Balance, "POST", f"/api/v1/endpoints/{self._part(endpoint)}/check")
+
+    async def subscribe_to_hooks(self, endpoint: str) -> models.Hooks:
+        """Have a panel send hooks from now on; for staff."""
+        return await self._send(models.Hooks, "POST", f"/api/v1/endpoints/{self._part(endpoint)}/hooks")
+
+    async def list_projects(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.ProjectOut]:
+        """The projects of the token's person; of a token bound to a project, that one."""
+        return await self._send(
+            models.Page[models.ProjectOut],
+            "GET",
+            "/api/v1/projects",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def create_project(self, body: models.ProjectIn | Mapping[str, Any]) -> models.ProjectOut:
+        """Make a project. Nothing is published before one of its stages is opened."""
+        return await self._send(models.ProjectOut, "POST", "/api/v1/projects", body=body)
+
+    async def get_project(self, project: str) -> models.ProjectOut:
+        """One project, with its budget; the ETag is for changing it."""
+        return await self._send(models.ProjectOut, "GET", f"/api/v1/projects/{self._part(project)}")
+
+    async def change_project(
+        self, project: str, body: models.ProjectChanges | Mapping[str, Any], *, if_match: str
+    ) -> models.ProjectOut:
+        """Change settings and budget of a project, all of them or none."""
+        return await self._send(
+            models.ProjectOut,
+            "PATCH",
+            f"/api/v1/projects/{self._part(project)}",
+            body=body,
+            if_match=if_match,
+        )
+
+    async def get_budget(self, project: str) -> models.BudgetOut:
+        """What a project may spend, has reserved and has spent."""
+        return await self._send(models.BudgetOut, "GET", f"/api/v1/projects/{self._part(project)}/budget")
+
+    async def list_candidate_imports(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.CandidateImportOut]:
+        """Imports of answers with their reports."""
+        return await self._send(
+            models.Page[models.CandidateImportOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/candidate-imports",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def import_candidates(
+        self, project: str, body: models.CandidateImportIn | Mapping[str, Any]
+    ) -> models.JobRef:
+        """Have an upload become candidates, by a job; all of it or nothing. What is there stays as it is."""
+        return await self._send(
+            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/candidate-imports", body=body
+        )
+
+    async def list_candidates(
+        self,
+        project: str,
+        *,
+        system: str | None = None,
+        query: int | None = None,
+        state: Literal["", "judge", "exact", "empty", "withdrawn"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.CandidateOut]:
+        """Answers of systems."""
+        return await self._send(
+            models.Page[models.CandidateOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/candidates",
+            query={
+                "system": system,
+                "query": query,
+                "state": state,
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+            },
+        )
+
+    def export_candidates(
+        self,
+        project: str,
+        *,
+        system: str | None = None,
+        query: int | None = None,
+        state: Literal["", "judge", "exact", "empty", "withdrawn"] | None = None,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """All answers of the filters, one per line."""
+        return self._lines(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/candidates.jsonl",
+            query={"system": system, "query": query, "state": state},
+        )
+
+    async def update_human_candidates(self, project: str) -> models.SystemOut:
+        """Have held-out answers be the candidates of the system `human`."""
+        return await self._send(
+            models.SystemOut, "POST", f"/api/v1/projects/{self._part(project)}/candidates/human"
+        )
+
+    async def get_candidate(self, project: str, number: int) -> models.CandidateOut:
+        """One answer by its id."""
+        return await self._send(
+            models.CandidateOut,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/candidates/{self._part(number)}",
+        )
+
+    async def put_candidate_back(
+        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+    ) -> models.CandidateOut:
+        """Have an answer judged that was set aside or taken out."""
+        return await self._send(
+            models.CandidateOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/candidates/{self._part(number)}/put-back",
+            body=body,
+        )
+
+    async def withdraw_candidate(
+        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+    ) -> models.CandidateOut:
+        """Take an answer out: no more judgments are asked for it; those already given stay."""
+        return await self._send(
+            models.CandidateOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/candidates/{self._part(number)}/withdraw",
+            body=body,
+        )
+
+    async def list_corpora(self, project: str) -> models.Page[models.CorpusOut]:
+        """All corpora of the project."""
+        return await self._send(
+            models.Page[models.CorpusOut], "GET", f"/api/v1/projects/{self._part(project)}/corpora"
+        )
+
+    async def create_corpus_from_upload(
+        self, project: str, body: models.CorpusIn | Mapping[str, Any]
+    ) -> models.JobRef:
+        """Make a corpus of an uploaded file, by a job that also builds its index."""
+        return await self._send(
+            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/corpora", body=body
+        )
+
+    async def get_corpus(self, project: str, corpus: str) -> models.CorpusOut:
+        """One corpus, with the state of its index and its network."""
+        return await self._send(
+            models.CorpusOut, "GET", f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}"
+        )
+
+    async def add_corpus_file(
+        self, project: str, corpus: str, body: models.FileIn | Mapping[str, Any]
+    ) -> models.JobRef:
+        """Add an uploaded file to a corpus, by a job: all of it or nothing."""
+        return await self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/files",
+            body=body,
+        )
+
+    async def build_index(self, project: str, corpus: str) -> models.JobRef:
+        """Bring the index of a corpus up to date."""
+        return await self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/index",
+        )
+
+    async def build_network(self, project: str, corpus: str) -> models.JobRef:
+        """Bring the word proximity network of a corpus up to date."""
+        return await self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/network",
+        )
+
+    async def remove_a_corpus(self, project: str, corpus: str) -> models.JobRef:
+        """Remove a corpus with its index and network; passages that were curated stay with their queries."""
+        return await self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/remove",
+        )
+
+    async def list_evaluations(
+        self,
+        project: str,
+        *,
+        release: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.EvaluationOut]:
+        """The evaluations of the project's releases."""
+        return await self._send(
+            models.Page[models.EvaluationOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/evaluations",
+            query={"release": release, "limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def list_events(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        action: str | None = None,
+    ) -> models.Page[models.EventOut]:
+        """The log of a project."""
+        return await self._send(
+            models.Page[models.EventOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/events",
+            query={"limit": limit, "cursor": cursor, "order": order, "action": action},
+        )
+
+    def export_events(self, project: str, *, action: str | None = None) -> AsyncIterator[dict[str, Any]]:
+        """The whole log of a project, oldest first, one event per line."""
+        return self._lines(
+            "GET", f"/api/v1/projects/{self._part(project)}/events.jsonl", query={"action": action}
+        )
+
+    async def hold_out(self, project: str, body: models.HoldOutIn | Mapping[str, Any]) -> models.HoldOutOut:
+        """Draw people whose answers become candidates instead of references; a query is drawn for once."""
+        return await self._send(
+            models.HoldOutOut, "POST", f"/api/v1/projects/{self._part(project)}/hold-out", body=body
+        )
+
+    async def list_jobs(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["queued", "running", "done", "failed", "cancelled"] | None = None,
+        kind: str | None = None,
+    ) -> models.Page[models.JobDetails]:
+        """Jobs of a project and its stages."""
+        return await self._send(
+            models.Page[models.JobDetails],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/jobs",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state, "kind": kind},
+        )
+
+    async def get_job(self, project: str, job: int) -> models.JobDetails:
+        """One job: ask again until its state is done, failed or cancelled."""
+        return await self._send(
+            models.JobDetails, "GET", f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}"
+        )
+
+    async def cancel_job(self, project: str, job: int) -> models.JobDetails:
+        """Cancel a job that waits or runs; nothing of an import is stored."""
+        return await self._send(
+            models.JobDetails, "POST", f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}/cancel"
+        )
+
+    async def list_members(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.MemberOut]:
+        """Everybody in the project."""
+        return await self._send(
+            models.Page[models.MemberOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/members",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def remove_member(self, project: str, username: str) -> None:
+        """Take somebody out; the last owner stays."""
+        await self._send_nothing(
+            "DELETE", f"/api/v1/projects/{self._part(project)}/members/{self._part(username)}"
+        )
+
+    async def set_member(
+        self, project: str, username: str, body: models.MemberIn | Mapping[str, Any]
+    ) -> models.MemberOut:
+        """Bring somebody in who has an account, or give them another role; the last owner stays one."""
+        return await self._send(
+            models.MemberOut,
+            "PUT",
+            f"/api/v1/projects/{self._part(project)}/members/{self._part(username)}",
+            body=body,
+        )
+
+    async def list_waiting_operations(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.OperationOut]:
+        """Calls that nobody answered, in all stages: a person must look and say what became of them."""
+        return await self._send(
+            models.Page[models.OperationOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/operations/waiting",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def resolve_operation(
+        self, project: str, operation: str, body: models.Resolution | Mapping[str, Any]
+    ) -> models.OperationOut:
+        """Say what became of a call that nobody answered: it is booked as done, or its money is free again."""
+        return await self._send(
+            models.OperationOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/operations/{self._part(operation)}/resolve",
+            body=body,
+        )
+
+    async def check_privacy(self, project: str) -> models.JobRef:
+        """Have all texts of the project looked through, by a job."""
+        return await self._send(
+            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/privacy/checks"
+        )
+
+    async def decide_findings(
+        self, project: str, body: models.FindingDecision | Mapping[str, Any]
+    ) -> models.FindingOutcome:
+        """Accept findings, have them blacked out, or open them again."""
+        return await self._send(
+            models.FindingOutcome,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/privacy/decisions",
+            body=body,
+        )
+
+    async def list_findings(
+        self,
+        project: str,
+        *,
+        state: Literal["open", "accepted", "redacted", "gone"] | None = None,
+        rule: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.FindingOut]:
+        """What the privacy check found; a release is built when none of it is open."""
+        return await self._send(
+            models.Page[models.FindingOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/privacy/findings",
+            query={"state": state, "rule": rule, "limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def list_queries(
+        self,
+        project: str,
+        *,
+        status: str | None = None,
+        type: str | None = None,
+        only: str | None = None,
+        source: int | None = None,
+        q: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.QueryOut]:
+        """The queries of the project, in the order of their import."""
+        return await self._send(
+            models.Page[models.QueryOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/queries",
+            query={
+                "status": status,
+                "type": type,
+                "only": only,
+                "source": source,
+                "q": q,
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+            },
+        )
+
+    def export_queries(
+        self,
+        project: str,
+        *,
+        status: str | None = None,
+        type: str | None = None,
+        only: str | None = None,
+        source: int | None = None,
+        q: str | None = None,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """All queries of the filters, one per line."""
+        return self._lines(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/queries.jsonl",
+            query={"status": status, "type": type, "only": only, "source": source, "q": q},
+        )
+
+    async def decide_queries(
+        self, project: str, body: models.QueryDecisions | Mapping[str, Any]
+    ) -> models.DecisionOutcome:
+        """Accept or exclude queries by hand, or take that back, each for itself."""
+        return await self._send(
+            models.DecisionOutcome,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/queries/decisions",
+            body=body,
+        )
+
+    async def get_query(self, project: str, number: int) -> models.QueryDetails:
+        """One query by its id, with its passages and its way from the log to its answers."""
+        return await self._send(
+            models.QueryDetails, "GET", f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}"
+        )
+
+    async def put_query_back(
+        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+    ) -> models.QueryDetails:
+        """Put a query that was taken out back to where it was."""
+        return await self._send(
+            models.QueryDetails,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/put-back",
+            body=body,
+        )
+
+    async def withdraw_query(
+        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+    ) -> models.QueryDetails:
+        """Take a query out: no more work is asked for it; work already done stays and is paid."""
+        return await self._send(
+            models.QueryDetails,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/withdraw",
+            body=body,
+        )
+
+    async def list_query_imports(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.QueryImportOut]:
+        """Imports of queries with their reports."""
+        return await self._send(
+            models.Page[models.QueryImportOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/query-imports",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def import_queries(
+        self, project: str, body: models.QueryImportIn | Mapping[str, Any]
+    ) -> models.JobRef:
+        """Have an upload become queries, by a job; all of it or nothing."""
+        return await self._send(
+            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/query-imports", body=body
+        )
+
+    async def preview_query_import(
+        self, project: str, body: models.QueryImportIn | Mapping[str, Any]
+    ) -> models.QueryImportLook:
+        """Look at the beginning of an upload with these options; nothing is stored."""
+        return await self._send(
+            models.QueryImportLook,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/query-imports/preview",
+            body=body,
+        )
+
+    async def get_query_import(self, project: str, number: int) -> models.QueryImportOut:
+        """One import with its report."""
+        return await self._send(
+            models.QueryImportOut,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/query-imports/{self._part(number)}",
+        )
+
+    async def list_releases(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.ReleaseOut]:
+        """The releases of the project."""
+        return await self._send(
+            models.Page[models.ReleaseOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/releases",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def build_release(
+        self, project: str, body: models.ReleaseIn | Mapping[str, Any]
+    ) -> models.ReleaseOut:
+        """Have a release built, by a job. The same content makes the release of before, byte by byte."""
+        return await self._send(
+            models.ReleaseOut, "POST", f"/api/v1/projects/{self._part(project)}/releases", body=body
+        )
+
+    async def preview_release_content(
+        self, project: str, *, include: list[str] | None = None
+    ) -> models.ContentOut:
+        """Count what would go into a release built now."""
+        return await self._send(
+            models.ContentOut,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/releases/content",
+            query={"include": include},
+        )
+
+    async def get_release(self, project: str, version: str) -> models.ReleaseDetails:
+        """One release with its files."""
+        return await self._send(
+            models.ReleaseDetails,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}",
+        )
+
+    async def download_archive(self, project: str, version: str) -> bytes:
+        """All files of a release as a ZIP archive."""
+        return await self._bytes(
+            "GET", f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/archive"
+        )
+
+    async def cancel_build(self, project: str, version: str) -> models.ReleaseOut:
+        """End a build; nothing of it is kept."""
+        return await self._send(
+            models.ReleaseOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/cancel",
+        )
+
+    async def start_evaluation(
+        self, project: str, version: str, body: models.EvaluationIn | Mapping[str, Any]
+    ) -> models.EvaluationOut:
+        """Have metrics computed over a release and compared with its human scores, by a job."""
+        return await self._send(
+            models.EvaluationOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations",
+            body=body,
+        )
+
+    async def get_evaluation(self, project: str, version: str, number: int) -> models.EvaluationDetails:
+        """One evaluation with its report."""
+        return await self._send(
+            models.EvaluationDetails,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}",
+        )
+
+    async def cancel_evaluation(self, project: str, version: str, number: int) -> models.EvaluationOut:
+        """End an evaluation; nothing of it is kept."""
+        return await self._send(
+            models.EvaluationOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/cancel",
+        )
+
+    async def download_evaluation_file(self, project: str, version: str, number: int, name: str) -> bytes:
+        """One file of a report: report.html, report.json, scores.csv, table.tex …"""
+        return await self._bytes(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/files/{self._part(name)}",
+        )
+
+    async def hide_leaderboard(self, project: str, version: str, number: int) -> models.EvaluationOut:
+        """Take the public leaderboard away."""
+        return await self._send(
+            models.EvaluationOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/hide",
+        )
+
+    async def retry_evaluation(self, project: str, version: str, number: int) -> models.EvaluationOut:
+        """Compute one that failed or was cancelled once more, with the plan that it had."""
+        return await self._send(
+            models.EvaluationOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/retry",
+        )
+
+    async def show_leaderboard(self, project: str, version: str, number: int) -> models.EvaluationOut:
+        """Make an evaluation the public leaderboard of its release."""
+        return await self._send(
+            models.EvaluationOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/show",
+        )
+
+    async def download_file(self, project: str, version: str, path: str) -> bytes:
+        """One file of a release, in whole or in part (Range)."""
+        return await self._bytes(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/files/{self._part(path)}",
+        )
+
+    async def hide_release(self, project: str, version: str) -> models.ReleaseOut:
+        """Take the public page of a release away."""
+        return await self._send(
+            models.ReleaseOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/hide",
+        )
+
+    async def publish_release(self, project: str, version: str) -> models.ReleaseOut:
+        """Give a release a page that needs no log-in."""
+        return await self._send(
+            models.ReleaseOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/publish",
+        )
+
+    async def retry_build(self, project: str, version: str) -> models.ReleaseOut:
+        """Build a version that failed once more, with the options that it had."""
+        return await self._send(
+            models.ReleaseOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/retry",
+        )
+
+    async def withdraw_release(
+        self, project: str, version: str, body: models.WithdrawIn | Mapping[str, Any]
+    ) -> models.ReleaseOut:
+        """Offer the files of a release no more; the record stays. Nothing takes it back."""
+        return await self._send(
+            models.ReleaseOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/withdraw",
+            body=body,
+        )
+
+    async def search(self, project: str, body: models.SearchIn | Mapping[str, Any]) -> models.SearchOut:
+        """Answer the last question of a conversation from the project's corpora."""
+        return await self._send(
+            models.SearchOut, "POST", f"/api/v1/projects/{self._part(project)}/search", body=body
+        )
+
+    async def list_stages(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.StageOut]:
+        """The stages of a project, in the order in which they were made."""
+        return await self._send(
+            models.Page[models.StageOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def create_stage(self, project: str, body: models.StageIn | Mapping[str, Any]) -> models.StageOut:
+        """Make a draft; nothing is published before it is opened."""
+        return await self._send(
+            models.StageOut, "POST", f"/api/v1/projects/{self._part(project)}/stages", body=body
+        )
+
+    async def get_stage(self, project: str, stage: str) -> models.StageOut:
+        """One stage; the ETag is for changing it."""
+        return await self._send(
+            models.StageOut, "GET", f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}"
+        )
+
+    async def change_stage(
+        self, project: str, stage: str, body: models.StageChanges | Mapping[str, Any], *, if_match: str
+    ) -> models.StageOut:
+        """Change a stage, as far as nobody works under its terms yet; all of it or nothing."""
+        return await self._send(
+            models.StageOut,
+            "PATCH",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}",
+            body=body,
+            if_match=if_match,
+        )
+
+    async def get_agreement(self, project: str, stage: str) -> models.AgreementOut:
+        """How far people agree in a stage of screening, curation or judging."""
+        return await self._send(
+            models.AgreementOut,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/agreement",
+        )
+
+    async def make_agreement_report(self, project: str, stage: str) -> models.JobRef:
+        """Have the report on agreement made of the judgments as they are now."""
+        return await self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/agreement",
+        )
+
+    async def list_answers(
+        self,
+        project: str,
+        stage: str,
+        *,
+        state: Literal["", "undecided", "approved", "rewrite", "excluded", "replaced"] | None = None,
+        flagged: bool | None = None,
+        query: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.AnswerOut]:
+        """Answers of a stage in which people write, with their flags."""
+        return await self._send(
+            models.Page[models.AnswerOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/answers",
+            query={
+                "state": state,
+                "flagged": flagged,
+                "query": query,
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+            },
+        )
+
+    def export_answers(
+        self,
+        project: str,
+        stage: str,
+        *,
+        state: Literal["", "undecided", "approved", "rewrite", "excluded", "replaced"] | None = None,
+        flagged: bool | None = None,
+        query: int | None = None,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """All answers of the filters, one per line."""
+        return self._lines(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/answers.jsonl",
+            query={"state": state, "flagged": flagged, "query": query},
+        )
+
+    async def decide_answers(
+        self, project: str, stage: str, body: models.AnswerDecisions | Mapping[str, Any]
+    ) -> models.AnswerOutcome:
+        """Approve, exclude, ask for a rewrite, or take a decision back; each answer for itself.
+
+        With the decision about the last answer of work that waits for a person, the work is approved and paid.
+        """
+        return await self._send(
+            models.AnswerOutcome,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/answers/decisions",
+            body=body,
+        )
+
+    async def approve_assignments(
+        self, project: str, stage: str, body: models.ChosenWork | Mapping[str, Any]
+    ) -> models.ApprovalOutcome:
+        """Approve several at once; one that cannot be approved is named and stops no other."""
+        return await self._send(
+            models.ApprovalOutcome,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/approvals",
+            body=body,
+        )
+
+    async def list_assignments(
+        self,
+        project: str,
+        stage: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["waiting", "held", "quarantined", "approved", "rejected", "working", "all"]
+        | None = None,
+        worker: str | None = None,
+    ) -> models.Page[models.AssignmentOut]:
+        """Work of a stage, without answers; `get_assignment` and the export have them."""
+        return await self._send(
+            models.Page[models.AssignmentOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state, "worker": worker},
+        )
+
+    def export_assignments(self, project: str, stage: str) -> AsyncIterator[dict[str, Any]]:
+        """All work of a stage with its answers, one assignment per line."""
+        return self._lines(
+            "GET", f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments.jsonl"
+        )
+
+    async def get_assignment(self, project: str, stage: str, assignment: int) -> models.AssignmentDetails:
+        """One assignment with its answers."""
+        return await self._send(
+            models.AssignmentDetails,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}",
+        )
+
+    async def approve_assignment(
+        self,
+        project: str,
+        stage: str,
+        assignment: int,
+        *,
+        body: models.Approval | Mapping[str, Any] | None = None,
+    ) -> models.OperationRef:
+        """Approve work; its reward is paid."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/approve",
+            body=body,
+        )
+
+    async def pay_bonus(
+        self, project: str, stage: str, assignment: int, body: models.BonusIn | Mapping[str, Any]
+    ) -> models.OperationRef:
+        """Pay a bonus. With an Idempotency-Key it is paid once, however often and late it is asked for."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/bonus",
+            body=body,
+        )
+
+    async def override_rejection(
+        self,
+        project: str,
+        stage: str,
+        assignment: int,
+        *,
+        body: models.Approval | Mapping[str, Any] | None = None,
+    ) -> models.OperationRef:
+        """Approve rejected work after all."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/override",
+            body=body,
+        )
+
+    async def reject_assignment(
+        self, project: str, stage: str, assignment: int, body: models.Rejection | Mapping[str, Any]
+    ) -> models.OperationRef:
+        """Reject work, with a reason; it can be approved after all for 30 days."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/reject",
+            body=body,
+        )
+
+    async def release_assignment(self, project: str, stage: str, assignment: int) -> models.OperationRef:
+        """Let held work go on: it is approved."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/release",
+        )
+
+    async def check_stage(self, project: str, stage: str) -> models.StageCheck:
+        """Whether it could be opened by what it says; nothing is changed, and money is not looked at."""
+        return await self._send(
+            models.StageCheck,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/check",
+        )
+
+    async def close_stage(
+        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+    ) -> models.StageOut:
+        """Expire all its HITs; work that people have begun may still come in, and is paid."""
+        return await self._send(
+            models.StageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/close",
+            body=body,
+        )
+
+    async def list_filter_runs(
+        self,
+        project: str,
+        stage: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.FilterRunOut]:
+        """All runs of filters; the one `in force` decides what counts."""
+        return await self._send(
+            models.Page[models.FilterRunOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def apply_filters(
+        self, project: str, stage: str, body: models.ApplyIn | Mapping[str, Any]
+    ) -> models.JobRef:
+        """Put a recipe in force, by a job; the run before gives way. No judgment is changed or deleted."""
+        return await self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters",
+            body=body,
+        )
+
+    async def preview_filters(
+        self, project: str, stage: str, body: models.RecipeIn | Mapping[str, Any]
+    ) -> models.FilterPreviewOut:
+        """What a recipe would remove, and what asking again would cost; nothing is changed."""
+        return await self._send(
+            models.FilterPreviewOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/preview",
+            body=body,
+        )
+
+    async def ask_again(
+        self, project: str, stage: str, body: models.TopUpIn | Mapping[str, Any]
+    ) -> models.JobRef:
+        """Ask again for what filters removed, for at most the amount that is sent."""
+        return await self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/top-up",
+            body=body,
+        )
+
+    async def undo_filters(
+        self, project: str, stage: str, number: int, body: models.UndoIn | Mapping[str, Any]
+    ) -> models.FilterRunOut:
+        """Take a run out of force: all judgments that count are kept again."""
+        return await self._send(
+            models.FilterRunOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/{self._part(number)}/undo",
+            body=body,
+        )
+
+    async def list_hits(
+        self,
+        project: str,
+        stage: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["all", "planned", "open", "closed", "refused"] | None = None,
+    ) -> models.Page[models.HitOut]:
+        """HITs of a stage, by number."""
+        return await self._send(
+            models.Page[models.HitOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state},
+        )
+
+    def export_hits(self, project: str, stage: str) -> AsyncIterator[dict[str, Any]]:
+        """All HITs of a stage, one per line."""
+        return self._lines(
+            "GET", f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits.jsonl"
+        )
+
+    async def get_hit(self, project: str, stage: str, number: int) -> models.HitDetails:
+        """One HIT with its units."""
+        return await self._send(
+            models.HitDetails,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}",
+        )
+
+    async def expire_hit(self, project: str, stage: str, number: int) -> models.OperationRef:
+        """End it; who works on it may still submit."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/expire",
+        )
+
+    async def extend_hit_places(
+        self, project: str, stage: str, number: int, body: models.MorePlaces | Mapping[str, Any]
+    ) -> models.OperationRef:
+        """More people for it; their money is reserved."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/more-places",
+            body=body,
+        )
+
+    async def extend_hit_time(
+        self, project: str, stage: str, number: int, body: models.MoreTime | Mapping[str, Any]
+    ) -> models.OperationRef:
+        """Keep it on offer longer."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/more-time",
+            body=body,
+        )
+
+    def export_judgments(
+        self, project: str, stage: str, *, counted: bool | None = None, kept: bool | None = None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """All judgments of a judging stage, one per line."""
+        return self._lines(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/judgments.jsonl",
+            query={"counted": counted, "kept": kept},
+        )
+
+    async def list_movements(
+        self,
+        project: str,
+        stage: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.MovementOut]:
+        """Every cent of a stage: reserved, given back, or spent."""
+        return await self._send(
+            models.Page[models.MovementOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/ledger",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def open_stage(
+        self, project: str, stage: str, *, body: models.Opening | Mapping[str, Any] | None = None
+    ) -> models.QuoteOut:
+        """Open a draft or paused stage: its HITs are published, and their money is reserved."""
+        return await self._send(
+            models.QuoteOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/open",
+            body=body,
+        )
+
+    async def list_operations(
+        self,
+        project: str,
+        stage: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["all", "unfinished", "unknown", "refused", "confirmed"] | None = None,
+    ) -> models.Page[models.OperationOut]:
+        """Every call of a stage that changed something, or should have."""
+        return await self._send(
+            models.Page[models.OperationOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/operations",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state},
+        )
+
+    async def pause_stage(
+        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+    ) -> models.StageOut:
+        """Publish nothing more for now; what is on offer stays, and what comes in is collected."""
+        return await self._send(
+            models.StageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/pause",
+            body=body,
+        )
+
+    async def get_progress(self, project: str, stage: str) -> models.ProgressOut:
+        """How far a stage is, what it costs and pays, and what is urgent."""
+        return await self._send(
+            models.ProgressOut,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/progress",
+        )
+
+    async def quote_stage(self, project: str, stage: str) -> models.QuoteOut:
+        """What opening it would cost; brings its units up to date and publishes nothing."""
+        return await self._send(
+            models.QuoteOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/quote",
+        )
+
+    async def reopen_stage(
+        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+    ) -> models.StageOut:
+        """A closed stage back to paused; open it to publish what is still missing."""
+        return await self._send(
+            models.StageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/reopen",
+            body=body,
+        )
+
+    def export_scores(
+        self,
+        project: str,
+        stage: str,
+        *,
+        system: str | None = None,
+        order: Literal["query", "mean", "sd", "n"] | None = None,
+        descending: bool | None = None,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Human scores of candidates: by the filters in force, or else of all judgments that count."""
+        return self._lines(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/scores.jsonl",
+            query={"system": system, "order": order, "descending": descending},
+        )
+
+    async def simulate_workers(
+        self, project: str, stage: str, body: models.SimulationIn | Mapping[str, Any]
+    ) -> models.JobRef:
+        """Let simulated workers do what the stage offers, by a job that ends when nothing is left for them."""
+        return await self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/simulations",
+            body=body,
+        )
+
+    async def top_up_stage(self, project: str, stage: str) -> models.Publication:
+        """Publish what was rejected, removed or ran out, now instead of at the next round."""
+        return await self._send(
+            models.Publication,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/top-up",
+        )
+
+    async def get_status(self, project: str) -> models.ProjectStatus:
+        """All stages of a project at a glance."""
+        return await self._send(models.ProjectStatus, "GET", f"/api/v1/projects/{self._part(project)}/status")
+
+    async def list_study_links(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.LinkOut]:
+        """The study links of a project."""
+        return await self._send(
+            models.Page[models.LinkOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/study-links",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def create_study_link(
+        self, project: str, body: models.LinkIn | Mapping[str, Any]
+    ) -> models.LinkOut:
+        """Make a link. The project gets its first consent text where it has none."""
+        return await self._send(
+            models.LinkOut, "POST", f"/api/v1/projects/{self._part(project)}/study-links", body=body
+        )
+
+    async def list_link_targets(self, project: str) -> models.LinkTargets:
+        """What links of the project can lead to: stages on study links, or the whole project."""
+        return await self._send(
+            models.LinkTargets, "GET", f"/api/v1/projects/{self._part(project)}/study-links/targets"
+        )
+
+    async def get_study_link(self, project: str, link: int) -> models.LinkOut:
+        """One link, with how many people came."""
+        return await self._send(
+            models.LinkOut, "GET", f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}"
+        )
+
+    async def change_study_link(
+        self, project: str, link: int, body: models.LinkChanges | Mapping[str, Any]
+    ) -> models.LinkOut:
+        """More or fewer people; who has joined stays."""
+        return await self._send(
+            models.LinkOut,
+            "PATCH",
+            f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}",
+            body=body,
+        )
+
+    async def close_study_link(self, project: str, link: int) -> models.LinkOut:
+        """Nobody new joins; who has begun goes on."""
+        return await self._send(
+            models.LinkOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/close",
+        )
+
+    async def reopen_study_link(self, project: str, link: int) -> models.LinkOut:
+        """People may join again, under the same address."""
+        return await self._send(
+            models.LinkOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/reopen",
+        )
+
+    async def get_study(self, project: str) -> bytes:
+        """The project as the file that would make it; applied, it would change nothing."""
+        return await self._bytes("GET", f"/api/v1/projects/{self._part(project)}/study.toml")
+
+    async def list_systems(self, project: str) -> models.Page[models.SystemOut]:
+        """All systems of the project; of a large one the counts may be some seconds old."""
+        return await self._send(
+            models.Page[models.SystemOut], "GET", f"/api/v1/projects/{self._part(project)}/systems"
+        )
+
+    async def upload_file(self, project: str, content: bytes, *, name: str | None = None) -> models.UploadOut:
+        """Send a file as the body: a log, a table of answers, passages. The same bytes are one upload."""
+        return await self._send(
+            models.UploadOut,
+            "PUT",
+            f"/api/v1/projects/{self._part(project)}/uploads",
+            content=content,
+            media="application/octet-stream",
+            query={"name": name},
+        )
+
+    async def apply_study(self, content: bytes) -> models.StudyOut:
+        """Have the project and its stages be as the file says, all of it or nothing.
+
+        A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
+        or changes one is refused.
+        """
+        return await self._send(
+            models.StudyOut, "POST", "/api/v1/studies/apply", content=content, media="application/toml"
+        )
+
+    async def check_study(self, content: bytes) -> models.StudyOut:
+        """All that is wrong with a study's file, and what applying it would change; nothing is changed."""
+        return await self._send(
+            models.StudyOut, "POST", "/api/v1/studies/check", content=content, media="application/toml"
+        )

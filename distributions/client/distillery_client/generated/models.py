@@ -1,0 +1,1383 @@
+"""Models of what the API takes and gives. Written from docs/openapi.json by `generate.py`; not by hand."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+Item = TypeVar("Item")
+
+
+class Model(BaseModel):
+    """Base of all: fields that a newer installation adds are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Page(Model, Generic[Item]):
+    """One page of a list."""
+
+    items: list[Item]
+    next: str | None = None
+
+
+class AgreementOut(Model):
+    """How far people agree in a stage now; of judging with the report, whose figures its `report` holds."""
+
+    caution: str
+    counts: dict[str, int]
+    figures: dict[str, FigureOut]
+    kind: str
+    report: dict[str, Any] | None
+    report_is_fresh: bool
+    report_job: int | None
+
+
+class AlarmOut(Model):
+    """Something urgent."""
+
+    level: str
+    sentence: str
+
+
+class AnswerDecisions(Model):
+    """One decision about up to 200 answers of a stage."""
+
+    action: Literal["approve", "rewrite", "exclude", "reopen"]
+    ids: list[int]
+    reason: str = ""
+    reject_work: bool = False
+
+
+class AnswerOut(Model):
+    """One answer of one person to one query."""
+
+    checked_at: datetime | None
+    created_at: datetime
+    entities: list[Any]
+    flags: list[FlagOut]
+    held_out: bool
+    id: int
+    opinion: str
+    query: str
+    query_id: int
+    query_key: str
+    revises_id: int | None
+    simulated: bool
+    state: str
+    text: str
+    worker: str
+
+
+class AnswerOutcome(Model):
+    """Ids that were decided about, and the others with the reason; together they are those that were sent."""
+
+    done: list[int]
+    refused: list[RefusedAnswer]
+
+
+class ApplyIn(Model):
+    """A recipe to put in force."""
+
+    parameters: dict[str, Any] | None = None
+    recipe: str = "default"
+    seed: int = 0
+    seen: int | None = None
+
+
+class Approval(Model):
+    """A note that the worker reads."""
+
+    note: str = ""
+
+
+class ApprovalOutcome(Model):
+    """How many were approved, what was not and why, and approved work with answers that still wait."""
+
+    approved: int
+    refused: list[WorkNote]
+    undecided: list[WorkNote]
+
+
+class AssignmentDetails(Model):
+    """With what was answered, by unit."""
+
+    arrived_at: datetime
+    auto_approve_at: datetime | None
+    decided_at: datetime | None
+    external_id: str
+    failed_checks: int
+    held: bool
+    hit: int
+    id: int
+    note: str
+    response: Any
+    simulated: bool
+    state: Literal["working", "stored", "submitted", "approved", "rejected", "ended", "quarantined"]
+    stored_at: datetime | None
+    submitted_at: datetime | None
+    worker: str
+
+
+class AssignmentOut(Model):
+    """One worker's work on one HIT."""
+
+    arrived_at: datetime
+    auto_approve_at: datetime | None
+    decided_at: datetime | None
+    external_id: str
+    failed_checks: int
+    held: bool
+    hit: int
+    id: int
+    note: str
+    simulated: bool
+    state: Literal["working", "stored", "submitted", "approved", "rejected", "ended", "quarantined"]
+    stored_at: datetime | None
+    submitted_at: datetime | None
+    worker: str
+
+
+class Balance(Model):
+    """What can be spent there."""
+
+    available_cents: int
+    currency: str
+
+
+class BonusIn(Model):
+    """A payment beside the reward, with a reason that the worker reads."""
+
+    cents: int
+    reason: str
+
+
+class BudgetOut(Model):
+    """The money of a project. It is never passed."""
+
+    allotted_cents: int
+    budget_cents: int
+    currency: str | None
+    left_cents: int
+    reserved_cents: int
+    spent_cents: int
+    wage_floor_cents: int
+
+
+class CandidateImportIn(Model):
+    """How a file of answers is read; the query is found by its id or its text."""
+
+    columns: dict[str, str] | None = None
+    encoding: str = ""
+    format: str = "auto"
+    header: bool | None = None
+    keep_exact: bool = False
+    strict: bool = False
+    system: str = ""
+    upload: str
+
+
+class CandidateImportOut(Model):
+    """An import of answers with the report about its lines."""
+
+    created_at: datetime
+    format: str
+    id: int
+    name: str
+    report: dict[str, Any]
+    sha256: str
+
+
+class CandidateOut(Model):
+    """One answer of one system."""
+
+    aside: str
+    aside_reason: str
+    created_at: datetime
+    entities: list[Any]
+    id: int
+    judgments: int
+    line: int | None
+    mean: float | None
+    opinion: str
+    query: str
+    query_id: int
+    query_key: str
+    simulated: bool
+    system: str
+    text: str
+
+
+class ChosenWork(Model):
+    """Work to approve at once."""
+
+    assignments: list[int]
+    note: str = ""
+
+
+class ContentOut(Model):
+    """What a release would hold now, and what not, by the reason; the counts add up."""
+
+    answers: dict[str, Any]
+    candidates: dict[str, Any]
+    imported_scores: dict[str, Any]
+    queries: dict[str, Any]
+    ratings: dict[str, Any]
+
+
+class CorpusIn(Model):
+    """A new corpus with its first file."""
+
+    attribution: str = ""
+    columns: dict[str, str] | None = None
+    delimiter: str = ""
+    encoding: str = ""
+    language: str = ""
+    licence: str = ""
+    near: float | None = None
+    repeats: Literal["report", "skip", "keep"] = "report"
+    same_id: Literal["refuse", "first", "number"] = "refuse"
+    sheet: str = ""
+    size: int = 5
+    skip_known: bool = False
+    slug: str
+    split: Literal["", "sentences", "words"] = ""
+    stride: int = 3
+    title: str = ""
+    upload: str
+
+
+class CorpusOut(Model):
+    """Passages of one origin and language."""
+
+    attribution: str
+    created_at: datetime
+    index: Readiness
+    job: int | None
+    language: str
+    licence: str
+    network: Readiness
+    passages: int
+    slug: str
+    title: str
+
+
+class DecisionOutcome(Model):
+    """How many were decided about; the others with the reason. Ids of no query of the project are neither."""
+
+    done: int
+    refused: list[RefusedQuery]
+
+
+class DesignIn(Model):
+    """Which of the distinct queries are taken; without it all."""
+
+    by: Literal["all", "uniform", "count", "strata"] = "all"
+    quotas: dict[str, int] | None = None
+    seed: int = 1
+    size: int = 0
+    strata: Literal["count", "type"] = "count"
+
+
+class EndpointIn(Model):
+    """A marketplace or panel by what is known of it."""
+
+    access_key: str = ""
+    name: str
+    preset: Literal["local", "link", "prolific", "aws", "aws-sandbox"]
+    secret: str = ""
+    url: str = ""
+
+
+class EndpointOut(Model):
+    """A marketplace that stages can be published on."""
+
+    created_at: datetime
+    currency: str
+    label: str
+    name: str
+    protocol: str
+    real_money: bool
+    url: str
+
+
+class EvaluationDetails(Model):
+    """An evaluation with its report."""
+
+    best: str
+    best_value: float | None
+    created_at: datetime
+    created_by: str | None
+    files: list[EvaluationFile]
+    finished_at: datetime | None
+    job: int | None
+    leaderboard: bool
+    number: int
+    plan: dict[str, Any]
+    release: str
+    report: dict[str, Any] | None
+    state: str
+    title: str
+    why: str
+
+
+class EvaluationFile(Model):
+    """One file of a report."""
+
+    bytes: int
+    name: str
+    sha256: str
+
+
+class EvaluationIn(Model):
+    """What is computed; what is left out has its default. Without metrics, those of the profile."""
+
+    differences: list[str] | None = None
+    draws: int = 9999
+    encoder: str = ""
+    encoder_digest: str = ""
+    external: list[External] | None = None
+    gap: float | None = None
+    metrics: list[str] | None = None
+    models: list[PinnedModel] | None = None
+    paired_bootstrap: bool = False
+    profile: str = "default"
+    protocols: list[str] | None = None
+    reference_samples: int = 0
+    replicates: int = 1000
+    seed: int = 0
+    stage: str = ""
+    sweeps: list[str] | None = None
+    title: str = ""
+
+
+class EvaluationOut(Model):
+    """An evaluation of a release."""
+
+    best: str
+    best_value: float | None
+    created_at: datetime
+    created_by: str | None
+    finished_at: datetime | None
+    job: int | None
+    leaderboard: bool
+    number: int
+    plan: dict[str, Any]
+    release: str
+    state: str
+    title: str
+    why: str
+
+
+class EventOut(Model):
+    """One thing that happened; it is never changed."""
+
+    action: str
+    actor: str | None
+    address: str
+    at: datetime
+    credential: str
+    details: dict[str, Any]
+    id: int
+    request_id: str
+    subject: str
+    via: str
+    words: str
+
+
+class External(Model):
+    """A column of scores from elsewhere, by its name in the release and the digest of its file."""
+
+    digest: str
+    name: str
+
+
+class FieldDifference(Model):
+    """A field, as it is and as the file has it."""
+
+    name: str
+    new: Any
+    old: Any
+
+
+class FigureOut(Model):
+    """A number, or null with the reason."""
+
+    reason: str
+    value: float | None
+
+
+class FileIn(Model):
+    """How an uploaded file goes into a corpus."""
+
+    columns: dict[str, str] | None = None
+    delimiter: str = ""
+    encoding: str = ""
+    near: float | None = None
+    repeats: Literal["report", "skip", "keep"] = "report"
+    same_id: Literal["refuse", "first", "number"] = "refuse"
+    sheet: str = ""
+    size: int = 5
+    skip_known: bool = False
+    split: Literal["", "sentences", "words"] = ""
+    stride: int = 3
+    upload: str
+
+
+class FilterPreviewOut(Model):
+    """What a recipe would do now."""
+
+    capped: int
+    currency: str
+    items: int
+    missing_answers: int
+    missing_judgments: int
+    parameters: dict[str, Any]
+    ratings: int
+    reasons: list[dict[str, Any]]
+    removed_ratings: int
+    removed_workers: int
+    seen: int
+    sentence: str
+    title: str
+    top_up_cents: int
+    undetermined: int
+    workers: int
+
+
+class FilterRunOut(Model):
+    """A run of a recipe."""
+
+    counts: dict[str, Any]
+    created_at: datetime
+    created_by: str | None
+    ended_at: datetime | None
+    id: int
+    parameters: dict[str, Any]
+    reason: str
+    recipe: str
+    seed: int
+    state: str
+    title: str
+
+
+class FindingDecision(Model):
+    """What becomes of findings: they may stay, are blacked out in releases, or are open again."""
+
+    decision: Literal["accept", "redact", "reopen"]
+    ids: list[int]
+    reason: str = ""
+
+
+class FindingOut(Model):
+    """A place in a text that may name or lead to a person."""
+
+    end: int
+    excerpt: str
+    field: str
+    id: int
+    reason: str
+    rule: str
+    start: int
+    state: str
+    subject: str
+
+
+class FindingOutcome(Model):
+    """How many were decided about; the others were in no state for it, or are no findings of the project."""
+
+    done: int
+
+
+class FlagOut(Model):
+    """Something that a check noticed."""
+
+    evidence: dict[str, Any]
+    limit: float | None
+    name: str
+    value: float | None
+
+
+class HitDetails(Model):
+    """A HIT with what is in it."""
+
+    answered: int
+    expires_at: datetime | None
+    external_id: str
+    fee_cents: int
+    number: int
+    places: int
+    published_at: datetime | None
+    reward_cents: int
+    state: Literal["planned", "open", "refused", "closed"]
+    units: list[UnitOut]
+    wave: int
+    working: int
+
+
+class HitOut(Model):
+    """A task on offer to several people."""
+
+    answered: int
+    expires_at: datetime | None
+    external_id: str
+    fee_cents: int
+    number: int
+    places: int
+    published_at: datetime | None
+    reward_cents: int
+    state: Literal["planned", "open", "refused", "closed"]
+    wave: int
+    working: int
+
+
+class HoldOutIn(Model):
+    """How many people of each query are set aside as the system `human`."""
+
+    people: int
+    seed: int
+
+
+class HoldOutOut(Model):
+    """How many queries got people held out, and how many have too few answers."""
+
+    queries: int
+    too_few: int
+
+
+class Hooks(Model):
+    """Where a panel sends its hooks."""
+
+    address: str
+
+
+class JobDetails(Model):
+    """One piece of background work."""
+
+    attempts: int
+    created_at: datetime
+    error: str
+    finished_at: datetime | None
+    id: int
+    kind: str
+    progress_done: int
+    progress_note: str
+    progress_total: int
+    result: Any
+    started_at: datetime | None
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+class JobRef(Model):
+    """A job that does what takes long; `GET /projects/{project}/jobs/{job}` says how far it is."""
+
+    job: int
+
+
+class LinkChanges(Model):
+    """More or fewer people."""
+
+    quota: int
+
+
+class LinkIn(Model):
+    """A new link."""
+
+    code_word: str = ""
+    compensation: Literal["nothing", "credit", "panel", "money"] = "nothing"
+    expires_at: datetime | None = None
+    granted: str = ""
+    id_parameters: list[str] | None = None
+    id_required: bool = False
+    kept_parameters: list[str] | None = None
+    languages: list[str] | None = None
+    most_per_address: int = 0
+    most_tasks: int = 0
+    quota: int = 100
+    returns: dict[str, ReturnWay] | None = None
+    returns_at_once: bool = False
+    secret: str = ""
+    target: str
+    title: str
+
+
+class LinkOut(Model):
+    """An address by which people join."""
+
+    address: str | None
+    agreed: int
+    closed: str
+    closed_at: datetime | None
+    compensation: Literal["nothing", "credit", "panel", "money"]
+    done: int
+    expires_at: datetime | None
+    id: int
+    leads_to: str
+    made_at: datetime
+    opened: int
+    quota: int
+    target: str
+    title: str
+
+
+class LinkTarget(Model):
+    """Something that a link can lead to."""
+
+    label: str
+    target: str
+
+
+class LinkTargets(Model):
+    """All that links of a project can lead to."""
+
+    items: list[LinkTarget]
+
+
+class MemberIn(Model):
+    """A role: viewers look, managers work, owners also spend and invite."""
+
+    role: Literal["owner", "manager", "viewer"]
+
+
+class MemberOut(Model):
+    """Somebody in the project."""
+
+    role: Literal["owner", "manager", "viewer"]
+    username: str
+
+
+class MorePlaces(Model):
+    """How many more people."""
+
+    places: int
+
+
+class MoreTime(Model):
+    """How much longer."""
+
+    hours: int
+
+
+class MovementOut(Model):
+    """One movement of a stage's budget; it is never changed."""
+
+    assignment: int | None
+    at: datetime
+    cents: int
+    currency: str
+    fee_cents: int
+    hit: int | None
+    id: int
+    kind: Literal["reserve", "release", "spend"]
+    reason: str
+
+
+class Opening(Model):
+    """Where money is real: the stage's budget, as a person confirmed it."""
+
+    confirm_budget_cents: int | None = None
+
+
+class OperationOut(Model):
+    """One call that changes something at a marketplace, from plan to certainty."""
+
+    amount_cents: int
+    assignment: int | None
+    attempts: int
+    currency: str
+    error_code: str
+    error_text: str
+    fee_cents: int
+    finished_at: datetime | None
+    hit: int | None
+    id: str
+    kind: Literal[
+        "publish",
+        "extend",
+        "deadline",
+        "close",
+        "archive",
+        "approve",
+        "reject",
+        "unreject",
+        "bonus",
+        "group",
+        "grant",
+        "message",
+        "study",
+        "places",
+        "move",
+        "return",
+        "partial",
+    ]
+    needs_person: bool
+    planned_at: datetime
+    stage: str | None
+    state: Literal["planned", "claimed", "sent", "confirmed", "refused", "unknown"]
+    target: str
+
+
+class OperationRef(Model):
+    """A call that is planned; it is sent in the next round at the marketplace."""
+
+    amount_cents: int
+    currency: str
+    fee_cents: int
+    kind: str
+    operation: str
+    state: str
+
+
+class PaceOut(Model):
+    """Submissions per hour, and when what is missing would be in at that pace."""
+
+    latest: datetime | None
+    likely: datetime
+    per_hour: float
+    soonest: datetime
+
+
+class PassageOut(Model):
+    """A candidate passage of a query."""
+
+    folded: bool
+    key: str
+    origin: str
+    position: int | None
+    rank: int
+    score: float | None
+    text: str
+    title: str
+    url: str
+
+
+class PayOut(Model):
+    """What an hour of the work really pays."""
+
+    assignments: int
+    below_floor: bool
+    cents_per_hour: int | None
+    floor_cents: int
+    median_seconds: float | None
+    simulated: bool
+
+
+class PinnedModel(Model):
+    """A model of learned metrics: its name in METRIC_MODELS, and its digest when it was chosen."""
+
+    digest: str
+    kind: str
+    name: str
+
+
+class ProgressOut(Model):
+    """Counts, pay, alarms and money of a stage."""
+
+    alarms: list[AlarmOut]
+    answered: int
+    answers_missing: int
+    assignments: dict[str, int]
+    counted_at: datetime | None
+    currency: str
+    done: bool
+    expired_places: int
+    fees_cents: int
+    held: int
+    hits: dict[str, int]
+    open_places: int
+    pace: PaceOut | None
+    pay: PayOut
+    places: int
+    rewards_cents: int
+    simulated: int
+    status: str
+    units_missing: int
+    waiting_operations: int
+
+
+class ProjectChanges(Model):
+    """Fields to change; what is left out stays."""
+
+    budget_cents: int | None = None
+    language: str | None = None
+    licence: str | None = None
+    title: str | None = None
+    wage_floor_cents: int | None = None
+
+
+class ProjectIn(Model):
+    """A new project; the token's person owns it."""
+
+    budget_cents: int = 0
+    language: str = "en"
+    licence: str = ""
+    slug: str
+    title: str
+    wage_floor_cents: int = 1000
+
+
+class ProjectOut(Model):
+    """One campaign."""
+
+    budget_cents: int
+    created_at: datetime
+    currency: str | None
+    language: str
+    licence: str
+    read_only: bool
+    reserved_cents: int
+    role: str
+    slug: str
+    spent_cents: int
+    title: str
+    wage_floor_cents: int
+
+
+class ProjectStatus(Model):
+    """How the stages of a project are doing; of large ones some seconds ago."""
+
+    project: str
+    stages: list[StageProgress]
+
+
+class Publication(Model):
+    """How many HITs are being published."""
+
+    hits: int
+
+
+class QueryDecisions(Model):
+    """A decision by hand about up to 200 queries."""
+
+    decision: Literal["accept", "exclude", "take_back"]
+    ids: list[int]
+    reason: str
+
+
+class QueryDetails(Model):
+    """A query with its passages and its way."""
+
+    answers: int
+    by_hand: bool
+    context: list[dict[str, Any]]
+    conversation: str
+    count: int
+    id: int
+    key: str
+    line: int | None
+    passages: list[PassageOut]
+    references: list[Any]
+    screening_votes: int
+    selections: int
+    source: str
+    status: str
+    status_reason: str
+    steps: list[StepOut]
+    stratum: str
+    text: str
+    turn: int | None
+    type: str
+    weight: float
+    yes_no: bool
+
+
+class QueryImportIn(Model):
+    """How a file becomes queries."""
+
+    columns: dict[str, str] | None = None
+    design: DesignIn | None = None
+    encoding: str = ""
+    format: str = "auto"
+    header: bool | None = None
+    longest: int = 300
+    sheet: str = ""
+    shortest: int = 2
+    start_at: Literal["screening", "curation", "distillation"] = "screening"
+    strict: bool = False
+    upload: str
+    without: list[str] | None = None
+
+
+class QueryImportLook(Model):
+    """The beginning of a file as it would be read."""
+
+    columns: list[str]
+    description: str
+    encoding: str
+    faults: int
+    format: str
+    hints: list[str]
+    mapping: dict[str, str]
+    read: int
+    records: list[dict[str, Any]]
+    refusals: list[Refusal]
+    sheets: list[str]
+    whole: bool
+
+
+class QueryImportOut(Model):
+    """A finished import with the report about its lines."""
+
+    created_at: datetime
+    format: str
+    id: int
+    name: str
+    report: dict[str, Any]
+    sha256: str
+    state: str
+
+
+class QueryOut(Model):
+    """A query, and how much people have said about it so far."""
+
+    answers: int
+    by_hand: bool
+    context: list[dict[str, Any]]
+    conversation: str
+    count: int
+    id: int
+    key: str
+    line: int | None
+    references: list[Any]
+    screening_votes: int
+    selections: int
+    source: str
+    status: str
+    status_reason: str
+    stratum: str
+    text: str
+    turn: int | None
+    type: str
+    weight: float
+    yes_no: bool
+
+
+class QuoteOut(Model):
+    """What publishing everything that is missing would cost."""
+
+    affordable: bool
+    assignments: int
+    budget_left_cents: int
+    cautions: list[str]
+    confirm_budget_cents: int | None
+    currency: str
+    fee_cents: int
+    hits: int
+    left_out: dict[str, int]
+    reward_cents: int
+    top_up_cents: int
+    total_cents: int
+    units: int
+    work_seconds: int | None
+
+
+class Readiness(Model):
+    """An index or a network."""
+
+    note: str
+    state: str
+
+
+class Reason(Model):
+    """Why, for the log of events."""
+
+    why: str = ""
+
+
+class ReasonIn(Model):
+    """Why."""
+
+    reason: str
+
+
+class RecipeIn(Model):
+    """A recipe, such as default, kpqa-2021, adem-2017 or none, with parameters of its rules."""
+
+    parameters: dict[str, Any] | None = None
+    recipe: str = "default"
+
+
+class Refusal(Model):
+    """A line that would be refused."""
+
+    line: int
+    reason: str
+
+
+class RefusedAnswer(Model):
+    """An answer that stays as it was, and why."""
+
+    id: int
+    why: str
+
+
+class RefusedQuery(Model):
+    """A query that could not be decided about, and why."""
+
+    text: str
+    why: str
+
+
+class Rejection(Model):
+    """A reason that the worker reads."""
+
+    reason: str
+
+
+class ReleaseDetails(Model):
+    """A release with its files and what it holds."""
+
+    built_at: datetime | None
+    bytes: int
+    created_at: datetime
+    created_by: str | None
+    digest: str
+    error: str
+    files: list[ReleaseFileOut]
+    imported: bool
+    job: int | None
+    notes: str
+    options: dict[str, Any]
+    public: bool
+    simulated: bool
+    state: str
+    tables: list[dict[str, Any]]
+    version: str
+    withdrawn_at: datetime | None
+    withdrawn_reason: str
+
+
+class ReleaseFileOut(Model):
+    """One file."""
+
+    bytes: int | None
+    format: str
+    path: str
+    rows: int | None
+    sha256: str
+
+
+class ReleaseIn(Model):
+    """What goes in and how; what is left out has its default."""
+
+    answers: dict[str, str] | None = None
+    formats: list[str] | None = None
+    include: list[str] | None = None
+    notes: str = ""
+    seed: int = 0
+    shares: list[Any] | None = None
+    version: str = ""
+
+
+class ReleaseOut(Model):
+    """One version of the data set; once it is ready it never changes."""
+
+    built_at: datetime | None
+    bytes: int
+    created_at: datetime
+    created_by: str | None
+    digest: str
+    error: str
+    imported: bool
+    job: int | None
+    notes: str
+    public: bool
+    simulated: bool
+    state: str
+    version: str
+    withdrawn_at: datetime | None
+    withdrawn_reason: str
+
+
+class Resolution(Model):
+    """What became of it. `ref`: the HIT's id at the marketplace, where one was published."""
+
+    happened: bool
+    ref: str = ""
+    why: str
+
+
+class ReturnWay(Model):
+    """How people leave: a completion code, and where their browser goes."""
+
+    address: str = ""
+    code: str = ""
+
+
+class RuleFields(Model):
+    """Who may work: one rule; all of a stage's rules must hold."""
+
+    hide: Literal["discover", "preview", "accept"] = "accept"
+    kind: Literal["country", "approval_rate", "approved_count", "adult", "passed", "group", "raw"]
+    op: Literal[
+        "EqualTo",
+        "NotEqualTo",
+        "LessThan",
+        "LessThanOrEqualTo",
+        "GreaterThan",
+        "GreaterThanOrEqualTo",
+        "Exists",
+        "DoesNotExist",
+        "In",
+        "NotIn",
+    ]
+    values: list[int | str] | None = None
+
+
+class SearchIn(Model):
+    """Questions of a conversation, oldest first; the last one is answered."""
+
+    corpora: list[str] | None = None
+    options: dict[str, str | float | int | bool | None] | None = None
+    questions: list[str]
+
+
+class SearchOut(Model):
+    """What answers the last question."""
+
+    edges: dict[str, list[str]]
+    generations: dict[str, Any]
+    ids: list[str]
+    nodes: dict[str, list[str]]
+    notes: list[str]
+    paragraphs: list[list[str]]
+    parameters: dict[str, Any]
+    query: dict[str, Any]
+    ranker: str
+    results: list[dict[str, Any]]
+    top_sentences: dict[str, list[int]]
+
+
+class SimulationIn(Model):
+    """Who works."""
+
+    mix: str = "clean"
+    seed: int = 1
+    workers: int = 20
+
+
+class StageChanges(Model):
+    """Fields to change; what is left out stays. Terms under which people work already cannot change."""
+
+    apart_from: list[str] | None = None
+    approve: Literal["at-once", "by-hand"] | None = None
+    auto_approve_seconds: int | None = None
+    budget_cents: int | None = None
+    checks_per_hit: int | None = None
+    config: dict[str, Any] | None = None
+    eligibility: list[RuleFields] | None = None
+    endpoint: str | None = None
+    expected_seconds: int | None = None
+    hold_failed_checks: bool | None = None
+    max_hits_per_worker: int | None = None
+    open_seconds: int | None = None
+    redundancy: int | None = None
+    reward_cents: int | None = None
+    seed: int | None = None
+    task: TaskFields | None = None
+    title: str | None = None
+    units_per_hit: int | None = None
+    work_seconds: int | None = None
+
+
+class StageCheck(Model):
+    """Whether it could be opened by what it says, and what to know before."""
+
+    cautions: list[str]
+    problems: list[str]
+    ready: bool
+
+
+class StageIn(Model):
+    """A draft. Without `task`, its kind makes the texts of the marketplace's list."""
+
+    apart_from: list[str] | None = None
+    approve: Literal["at-once", "by-hand"] = "at-once"
+    auto_approve_seconds: int = 259200
+    budget_cents: int = 0
+    checks_per_hit: int = 0
+    config: dict[str, Any] | None = None
+    eligibility: list[RuleFields] | None = None
+    endpoint: str
+    expected_seconds: int | None = None
+    hold_failed_checks: bool = False
+    kind: str
+    max_hits_per_worker: int | None = None
+    open_seconds: int = 604800
+    redundancy: int
+    reward_cents: int
+    seed: int = 1
+    slug: str
+    task: TaskFields | None = None
+    title: str
+    units_per_hit: int = 1
+    work_seconds: int = 3600
+
+
+class StageOut(Model):
+    """One kind of work asked of people, with its terms and money."""
+
+    apart_from: list[str]
+    approve: Literal["at-once", "by-hand"]
+    auto_approve_seconds: int
+    budget_cents: int
+    checks_per_hit: int
+    config: dict[str, Any]
+    created_at: datetime
+    currency: str
+    eligibility: list[dict[str, Any]]
+    endpoint: str
+    expected_seconds: int | None
+    hold_failed_checks: bool
+    kind: str
+    max_hits_per_worker: int | None
+    open_seconds: int
+    opened_at: datetime | None
+    real_money: bool
+    redundancy: int
+    reserved_cents: int
+    reward_cents: int
+    seed: int
+    slug: str
+    spent_cents: int
+    status: Literal["draft", "open", "paused", "closed"]
+    task_description: str
+    task_keywords: str
+    task_title: str
+    title: str
+    units_per_hit: int
+    work_seconds: int
+
+
+class StageProgress(Model):
+    """How much of what a stage published is done."""
+
+    done: int
+    held: int
+    kind: str
+    stage: str
+    status: str
+    total: int
+    waiting_operations: int
+
+
+class StageQuote(Model):
+    """What publishing a draft would cost."""
+
+    affordable: bool
+    assignments: int
+    cautions: list[str]
+    fee_cents: int
+    hits: int
+    reward_cents: int
+    total_cents: int
+    units: int
+
+
+class StepOut(Model):
+    """One step of a query's way."""
+
+    actor: str | None
+    after: str
+    at: datetime
+    before: str
+    reason: str
+    stage: str | None
+
+
+class StudyChange(Model):
+    """What becomes of the project, an endpoint or a stage."""
+
+    action: Literal["add", "change", "unchanged"]
+    fields: list[FieldDifference]
+    name: str
+    what: Literal["project", "endpoint", "stage"]
+
+
+class StudyOut(Model):
+    """What a file changes, or changed. It opens no stage."""
+
+    cautions: list[StudyProblem]
+    changes: list[StudyChange]
+    notes: list[str]
+    outcome: Literal["checked", "applied", "nothing to change"]
+    project: str
+    quotes: dict[str, StageQuote]
+
+
+class StudyProblem(Model):
+    """Something about a line of the file."""
+
+    code: str
+    field: str
+    line: int
+    remedy: str
+    what: str
+
+
+class SystemOut(Model):
+    """Something that answers queries, with what became of its answers."""
+
+    answers: int
+    empty: int
+    exact: int
+    id: int
+    judged: int
+    judgments: int
+    kind: str
+    mean: float | None
+    name: str
+    query_out: int
+    to_judge: int
+    withdrawn: int
+
+
+class TaskFields(Model):
+    """What workers read in the marketplace's list."""
+
+    description: str
+    keywords: str = ""
+    title: str
+
+
+class TopUpIn(Model):
+    """What the person confirmed."""
+
+    most_cents: int
+
+
+class UndoIn(Model):
+    """Why filters are undone."""
+
+    reason: str
+
+
+class UnitOut(Model):
+    """A unit in a HIT."""
+
+    role: Literal["unit", "overlap", "check"]
+    unit: str
+    wording: str
+
+
+class UploadOut(Model):
+    """A file that was received, and is kept for a week."""
+
+    bytes: int
+    name: str
+    sha256: str
+
+
+class WithdrawIn(Model):
+    """Why a release is withdrawn; everybody who has its address reads it."""
+
+    reason: str
+
+
+class WorkNote(Model):
+    """Something about a worker's work."""
+
+    why: str
+    worker: str

@@ -1,0 +1,259 @@
+"""Sending a request: the token, problems as errors, and repetitions that do nothing twice.
+
+Every POST carries an Idempotency-Key of its own, which a repetition sends again, so that the installation
+gives the first reply instead of doing it once more. Other methods may be repeated
+as they are. What was refused in words is never repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import quote
+from uuid import uuid4
+
+import httpx
+from pydantic import BaseModel, TypeAdapter
+
+from distillery_client.errors import ApiError, UnreachableError, problem_of
+
+Answer = TypeVar("Answer")
+VERSION = "0.2.0"
+#: Statuses after which the same request is sent again.
+_AGAIN = frozenset({429, 502, 503, 504})
+_IN_FLIGHT = "idempotency_key_in_flight"
+_LONGEST_PAUSE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often a request is sent, and how long it is waited between: full jitter, doubling."""
+
+    attempts: int = 6
+    first_pause_s: float = 0.5
+
+    def pause_after(self, attempt: int, headers: Mapping[str, str]) -> float:
+        """Seconds until the next attempt; what the installation says counts."""
+        said = headers.get("Retry-After", "")
+        if said.isdigit():
+            return min(float(said), _LONGEST_PAUSE_S)
+        longest = min(_LONGEST_PAUSE_S, self.first_pause_s * 2**attempt)
+        return random.uniform(0, longest)  # noqa: S311 - spreads clients, guards nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    path: str
+    query: dict[str, Any]
+    content: bytes | None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class _Common:
+    """What both senders share: requests as they are sent, and answers as they are read."""
+
+    _retry: RetryPolicy
+
+    @staticmethod
+    def _part(value: object) -> str:
+        """A part of an address."""
+        return quote(str(value), safe="/")
+
+    @staticmethod
+    def _request(
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: BaseModel | Mapping[str, Any] | None = None,
+        content: bytes | None = None,
+        media: str = "",
+        if_match: str = "",
+    ) -> _Request:
+        headers: dict[str, str] = {}
+        if method == "POST":
+            headers["Idempotency-Key"] = uuid4().hex
+        if if_match:
+            headers["If-Match"] = if_match
+        if body is not None:
+            sent = body.model_dump(mode="json", exclude_unset=True) if isinstance(body, BaseModel) else body
+            content, media = json.dumps(sent, ensure_ascii=False).encode(), "application/json"
+        if media:
+            headers["Content-Type"] = media
+        given = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
+        return _Request(method, path, given, content, headers)
+
+    def _should_repeat(self, response: httpx.Response, attempt: int) -> bool:
+        if attempt + 1 >= self._retry.attempts:
+            return False
+        if response.status_code == 409:
+            return problem_of(response).code == _IN_FLIGHT
+        return response.status_code in _AGAIN
+
+
+def _plain(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "User-Agent": f"distillery-client/{VERSION}"}
+
+
+def _read(kind: Any, response: httpx.Response) -> Any:
+    return TypeAdapter(kind).validate_json(response.content)
+
+
+class Sender(_Common):
+    """Sends and waits."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = 60,
+        retry: RetryPolicy | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._retry = retry or RetryPolicy()
+        self._http = httpx.Client(
+            base_url=url.rstrip("/"), headers=_headers(token), timeout=timeout_s, transport=transport
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def _send(self, kind: type[Answer], method: str, path: str, **given: Any) -> Answer:
+        answer: Answer = _read(kind, self._ask(self._request(method, path, **given)))
+        return answer
+
+    def _send_or_none(self, kind: type[Answer], method: str, path: str, **given: Any) -> Answer | None:
+        response = self._ask(self._request(method, path, **given))
+        if response.status_code == 204 or response.content == b"null":
+            return None
+        answer: Answer = _read(kind, response)
+        return answer
+
+    def _send_nothing(self, method: str, path: str, **given: Any) -> None:
+        self._ask(self._request(method, path, **given))
+
+    def _bytes(self, method: str, path: str, **given: Any) -> bytes:
+        return self._ask(self._request(method, path, **given)).content
+
+    def _lines(self, method: str, path: str, **given: Any) -> Iterator[dict[str, Any]]:
+        """Rows of a stream, one at a time; a stream that breaks off raises and is not begun again."""
+        request = self._request(method, path, **given)
+        with self._http.stream(method, path, params=request.query, headers=request.headers) as response:
+            if response.is_error:
+                response.read()
+                raise problem_of(response)
+            for line in response.iter_lines():
+                if line:
+                    yield json.loads(line)
+
+    def _ask(self, request: _Request) -> httpx.Response:
+        attempt = 0
+        while True:
+            try:
+                response = self._http.request(
+                    request.method,
+                    request.path,
+                    params=request.query,
+                    content=request.content,
+                    headers=request.headers,
+                )
+            except httpx.TransportError as error:
+                if attempt + 1 >= self._retry.attempts:
+                    raise UnreachableError(f"{self._http.base_url} does not answer: {error}") from error
+                pause = self._retry.pause_after(attempt, {})
+            else:
+                if response.is_success:
+                    return response
+                if not self._should_repeat(response, attempt):
+                    raise problem_of(response)
+                pause = self._retry.pause_after(attempt, response.headers)
+            time.sleep(pause)
+            attempt += 1
+
+
+class AsyncSender(_Common):
+    """The same, for asyncio."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = 60,
+        retry: RetryPolicy | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._retry = retry or RetryPolicy()
+        self._http = httpx.AsyncClient(
+            base_url=url.rstrip("/"), headers=_headers(token), timeout=timeout_s, transport=transport
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def _send(self, kind: type[Answer], method: str, path: str, **given: Any) -> Answer:
+        answer: Answer = _read(kind, await self._ask(self._request(method, path, **given)))
+        return answer
+
+    async def _send_or_none(self, kind: type[Answer], method: str, path: str, **given: Any) -> Answer | None:
+        response = await self._ask(self._request(method, path, **given))
+        if response.status_code == 204 or response.content == b"null":
+            return None
+        answer: Answer = _read(kind, response)
+        return answer
+
+    async def _send_nothing(self, method: str, path: str, **given: Any) -> None:
+        await self._ask(self._request(method, path, **given))
+
+    async def _bytes(self, method: str, path: str, **given: Any) -> bytes:
+        return (await self._ask(self._request(method, path, **given))).content
+
+    async def _lines(self, method: str, path: str, **given: Any) -> AsyncIterator[dict[str, Any]]:
+        request = self._request(method, path, **given)
+        async with self._http.stream(method, path, params=request.query, headers=request.headers) as response:
+            if response.is_error:
+                await response.aread()
+                raise problem_of(response)
+            async for line in response.aiter_lines():
+                if line:
+                    yield json.loads(line)
+
+    async def _ask(self, request: _Request) -> httpx.Response:
+        attempt = 0
+        while True:
+            try:
+                response = await self._http.request(
+                    request.method,
+                    request.path,
+                    params=request.query,
+                    content=request.content,
+                    headers=request.headers,
+                )
+            except httpx.TransportError as error:
+                if attempt + 1 >= self._retry.attempts:
+                    raise UnreachableError(f"{self._http.base_url} does not answer: {error}") from error
+                pause = self._retry.pause_after(attempt, {})
+            else:
+                if response.is_success:
+                    return response
+                if not self._should_repeat(response, attempt):
+                    raise problem_of(response)
+                pause = self._retry.pause_after(attempt, response.headers)
+            await asyncio.sleep(pause)
+            attempt += 1
+
+
+__all__ = ["ApiError", "AsyncSender", "RetryPolicy", "Sender"]

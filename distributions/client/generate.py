@@ -1,0 +1,254 @@
+"""Writes what the client knows of the API from `docs/openapi.json`: models, and a method for each operation.
+
+    python distributions/client/generate.py
+
+`tests/client/test_schema.py` fails where what is committed differs from what this writes.
+"""
+
+import json
+import keyword
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+SCHEMA = HERE.parent.parent / "docs" / "openapi.json"
+FOLDER = HERE / "distillery_client" / "generated"
+_HEAD = "Written from docs/openapi.json by `generate.py`; not by hand."
+_RUFF = Path(sys.executable).with_name("ruff")
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+_PAGE = re.compile(r"Page_(\w+?)_$")
+#: Parameters that the client sends by itself.
+_OWN = ("Idempotency-Key",)
+
+
+def read_schema() -> dict[str, Any]:
+    """The schema as it is committed."""
+    found: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return found
+
+
+def write_models(schema: dict[str, Any]) -> str:
+    """A pydantic model, or an alias of literals, for each component that a body or an answer has."""
+    wanted = _reachable(schema)
+    parts = [
+        f'"""Models of what the API takes and gives. {_HEAD}"""\n',
+        "from __future__ import annotations\n",
+        "from datetime import datetime\nfrom typing import Any, Generic, Literal, TypeVar\n",
+        "from pydantic import BaseModel, ConfigDict\n",
+        'Item = TypeVar("Item")\n\n',
+        'class Model(BaseModel):\n    """Base of all: fields that a newer installation adds are kept."""\n\n'
+        '    model_config = ConfigDict(extra="allow")\n\n',
+        'class Page(Model, Generic[Item]):\n    """One page of a list."""\n\n    items: list[Item]\n'
+        "    next: str | None = None\n\n",
+    ]
+    names = [name for name in sorted(schema["components"]["schemas"]) if name in wanted]
+    for name in names:
+        if not _PAGE.match(name):
+            parts.append(_model(name, schema["components"]["schemas"][name]))
+    return "\n".join(parts)
+
+
+def write_operations(schema: dict[str, Any], *, is_async: bool) -> str:
+    """A class with a method for each operation, which sends it by `self._send`, `_lines` or `_bytes`."""
+    base = "AsyncSender" if is_async else "Sender"
+    name = "AsyncOperations" if is_async else "Operations"
+    kind = "coroutines" if is_async else "methods"
+    lines = "AsyncIterator" if is_async else "Iterator"
+    parts = [
+        f'"""A {"coroutine" if is_async else "method"} for each operation of the API. {_HEAD}"""\n',
+        "from __future__ import annotations\n",
+        f"from collections.abc import {lines}, Mapping\nfrom typing import Any, Literal\n",
+        f"from distillery_client.generated import models\nfrom distillery_client.sending import {base}\n\n",
+        f'class {name}({base}):\n    """All operations as {kind}, named as in the schema."""\n',
+    ]
+    for path, methods in sorted(schema["paths"].items()):
+        for method, operation in sorted(methods.items()):
+            parts.append(_method(path, method, operation, is_async=is_async))
+    return "\n".join(parts)
+
+
+def _reachable(schema: dict[str, Any]) -> set[str]:
+    """Names of components that bodies and answers lead to."""
+    every = schema["components"]["schemas"]
+    found: set[str] = set()
+    waiting = [
+        name
+        for methods in schema["paths"].values()
+        for operation in methods.values()
+        for part in (operation.get("requestBody"), _answer_of(operation))
+        for name in _references(part)
+    ]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += _references(every[name])
+    return found
+
+
+def _answer_of(operation: dict[str, Any]) -> Any:
+    return next((value for status, value in operation["responses"].items() if status < "300"), None)
+
+
+def _references(part: Any) -> list[str]:
+    return re.findall(r"#/components/schemas/(\w+)", json.dumps(part))
+
+
+def _model(name: str, given: dict[str, Any]) -> str:
+    if "enum" in given:
+        return f"{name} = Literal[{', '.join(json.dumps(each) for each in given['enum'])}]\n"
+    words = _docstring(given.get("description", name), "    ")
+    rows = [f"class {name}(Model):", f"    {words}", ""]
+    required = given.get("required", [])
+    for field, of in given.get("properties", {}).items():
+        kind = _type(of)
+        if field not in required:
+            default = of.get("default")
+            if isinstance(default, dict | list):
+                kind, default = f"{kind} | None", None
+            elif default is None and "None" not in kind.split(" | "):
+                kind = f"{kind} | None"
+            rows.append(f"    {field}: {kind} = {default!r}")
+        else:
+            rows.append(f"    {field}: {kind}")
+    if len(rows) == 3:
+        rows.pop()
+    return "\n".join(rows) + "\n"
+
+
+def _docstring(text: str, indent: str) -> str:
+    lines = [line.rstrip() for line in text.strip().replace("\\", "\\\\").splitlines()]
+    if len(lines) == 1:
+        return f'"""{lines[0]}"""'
+    rest = "\n".join(f"{indent}{line}".rstrip() for line in lines[1:])
+    return f'"""{lines[0]}\n{rest}\n{indent}"""'
+
+
+def _type(given: dict[str, Any], prefix: str = "") -> str:
+    if "$ref" in given:
+        return _named(given["$ref"].rpartition("/")[2], prefix)
+    if "allOf" in given and len(given["allOf"]) == 1:
+        return _type(given["allOf"][0], prefix)
+    if "const" in given:
+        return f"Literal[{given['const']!r}]"
+    if "enum" in given:
+        return f"Literal[{', '.join(map(repr, given['enum']))}]"
+    if "anyOf" in given:
+        return " | ".join(dict.fromkeys(_type(each, prefix) for each in given["anyOf"]))
+    kind = given.get("type")
+    if kind == "array":
+        return f"list[{_type(given.get('items', {}), prefix)}]"
+    if kind == "object":
+        more = given.get("additionalProperties", {})
+        return f"dict[str, {_type(more, prefix) if isinstance(more, dict) and more else 'Any'}]"
+    if kind == "string" and given.get("format") == "date-time":
+        return "datetime"
+    return _SCALARS.get(kind or "", "Any")
+
+
+def _named(name: str, prefix: str) -> str:
+    page = _PAGE.match(name)
+    return f"{prefix}Page[{prefix}{page[1]}]" if page else f"{prefix}{name}"
+
+
+def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool) -> str:
+    given = _Parameters(path, operation)
+    answer = _answer_of(operation) or {}
+    content: dict[str, Any]
+    media, content = next(iter((answer.get("content") or {}).items()), ("", {}))
+    define = "async def" if is_async else "def"
+    wait = "await " if is_async else ""
+    call = f'"{method.upper()}", {given.address}{given.sent}'
+    if media == "application/json":
+        kind = _type(content["schema"], "models.")
+        body = f"return {wait}self._send({kind}, {call})"
+        if " | None" in kind:
+            body = f"return {wait}self._send_or_none({kind.replace(' | None', '')}, {call})"
+    elif media == "application/jsonl":
+        define, wait = "def", ""
+        kind = f"{'AsyncIterator' if is_async else 'Iterator'}[dict[str, Any]]"
+        body = f"return self._lines({call})"
+    elif media:
+        kind, body = "bytes", f"return {wait}self._bytes({call})"
+    else:
+        kind, body = "None", f"{wait}self._send_nothing({call})"
+    words = _docstring(operation.get("description") or operation["summary"], "        ")
+    return f"    {define} {operation['operationId']}({given.signature}) -> {kind}:\n        {words}\n        {body}\n"
+
+
+class _Parameters:
+    """How an operation is called: the signature, the address, and what is sent."""
+
+    def __init__(self, path: str, operation: dict[str, Any]) -> None:
+        every = [each for each in operation.get("parameters", []) if each["name"] not in _OWN]
+        inside = {each["name"]: each for each in every if each["in"] == "path"}
+        query = [each for each in every if each["in"] == "query"]
+        match = any(each["name"] == "If-Match" for each in every)
+        names = re.findall(r"{(\w+)}", path)
+        first = [f"{_safe(name)}: {_type(inside[name]['schema'], 'models.')}" for name in names]
+        last: list[str] = []
+        sent: list[str] = []
+        self._add_body(operation, first, last, sent)
+        last += [f"{_safe(each['name'])}: {_optional(each['schema'])} = None" for each in query]
+        if query:
+            pairs = ", ".join(f'"{each["name"]}": {_safe(each["name"])}' for each in query)
+            sent.append(f"query={{{pairs}}}")
+        if match:
+            last.append("if_match: str")
+            sent.append("if_match=if_match")
+        star = ["*", *sorted(last, key=lambda each: "=" in each)] if last else []
+        self.signature = ", ".join(["self", *first, *star])
+        place = re.sub(r"{(\w+)}", lambda found: "{self._part(" + _safe(found[1]) + ")}", path)
+        self.address = f'f"{place}"' if names else f'"{path}"'
+        self.sent = "".join(f", {each}" for each in sent)
+
+    @staticmethod
+    def _add_body(operation: dict[str, Any], first: list[str], last: list[str], sent: list[str]) -> None:
+        body = operation.get("requestBody")
+        if not body:
+            return
+        (media, content), *_ = body["content"].items()
+        if media != "application/json":
+            first.append("content: bytes")
+            sent += ["content=content", f'media="{media}"']
+            return
+        kind = f"{_type(content['schema'], 'models.')} | Mapping[str, Any]"
+        if body.get("required"):
+            first.append(f"body: {kind}")
+        else:
+            last.append(f"body: {kind} | None = None")
+        sent.append("body=body")
+
+
+def _optional(given: dict[str, Any]) -> str:
+    kind = _type(given, "models.")
+    return kind if "None" in kind.split(" | ") else f"{kind} | None"
+
+
+def _safe(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def write_all() -> dict[Path, str]:
+    """The files with what belongs into them, as ruff formats it."""
+    schema = read_schema()
+    return {
+        FOLDER / "models.py": _format(write_models(schema)),
+        FOLDER / "operations.py": _format(write_operations(schema, is_async=False)),
+        FOLDER / "async_operations.py": _format(write_operations(schema, is_async=True)),
+    }
+
+
+def _format(text: str) -> str:
+    command = [str(_RUFF), "format", "--isolated", "--line-length", "110", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "__init__.py").write_text(f'"""Models and operations of the API. {_HEAD}"""\n')
+    for path, text in write_all().items():
+        path.write_text(text, encoding="utf-8")
