@@ -39,8 +39,8 @@ def token_of(installation):
     keys = json.loads(manage(installation, "marketplace", "requester", "create", "Lab", "--json"))
     manage(installation, "marketplace", "deposit", "Lab", "500.00", "--reference", "PO-1")
     url = f"http://127.0.0.1:{installation.port()}/mturk/api/"
-    add = ["crowd", "endpoint", "add", "local", "--preset", "local", "--url", url, "--key-env", "LOCAL_ACCESS_KEY",
-           "--secret-env", "LOCAL_SECRET"]  # fmt: skip
+    add = ["crowd", "endpoint", "add", "local", "--preset", "local", "--url", url]
+    add += ["--key-env", "LOCAL_ACCESS_KEY", "--secret-env", "LOCAL_SECRET"]
     done = installation.manage(*add, LOCAL_ACCESS_KEY=keys["access_key"], LOCAL_SECRET=keys["secret"])
     assert done.returncode == 0, done.stderr
     scopes = "read,collect,decide,pay,publish,admin"

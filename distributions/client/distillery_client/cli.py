@@ -129,7 +129,7 @@ def _evaluate(client: Client, given: argparse.Namespace) -> None:
 def _show_progress() -> Any:
     last = ""
 
-    def show(job: models.JobOut) -> None:
+    def show(job: models.JobDetails) -> None:
         nonlocal last
         words = f"{job.progress_note or job.state} {job.progress_done}/{job.progress_total}"
         if words != last and sys.stderr.isatty():

@@ -29,7 +29,7 @@ Item = TypeVar("Item")
 #: States in which a job is over.
 _OVER = frozenset({"done", "failed", "cancelled"})
 _FIRST_LOOK_S, _LONGEST_LOOK_S = 0.2, 5.0
-Progress = Callable[[models.JobOut], None]
+Progress = Callable[[models.JobDetails], None]
 
 
 class Client(Operations):
@@ -122,7 +122,7 @@ class Project:
 
     def wait(
         self, job: int, *, progress: Progress | None = None, timeout_s: float | None = None
-    ) -> models.JobOut:
+    ) -> models.JobDetails:
         """Wait for a job; JobFailedError where it came to no result, TimeoutError after `timeout_s`."""
         until = None if timeout_s is None else time.monotonic() + timeout_s
         pause = _FIRST_LOOK_S
