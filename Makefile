@@ -56,7 +56,7 @@ test-browser: env-dev ## the tests that drive chromium
 hosts: env-dev ## two web hosts and two job hosts on real engines: nginx, PgBouncer, Redis, S3 (Debian's packages)
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n 0 -m hosts tests/robustness/hosts $(ARGS)
 
-test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto
+test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto, SDKs for JavaScript
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m clients tests/clients_of_others
 
 check: check-types check-code check-imports check-django check-repository check-tests ## linters, types, layers of imports, migrations, settings
@@ -172,9 +172,13 @@ $(VENV)/.dev: requirements/dev.txt requirements/torch-cpu.txt requirements/torch
 	@$(BIN)/$(COMPILE_MODULES) $(VENV)/lib || true
 	@touch $@
 
-.clients/.made: requirements/clients.txt | $(BIN)/pip
+# Amazon's SDKs for JavaScript come from npm by a lock that names versions and digests, and no registry.
+SDKS := tests/clients_of_others/javascript/package
+.clients/.made: requirements/clients.txt $(SDKS).json $(SDKS)-lock.json | $(BIN)/pip
 	$(BIN)/python -m venv --clear .clients
 	.clients/bin/$(INSTALL) -r $<
+	mkdir .clients/javascript && cp $(SDKS).json $(SDKS)-lock.json .clients/javascript
+	npm ci --prefix .clients/javascript --silent --no-audit --no-fund --ignore-scripts --omit=optional
 	@.clients/bin/$(COMPILE_MODULES) .clients/lib || true
 	@touch $@
 

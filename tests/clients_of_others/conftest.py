@@ -30,7 +30,7 @@ def environment_of_others() -> Path:
 @pytest.fixture(scope="session")
 def server() -> Iterator[RunningServer]:
     """One server for all of them."""
-    with RunningServer() as running:
+    with RunningServer(environment={"MARKETPLACE_TOPIC_HOSTS": "127.0.0.1"}) as running:
         yield running
 
 

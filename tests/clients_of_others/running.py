@@ -3,7 +3,7 @@
 import contextlib
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from tests.clients import REGION, Requester
 from tests.server import ROOT
 
 SIDES = ROOT / "tests" / "clients_of_others" / "sides"
+JAVASCRIPT = ROOT / "tests" / "clients_of_others" / "javascript"
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,21 @@ class Outside:
     @contextlib.contextmanager
     def side(self, name: str, *arguments: str, **more: str) -> Iterator["Side"]:
         """A Python package of theirs in a process that stays: the script `sides/NAME.py` calls it for us."""
-        log = self.home / f"{name}.log"
         command = [str(self.folder / "bin" / "python"), str(SIDES / f"{name}.py"), *arguments]
+        with self._started(name, command, more) as side:
+            yield side
+
+    @contextlib.contextmanager
+    def node(self, script: str) -> Iterator["Side"]:
+        """A script of `javascript/` with the packages from npm beside it, in a process that stays."""
+        packages = {"NODE_PATH": str(self.folder / "javascript" / "node_modules")}
+        command = ["node", str(JAVASCRIPT / script)]
+        with self._started(script, command, packages | {"ENDPOINT": self.requester.api_url}) as side:
+            yield side
+
+    @contextlib.contextmanager
+    def _started(self, name: str, command: list[str], more: Mapping[str, str]) -> Iterator["Side"]:
+        log = self.home / f"{name}.log"
         with (
             log.open("w") as errors,
             subprocess.Popen(
@@ -66,7 +80,7 @@ class Outside:
                 text=True,
             ) as process,
         ):
-            yield Side(process, log)
+            yield (NodeSide if command[0] == "node" else Side)(process, log)
 
 
 class RaisedError(Exception):
@@ -80,13 +94,16 @@ class Side:
         self._process, self._log = process, log
 
     def __call__(self, function: str, *arguments: Any, **keywords: Any) -> Any:
+        return self._ask([function, arguments, keywords])
+
+    def _ask(self, request: Any) -> Any:
         assert self._process.stdin is not None and self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps([function, arguments, keywords]) + "\n")
+            self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
         said = self._process.stdout.readline()
         if not said:
-            raise RuntimeError(f"{function}: the process ended.\n{self._log.read_text()[-3000:]}")
+            raise RuntimeError(f"{request}: the process ended.\n{self._log.read_text()[-3000:]}")
         answer = json.loads(said)
         if "raised" in answer:
             raise RaisedError(answer["raised"])
@@ -95,3 +112,10 @@ class Side:
     def log(self) -> str:
         """What the package wrote to its standard error."""
         return self._log.read_text(encoding="utf-8")
+
+
+class NodeSide(Side):
+    """Calls operations of Amazon's SDKs for JavaScript: which version, which service, which operation."""
+
+    def __call__(self, function: str, *arguments: Any, **keywords: Any) -> Any:
+        return self._ask([function, *arguments])
