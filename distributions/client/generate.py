@@ -157,8 +157,8 @@ def _named(name: str, prefix: str) -> str:
 def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool) -> str:
     given = _Parameters(path, operation)
     answer = _answer_of(operation) or {}
-    content: dict[str, Any]
-    media, content = next(iter((answer.get("content") or {}).items()), ("", {}))
+    contents: dict[str, dict[str, Any]] = answer.get("content") or {"": {}}
+    media, content = next(iter(contents.items()))
     define = "async def" if is_async else "def"
     wait = "await " if is_async else ""
     call = f'"{method.upper()}", {given.address}{given.sent}'
