@@ -4,6 +4,7 @@ python -m tests.batches.crash JOB FUNCTION WHEN: the process sends itself SIGKIL
 the third time (or the first, where it is called once): `before` it does anything, or `after` it has done it.
 """
 
+import contextlib
 import importlib
 import os
 import signal
@@ -36,7 +37,12 @@ def main(job: str, function: str, when: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return value
 
-    with mock.patch(function, dying), mock.patch("marketplace.batches.publication.AT_ONCE", 1):
+    # One thing at a time, so that five of them are enough.
+    one = ("batches.publication.AT_ONCE", "batches.extensions.AT_ONCE", "workerfiles.services.TOGETHER")
+    with contextlib.ExitStack() as stack:
+        for constant in one:
+            stack.enter_context(mock.patch(f"marketplace.{constant}", 1))
+        stack.enter_context(mock.patch(function, dying))
         runner.run(job_id=int(job))
 
 

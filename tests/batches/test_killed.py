@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -12,9 +13,10 @@ from django.utils import timezone
 
 from core.jobs import services
 from core.jobs.models import Job, JobState
-from marketplace import ledger
-from marketplace.batches import publication
-from marketplace.models import HIT, Batch
+from marketplace import clock, ledger
+from marketplace.batches import extensions, publication
+from marketplace.models import HIT, Batch, Bonus
+from marketplace.workerfiles import services as worker_files
 from tests.batches import making
 from tests.batches.race import publish_at_once
 from tests.jobs.conftest import ROOT, database_url_of_this_test
@@ -89,4 +91,42 @@ def test_two_workers_at_one_batch_make_one_hit_of_a_row():
     made = publish_at_once(batch, threads=3)
     batch.refresh_from_db()
     assert made == batch.published_count == HIT.objects.filter(batch=batch).count() == 12
+    assert ledger.audit() == []
+
+
+@pytest.mark.parametrize(
+    ("function", "when"),
+    [
+        ("marketplace.ledger.post", "after"),
+        ("marketplace.batches.extensions._extend_together", "after"),
+        ("marketplace.batches.extensions._finish", "before"),
+    ],
+    ids=["money-moved", "committed", "at-the-end"],
+)
+def test_every_hit_is_extended_once_wherever_the_worker_dies(function, when):
+    lab = world.make_requester(dollars=100)
+    batch = making.published(lab, making.rows(5))
+    wish = extensions.Wish(places=2)
+    cost = extensions.cost_of_extension(batch, wish, clock.now())
+    extension = extensions.extend_batch(batch=batch, wish=wish, cents=cost.total, once=uuid4())
+    attempt(extensions.job_of_extension(extension), function, when)
+    assert ledger.audit() == []
+    making.run_jobs()
+    assert set(HIT.objects.values_list("max_assignments", "held_places")) == {(3, 3)}
+    extension.refresh_from_db()
+    assert (extension.state, extension.changed, extension.held_cents) == ("done", 5, cost.total)
+    assert ledger.audit() == []
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_every_bonus_of_a_file_is_paid_once_wherever_the_worker_dies(when):
+    lab, rosa = world.make_requester(dollars=100), world.make_worker("rosa")
+    work = world.do(rosa, world.post(world.make_group(lab)))
+    text = "assignment,amount,reason\n" + "".join(f"{work.assignment_id},1,Reason {n}\n" for n in range(5))
+    file = worker_files.make_file(requester=lab, sheet=making.sheet(text))
+    job = worker_files.confirm(file=file, cents=file.cents + file.fee_cents)
+    attempt(job, "marketplace.services.review.send_bonus", when)
+    assert Bonus.objects.count() == file.lines.filter(state="done").count()
+    making.run_jobs()
+    assert sorted(Bonus.objects.values_list("reason", flat=True)) == [f"Reason {n}" for n in range(5)]
     assert ledger.audit() == []
