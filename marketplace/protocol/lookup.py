@@ -46,11 +46,13 @@ def settle_for_writing(call: Call) -> None:
     Each change is a transaction of its own: approvals of several workers within one could meet those of
     another call in a ring of locks. What was due stays done where the call itself is refused.
     """
-    rows = HIT.objects.filter(requester=call.requester)
     if "HITId" in call.parameters:
-        settle(hits=list(rows.filter(hit_id=call["HITId"])), now=call.now)
+        named = HIT.objects.filter(requester=call.requester, hit_id=call["HITId"])
     elif "AssignmentId" in call.parameters:
-        settle(hits=list(rows.filter(places__assignment_id=call["AssignmentId"])), now=call.now)
+        named = HIT.objects.filter(requester=call.requester, places__assignment_id=call["AssignmentId"])
+    else:
+        return
+    settle(hits=list(named), now=call.now)
 
 
 def _settle_for_reading(call: Call, row: HIT) -> None:
