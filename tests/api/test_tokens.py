@@ -1,0 +1,132 @@
+"""Tokens: made once, shown once, ended at once; by the command and in the browser."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from core.api.models import ApiToken
+from core.api.tokens import create_token, note_use
+from tests.api.conftest import is_problem, program_of
+
+
+def run(*words: str) -> str:
+    out = StringIO()
+    call_command("api-token", *words, stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def browser_of(user: User) -> Client:
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+class TestTheCommand:
+    def test_a_token_is_printed_once_and_works(self, project):
+        found = json.loads(run("create", "olga", "--scope", "read,admin", "--days", "3", "--json"))
+        assert found["token"].startswith("dst_") and found["scopes"] == ["read", "admin"]
+        token = ApiToken.objects.get()
+        assert token.digest not in found["token"] and found["token"] not in json.dumps(token.digest)
+        assert abs(token.expires_at - timezone.now() - timedelta(days=3)) < timedelta(minutes=1)
+        answer = Client().get("/api/v1/projects", headers={"Authorization": f"Bearer {found['token']}"})
+        assert answer.json()["items"][0]["slug"] == "tea"
+
+    def test_it_lists_and_revokes(self, project):
+        run("create", "olga", "--scope", "read", "--project", "tea", "--name", "nightly")
+        (row,) = json.loads(run("list", "--json"))
+        assert (row["user"], row["project"], row["name"]) == ("olga", "tea", "nightly") and "token" not in row
+        assert "nightly" in run("list", "olga")
+        run("revoke", str(row["id"]))
+        assert json.loads(run("list", "--json")) == []
+        with pytest.raises(CommandError, match="no token"):
+            run("revoke", str(row["id"]))
+
+    @pytest.mark.parametrize(
+        ("words", "why"),
+        [
+            (("olga", "--scope", "reed"), "no scope 'reed'"),
+            (("olga", "--scope", ""), "at least one scope"),
+            (("nobody", "--scope", "read"), "no user named"),
+            (("olga", "--scope", "read", "--project", "x"), "no project 'x'"),
+            (("sam", "--scope", "read", "--project", "tea"), "no member"),
+            (("olga", "--scope", "read", "--days", "0"), "1 to 3650"),
+        ],
+    )
+    def test_what_cannot_be_is_said(self, project, words, why):
+        User.objects.create_user("sam")
+        with pytest.raises(CommandError, match=why):
+            run("create", *words)
+        assert not ApiToken.objects.exists()
+
+
+class TestTheBrowser:
+    def test_a_person_makes_a_token_that_is_shown_once(self, owner, project):
+        browser = browser_of(owner)
+        assert "There are none." in browser.get("/desk/settings/").content.decode()
+        form = {"name": "Nightly", "scopes": ["read"], "project": "tea", "days": "30"}
+        page = browser.post("/desk/settings/tokens/", form)
+        text = page.context["text"]
+        assert page.status_code == 200 and text in page.content.decode()
+        assert page["Cache-Control"] == "no-store"
+        settings = browser.get("/desk/settings/").content.decode()
+        assert text not in settings and text[:12] in settings and "Nightly" in settings
+
+    def test_a_form_with_a_mistake_comes_back(self, owner, project):
+        page = browser_of(owner).post("/desk/settings/tokens/", {"name": "", "scopes": ["everything"]})
+        assert page.status_code == 422 and not ApiToken.objects.exists()
+
+    def test_its_person_ends_it_at_once_and_nobody_elses(self, owner, project):
+        program, other = program_of(owner), User.objects.get(username="manager")
+        token = ApiToken.objects.get()
+        browser_of(other).post(f"/desk/settings/tokens/{token.pk}/end/")
+        assert program.get("/projects").status_code == 200
+        browser_of(owner).post(f"/desk/settings/tokens/{token.pk}/end/")
+        is_problem(program.get("/projects"), 401, "token_invalid")
+
+    def test_members_see_which_tokens_open_their_project_and_owners_end_those_of_it_alone(
+        self, owner, project
+    ):
+        manager = User.objects.get(username="manager")
+        bound, _ = create_token(user=manager, scopes=["read"], name="Bound", project=project)
+        free, _ = create_token(user=manager, scopes=["read"], name="Everywhere")
+        seen = browser_of(User.objects.get(username="viewer")).get("/desk/projects/tea/settings/")
+        assert "Bound" in seen.content.decode() and "Everywhere" in seen.content.decode()
+        assert f"tokens/{bound.pk}/end" not in seen.content.decode()
+        mine = browser_of(owner).get("/desk/projects/tea/settings/").content.decode()
+        assert f"tokens/{bound.pk}/end" in mine and f"tokens/{free.pk}/end" not in mine
+        browser_of(owner).post(f"/desk/projects/tea/tokens/{bound.pk}/end/")
+        assert ApiToken.objects.get(pk=bound.pk).revoked_at is not None
+        assert browser_of(owner).post(f"/desk/projects/tea/tokens/{free.pk}/end/").status_code == 404
+
+    def test_the_reference_has_every_operation(self, client, db):
+        page = client.get("/api/").content.decode()
+        assert (
+            "/api/v1/projects/{project}/stages/{stage}/open" in page
+            and "<script" not in page.split("<main")[1]
+        )
+
+
+def test_the_last_use_is_noted_once_a_minute(owner, project):
+    program = program_of(owner)
+    program.get("/projects")
+    first = ApiToken.objects.get()
+    assert first.last_used_from == "127.0.0.1" and first.last_used_at is not None
+    program.get("/projects")
+    assert ApiToken.objects.get().last_used_at == first.last_used_at
+    note_use(first, address="192.0.2.7")
+    assert ApiToken.objects.get().last_used_from == "192.0.2.7"
+
+
+def test_who_leaves_a_project_takes_their_tokens_along(owner, project):
+    manager = User.objects.get(username="manager")
+    bound = program_of(manager, project=project)
+    assert bound.get("/projects/tea").status_code == 200
+    project.memberships.filter(user=manager).delete()
+    is_problem(bound.get("/projects/tea"), 404, "not_found")
+    assert bound.get("/projects").json()["items"] == []
