@@ -183,11 +183,16 @@ def _party(name: str, called: str) -> str:
     return _node(name, _node("Nm", text=banks_letters(called)))
 
 
+def message_id(name: str, made_at: datetime) -> str:
+    """By what a SEPA file is named in a bank's answer."""
+    return f"{name}-{made_at:%Y%m%d%H%M%S}"
+
+
 def _sepa(order: Order) -> str:
     """ISO 20022 pain.001.001.09, as the SEPA rulebook uses it: one debtor, one day, charges shared by law."""
     count = _node("NbOfTxs", text=str(len(order.instructions)))
     total = _node("CtrlSum", text=dollars(sum(each.cents for each in order.instructions)))
-    stamp = f"{order.name}-{order.made_at:%Y%m%d%H%M%S}"
+    stamp = message_id(order.name, order.made_at)
     header = _node(
         "GrpHdr",
         _node("MsgId", text=stamp),

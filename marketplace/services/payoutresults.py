@@ -1,4 +1,4 @@
-"""What services send back about a payout file, read as a table: our reference, a status, a reason.
+"""What services send back about a payout file: a table with our reference, a status, a reason; or pain.002.
 
 Columns are found by the names that services give them; each status means paid, failed or on its way.
 """
@@ -11,11 +11,14 @@ from django.contrib.auth.models import User
 
 from marketplace.batches.sheets import Limits, Sheet
 from marketplace.models import PayoutLine, Requester
+from marketplace.services import statusreports
 from marketplace.services.payouts import BookingCounts, Result, book_results
 
 State = PayoutLine.State
 LIMITS = Limits(megabytes=20, columns=200, rows=100_000)
 _UNCHANGED = "Nothing was booked."
+#: As much of a file as tells XML from a table.
+_HEAD = 64
 _REFERENCE = (
     "reference", "endtoendid", "endtoendreference", "customerid", "recipientuniqueid", "uniqueid",
     "senderitemid", "paymentreference", "externalid", "customid",
@@ -48,8 +51,14 @@ _LONGEST_SHOWN = 40
 
 def book_file(*, requester: Requester, name: str, file: BinaryIO, by: User | None = None) -> BookingCounts:
     """Book a file that came back: all of it or nothing. SheetError and Refusal name file, line and remedy."""
-    sheet = Sheet(file, name[:80], limits=LIMITS)
-    return book_results(requester=requester, results=list(read_results(sheet)), name=name[:80], by=by)
+    head = file.read(_HEAD)
+    file.seek(0)
+    if statusreports.is_status_report(head):
+        said = statusreports.read_report(requester, name[:80], file.read())
+        results = [Result(each.place, each.reference, each.state, each.reason) for each in said]
+    else:
+        results = list(read_results(Sheet(file, name[:80], limits=LIMITS)))
+    return book_results(requester=requester, results=results, name=name[:80], by=by)
 
 
 def read_results(sheet: Sheet) -> Iterator[Result]:

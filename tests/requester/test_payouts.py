@@ -16,6 +16,7 @@ from marketplace import clock, ledger, testcontrols
 from marketplace.batches.sheets import SheetError
 from marketplace.errors import Refusal
 from marketplace.models import Activity, Payable, Payout, PayoutLine, PayoutPart, Worker, YearlyLimit
+from marketplace.payoutfiles import message_id
 from marketplace.services import payables, payees, payoutresults, payouts, people, yearlylimits
 from tests.requester.test_money import earn
 from tests.site import world
@@ -546,3 +547,78 @@ def test_pages_cost_the_same_with_one_person_and_with_many(two, real, as_staff, 
     report_of(real)
     addresses[0] = page_of(real, "payables/3/files/")
     assert [queries_of(as_staff, address) for address in addresses] == few
+
+
+# A bank's status report.
+
+
+def status_report(payout, *lines, group="", reason=""):
+    """A pain.002 on a payout file; lines are reference, status and a reason's code."""
+    why = f"<StsRsnInf><Rsn><Cd>{reason}</Cd></Rsn></StsRsnInf>" if reason else ""
+    stamp = message_id(f"D{payout.requester_id}P{payout.number}", payout.made_at)
+    said = "".join(
+        f"<TxInfAndSts><OrgnlEndToEndId>{reference}</OrgnlEndToEndId><TxSts>{code}</TxSts>"
+        f"<StsRsnInf><Rsn><Cd>{cause}</Cd></Rsn><AddtlInf>closed  account</AddtlInf>"
+        "</StsRsnInf></TxInfAndSts>"
+        for reference, code, cause in lines
+    )
+    status = f"<GrpSts>{group}</GrpSts>" if group else ""
+    return (
+        '<?xml version="1.0"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10">'
+        "<CstmrPmtStsRpt>"
+        f"<OrgnlGrpInfAndSts><OrgnlMsgId>{stamp}</OrgnlMsgId>{status}{why}</OrgnlGrpInfAndSts>"
+        f"<OrgnlPmtInfAndSts>{said}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>"
+    )
+
+
+@pytest.fixture
+def at_the_bank(real, rosa, ben, euro):
+    """A SEPA file for both that has left."""
+    for worker in (rosa, ben):
+        earn(real, worker, title=worker.worker_id)
+        say(worker, "sepa", name="A Person", iban="DE89370400440532013000", bic="")
+    payout, _ = payouts.make_payout(report=report_of(real), method="sepa")
+    payouts.hand_out(payout=payout)
+    return payout
+
+
+def states_of(payout):
+    return list(payout.lines.order_by("number").values_list("state", "reason"))
+
+
+def test_a_banks_report_is_booked_line_by_line_and_once(at_the_bank, real):
+    name = f"D{real.pk}P{at_the_bank.number}"
+    text = status_report(
+        at_the_bank, (f"{name}L1", "ACSC", "G000"), (f"{name}L2", "RJCT", "AC04"), group="PART"
+    )
+    booked = book(real, text, "report.xml")
+    assert (booked.paid, booked.failed) == (1, 1)
+    assert states_of(at_the_bank) == [("paid", "G000 closed account"), ("failed", "AC04 closed account")]
+    assert book(real, text, "report.xml").same == 2
+    adds_up(real)
+
+
+def test_a_status_of_the_whole_file_counts_for_lines_that_are_not_named(at_the_bank, real):
+    name = f"D{real.pk}P{at_the_bank.number}"
+    waits = status_report(at_the_bank, (f"{name}L1", "ACSP", "G000"), group="ACTC")
+    assert book(real, waits, "report.xml").same == 1
+    booked = book(real, status_report(at_the_bank, group="RJCT", reason="AM04"), "report.xml")
+    assert booked.failed == 2
+    assert {reason for _, reason in states_of(at_the_bank)} == {"AM04"}
+    adds_up(real)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda text: text.replace("CstmrPmtStsRpt", "Other"), "is no pain.002"),
+        (lambda text: text.replace("RJCT", "WHAT"), "'WHAT' in the whole, which is not known"),
+        (lambda text: text.replace("<OrgnlMsgId>D", "<OrgnlMsgId>X"), "no payout has it"),
+        (lambda text: text[:-5], "is no XML that can be read"),
+        (lambda text: text.replace("<Document", "<!DOCTYPE a [<!ENTITY b 'c'>]><Document"), "is no XML"),
+    ],
+)
+def test_reports_that_are_wrong_change_nothing(at_the_bank, real, change, why):
+    with pytest.raises(Refusal, match=why):
+        book(real, change(status_report(at_the_bank, group="RJCT")), "report.xml")
+    assert {state for state, _ in states_of(at_the_bank)} == {"sent"}
