@@ -1,10 +1,12 @@
 """What study links lead to: a stage whose work is dealt on arrival, or all of a project's in turn."""
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q
+from django.utils import timezone
 
 from core.projects.models import Project
-from crowd.models import Assignment, Endpoint, Stage, StageSource
+from crowd.models import Assignment, Endpoint, Stage, StageSource, Worker
 from crowd.services.deals import NoWork, NoWorkError, deal
+from crowd.services.groups import joined_group, put_into
 from crowd.sources import stages_at
 from people.models import Guest, Outcome, StudyLink
 from people.targets import NextTask, Target
@@ -43,6 +45,17 @@ class ProjectTarget(Target):
     def stages(self, link: StudyLink) -> list[Stage]:
         """What the link leads to; nothing that belongs to another project."""
         return _own_stages(link.project_id)
+
+    def welcome(self, link: StudyLink, guest: Guest) -> None:
+        """Put the person into the link's group, at each endpoint that it leads to; again, nothing changes."""
+        endpoints = {stage.endpoint_id: stage.endpoint for stage in self.stages(link)}
+        for endpoint in endpoints.values():
+            worker, _ = Worker.objects.get_or_create(
+                endpoint=endpoint,
+                external_id=guest.worker_id,
+                defaults={"first_seen_at": timezone.now()},
+            )
+            put_into(joined_group(endpoint, link.project, link.granted), worker)
 
     def begin(self, link: StudyLink, guest: Guest, back: str) -> NextTask | Outcome:
         """Open work first, wherever it is; then the first stage that has some."""

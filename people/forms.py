@@ -130,8 +130,12 @@ class LinkForm(forms.Form):
         label="Languages",
         help_text="Of your consent texts, such as en, de. Empty: the project's.",
     )
-    granted = forms.CharField(
-        max_length=100, required=False, label="Granted on joining", help_text="A name kept with who joined."
+    granted = forms.RegexField(
+        r"^[A-Za-z0-9_-]*$",
+        max_length=60,
+        required=False,
+        label="Granted on joining",
+        help_text="A group, by a name of letters, digits and dashes. Stages ask for it by the rule group.",
     )
     id_parameters = NamesField(
         required=False,

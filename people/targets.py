@@ -35,6 +35,9 @@ class Target(ABC):
     def choices(self, project: Project) -> list[tuple[int, str]]:
         """What a link of this project can lead to: ids and titles."""
 
+    def welcome(self, link: StudyLink, guest: Guest) -> None:  # noqa: B027  # nothing is granted by default
+        """Somebody joined: give them what the link grants. In the transaction in which they agreed."""
+
     @abstractmethod
     def begin(self, link: StudyLink, guest: Guest, back: str) -> NextTask | Outcome:
         """The open or the next task of this person, or why there is none.

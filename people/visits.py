@@ -183,6 +183,8 @@ def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
     )
     if visit.external_kind == ROSTER and visit.external_id:
         RosterRow.objects.filter(pk=int(visit.external_id), link=link).update(guest=visit.guest)
+    if link.granted:
+        target_of(link).welcome(link, visit.guest)
     return visit
 
 

@@ -12,10 +12,21 @@ from django.utils import timezone
 
 from crowd.adapters.link import ARRIVAL, TAKEN, sign_arrival
 from crowd.errors import WorkRefusedError
-from crowd.models import Assignment, Claim, Exclusion, Group, Hit, HitUnit, MarketOperation, Stage, Worker
+from crowd.models import (
+    Assignment,
+    Claim,
+    Endpoint,
+    Exclusion,
+    Group,
+    Hit,
+    HitUnit,
+    MarketOperation,
+    Stage,
+    Worker,
+)
 from crowd.services import persons
 from crowd.services.arrivals import arrive, most_reached
-from crowd.services.groups import PASSED
+from crowd.services.groups import PASSED, joined_name
 from crowd.services.stage_exclusions import refuse_apart
 from crowd.sources import hits_of
 
@@ -140,6 +151,10 @@ def _refuse_stage(stage: Stage, worker: Worker, people: Sequence[int]) -> None:
 def _is_in_groups(stage: Stage, worker: Worker) -> bool:
     """Whether the person has what the stage's rules ask for; only rules about our own groups can be kept."""
     for rule in stage.eligibility:
+        if rule["kind"] == "group" and stage.endpoint.protocol == Endpoint.Protocol.LINK:
+            if _has_joined(stage, worker, str(rule["values"][0])) != (rule["op"] == "Exists"):
+                return False
+            continue
         if rule["kind"] != PASSED:
             continue
         tests = Stage.objects.filter(project=stage.project_id, slug=rule["values"][0])
@@ -154,6 +169,16 @@ def _is_in_groups(stage: Stage, worker: Worker) -> bool:
         if not granted.exclude(state=MarketOperation.State.REFUSED).exists():
             return False
     return True
+
+
+def _has_joined(stage: Stage, worker: Worker, name: str) -> bool:
+    """Whether the person joined by a link of the project that grants this name."""
+    groups = Group.objects.filter(endpoint=stage.endpoint_id, name=joined_name(stage.project, name))
+    targets = [f"group:{pk}" for pk in groups.values_list("pk", flat=True)]
+    granted = MarketOperation.objects.filter(
+        kind=MarketOperation.Kind.GRANT, target__in=targets, purpose=f"grant {worker.external_id}"
+    )
+    return granted.exclude(state=MarketOperation.State.REFUSED).exists()
 
 
 def _on_offer(stage: Stage) -> Q:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from core.projects.models import Project
 from crowd.adapters.base import Rule
 from crowd.errors import CrowdError
 from crowd.models import Endpoint, Group, Hit, MarketOperation, Stage, Worker
@@ -125,6 +126,26 @@ def passed_group(stage: Stage) -> Group:
         description="Workers who passed a test of this project and may do the work that asks for it.",
         stage=stage,
     )
+
+
+# Links that grant something: who joins by one is put into a group, by a name that stages can ask for.
+#
+# A stage on study links asks for it by {kind = "group", op = "Exists", values = ["the name"]}, or keeps its
+# members out by DoesNotExist; our own door keeps such rules.
+
+
+def joined_group(endpoint: Endpoint, project: Project, name: str) -> Group:
+    """The group of those who joined by links of a project that grant this name."""
+    return ensure_group(
+        endpoint=endpoint,
+        name=joined_name(project, name),
+        description="People who joined by a study link that grants this.",
+    )
+
+
+def joined_name(project: Project, name: str) -> str:
+    """What the group of a granted name is called."""
+    return f"{project.slug}: joined as {name} (#{project.pk})"[:200]
 
 
 def let_pass(stage: Stage, workers: Iterable[Worker]) -> int:

@@ -164,16 +164,20 @@ def refuse_unknown_names(stage: Stage) -> None:
                 )
 
 
+#: Comparisons by which a group of those who joined by a link can be asked for.
+_MEMBERSHIP = ("Exists", "DoesNotExist")
+
+
 def _refuse_rules_that_cannot_be_kept(stage: Stage) -> None:
     """CrowdError for rules about what a study link does not know of its people."""
     if stage.endpoint.protocol != Endpoint.Protocol.LINK:
         return
     for rule in stage.eligibility:
-        if rule["kind"] != PASSED:
+        if rule["kind"] != PASSED and not (rule["kind"] == "group" and rule["op"] in _MEMBERSHIP):
             raise CrowdError(
                 f"People who come by a study link cannot be chosen by {rule['kind'].replace('_', ' ')}: "
                 "nothing is known of them before they come. Take this rule out of the stage; only "
-                f"“{PASSED}” works."
+                f"“{PASSED}” works, and “group” with Exists or DoesNotExist and a name that a link grants."
             )
 
 

@@ -11,11 +11,15 @@ from django.test import Client
 from django.utils import timezone
 
 from core.notices.models import Notice
-from crowd.models import Assignment, Claim
+from crowd.models import Assignment, Claim, MarketOperation
+from crowd.services import stages
+from crowd.services.deals import NoWorkError, deal
+from crowd.services.tick import tick
 from people import consents, views
 from people.models import ConsentText, Guest, Outcome, StudyLink, Visit
 from people.tokens import new_token, sign_query, sign_visit, token_of
 from people.visits import link_by_token, return_address
+from tests.crowd.world import make_stage
 
 pytestmark = pytest.mark.django_db
 RETURNS = {
@@ -290,3 +294,30 @@ def test_the_token_is_found_again_and_is_not_stored_in_the_open(new_link):
     token = token_of(link)
     assert link_by_token(token) == link
     assert token not in f"{link.token_sealed}{link.token_digest}"
+
+
+def test_joining_grants_a_group_that_other_stages_ask_for(stage, new_link, path_of, client):
+    """A stage for members alone and one that keeps them out; who joined twice is granted once."""
+    members = make_stage(
+        stage.endpoint,
+        stage.project,
+        eligibility=[{"kind": "group", "op": "Exists", "values": ["course-a"], "hide": "accept"}],
+    )
+    outsiders = make_stage(
+        stage.endpoint,
+        stage.project,
+        eligibility=[{"kind": "group", "op": "DoesNotExist", "values": ["course-a"], "hide": "accept"}],
+    )
+    for made in (members, outsiders):
+        stages.open_stage(stage=made)
+    tick()
+    path = path_of(new_link(granted="course-a", id_parameters=["id"]))
+    agree(Client(), path, come(Client(), path, "?id=a&session=1"))
+    assert come(Client(), path, "?id=a&session=2").status_code == 303
+    guest, other = Guest.objects.get(), "GNOBODY"
+    assert MarketOperation.objects.filter(kind="grant").count() == 1
+    assert deal(members, worker_id=guest.worker_id, submit_to="/").assignment_pk
+    for refused, worker in ((members, other), (outsiders, guest.worker_id)):
+        with pytest.raises(NoWorkError):
+            deal(refused, worker_id=worker, submit_to="/")
+    assert deal(outsiders, worker_id=other, submit_to="/").assignment_pk
