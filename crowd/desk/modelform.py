@@ -378,6 +378,8 @@ def _is_list_of_texts(base: Any) -> bool:
 
 def _as_typed(value: Any, metadata: list[Any]) -> Any:
     """A default as somebody would type it."""
+    if value is None:
+        return None
     if any(isinstance(each, Amount) for each in metadata):
         return dollars(value)
     if any(isinstance(each, Period) for each in metadata):

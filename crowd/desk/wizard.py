@@ -89,7 +89,7 @@ class WizardForm(Form):
         if stages:
             self.fields["endpoint"] = _endpoint_field(endpoint)
         for number, stage in enumerate(stages):
-            made = modelform.fields_of(StageFields)
+            made = modelform.fields_of(StageFields, leave_out=frozenset({"sources"}))
             self.fields[f"{number}.keep"] = forms.BooleanField(
                 required=False, initial=True, label=f"Begin with {stage['title']}"
             )
