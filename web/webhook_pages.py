@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
@@ -84,15 +84,6 @@ class WebhookForm(forms.Form):
             self.fields["address"].help_text = "Empty: it stays."
 
 
-class Respond(Protocol):
-    """A page with a table, or the table's file, in the frame of a site."""
-
-    def __call__(
-        self, request: HttpRequest, access: Any, grid: Grid, rows: Any, template: str, **context: Any
-    ) -> HttpResponseBase:
-        """Answer the request."""
-
-
 @dataclass(frozen=True)
 class WebhookPages:
     """The pages of one site: its namespace of addresses, and how it draws pages."""
@@ -100,7 +91,7 @@ class WebhookPages:
     kind: str
     namespace: str
     show: Callable[..., HttpResponse]
-    respond: Respond
+    respond: Callable[..., HttpResponseBase]
     #: What a page is given about its place in the frame.
     frame: Mapping[str, Any]
 

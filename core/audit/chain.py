@@ -211,9 +211,9 @@ def delete_pruned(chain: AuditChain) -> int:
                 break
             rows = source.model._base_manager.filter(pk__in=[row for _, row in some])
             # Django's own delete is refused for these models; the trigger knows the checkpoint.
-            gone += rows._raw_delete(rows.db)  # type: ignore[attr-defined]  # not in the stubs
+            gone += rows._raw_delete(rows.db)
             mine = AuditLink.objects.filter(pk__in=[pk for pk, _ in some])
-            mine._raw_delete(mine.db)  # type: ignore[attr-defined]  # not in the stubs
+            mine._raw_delete(mine.db)
     return gone
 
 

@@ -38,7 +38,7 @@ def verify_chains(context: JobContext) -> None:
         before = timezone.now() - timedelta(days=settings.AUDIT_KEPT_DAYS)
         chain.prune(before, why=f"AUDIT_KEPT_DAYS is {settings.AUDIT_KEPT_DAYS}")
     chain.seal_all(everything=True)
-    faults = []
+    faults: list[str] = []
     for report in chain.verify_all():
         name = f"{report.kind} {report.owner_id}"
         context.progress(len(faults), 0, f"Verifying {name}")

@@ -33,7 +33,9 @@ def _tables() -> Iterator[_Table]:
             f"SELECT 1 FROM {_LINKS} l JOIN {_CHECKPOINTS} c ON c.chain_id = l.chain_id AND "  # noqa: S608
             f"c.number >= l.number WHERE l.kind = '{source.kind}' AND l.\"row\" = OLD.id"
         )
-        released = tuple(source.model._meta.get_field(name).column for name in source.released)
+        released = tuple(
+            field.column for field in source.model._meta.concrete_fields if field.name in source.released
+        )
         yield _Table(source.model._meta.db_table, _columns(source.model), released, covers)
 
 

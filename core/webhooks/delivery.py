@@ -80,7 +80,7 @@ def deliver(pk: int) -> int:
     return sent
 
 
-def _mine(pk: int, owner: object) -> QuerySet[Webhook]:
+def _mine(pk: int, owner: uuid.UUID | None) -> QuerySet[Webhook]:
     """The row, under the condition that this process has its lease and that it is still to be sent to."""
     return Webhook.objects.filter(
         pk=pk, lease_owner=owner, state=Webhook.State.ACTIVE, removed_at=None
