@@ -4,8 +4,11 @@
 
 Everybody opens the link, agrees, opens a task, submits it, and does so until the link has no more for them;
 each comes from a network address of their own, over HTTP to gunicorn, at random moments of an even rate.
-Between their pages people wait, in proportion to the shortened hour. A round of the timer runs beside them, as an
-installation's does. Afterwards the books are looked at: errors, people twice on a place, places over.
+Between their pages people wait, in proportion to the shortened hour. A round of the timer runs beside them,
+as an installation's does. Afterwards the books are looked at: errors, people twice on a place, places over.
+
+`--people 67 --minutes 4 --think 20` is four minutes of the hour at its own rate. On a machine in use,
+the processor time of the server for each request says more than any wall clock.
 """
 
 import argparse
@@ -141,12 +144,13 @@ def measure(name: str, arguments: argparse.Namespace, console: Console) -> Run:
         timer.start()
         chance = random.Random(1)
         moments = sorted(chance.uniform(0, length) for _ in range(arguments.people))
-        began = time.monotonic()
+        began, used = time.monotonic(), processor_seconds(server)
+        think = arguments.think if arguments.think is not None else _THINK_S * length / 3600
 
         def come(number: int, moment: float) -> None:
             time.sleep(max(0.0, began + moment - time.monotonic()))
             try:
-                Person(number, server.url, tally, _THINK_S * length / 3600).go(made["path"])
+                Person(number, server.url, tally, think).go(made["path"])
             except Exception as error:  # counted, whatever it was
                 with tally.lock:
                     tally.errors.append(f"{type(error).__name__}: {error}"[:300])
@@ -156,14 +160,33 @@ def measure(name: str, arguments: argparse.Namespace, console: Console) -> Run:
 
         with ThreadPoolExecutor(min(400, arguments.people)) as pool:
             list(pool.map(come, range(1, arguments.people + 1), moments))
-        took = time.monotonic() - began
+        took, used = time.monotonic() - began, processor_seconds(server) - used
         over.set()
         timer.join()
         found = side(server, "look")
         run.figures.extend(figures(tally, found, arguments, took))
+        requests = sum(map(len, tally.times.values()))
+        per = used / requests * 1000 if requests else 0.0
+        run.figures.append(
+            Figure("processor time of the server for a request", f"{per:.1f} ms", note=f"{used:.1f} s in all")
+        )
     for figure in run.figures:
         console.print(f"  {figure.what}: {figure.value} {figure.note}", soft_wrap=True)
     return run
+
+
+def processor_seconds(server: RunningServer) -> float:
+    """What the server's processes have used, its workers among them."""
+    assert server._process is not None
+    ticks, master = 0, str(server._process.pid)
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parts = each.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended meanwhile
+        if each.parent.name == master or parts[1] == master:
+            ticks += int(parts[11]) + int(parts[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def side(server: RunningServer, *arguments: object) -> Any:  # JSON
@@ -237,6 +260,7 @@ def main() -> int:
     parser.add_argument("--database", choices=["sqlite", "postgres", "both"])
     parser.add_argument("--people", type=int, default=1_000)
     parser.add_argument("--minutes", type=float, default=5.0, help="into which the hour is shortened")
+    parser.add_argument("--think", type=float, help="seconds between pages; default: in proportion")
     parser.add_argument("--tasks", type=int, default=3, help="tasks for each person")
     parser.add_argument("--markdown", type=Path, help="write the table to this file as well")
     arguments = parser.parse_args()
@@ -250,8 +274,8 @@ def main() -> int:
     lines = [
         machine(),
         versions(),
-        f"Server: gunicorn, {PROCESSES} processes with {THREADS} threads each; real HTTP over loopback; the "
-        "people are threads of one process on the same machine, and a round of the timer runs every five seconds.",
+        f"Server: gunicorn, {PROCESSES} processes with {THREADS} threads each; real HTTP over loopback. "
+        "People are threads of one process on the same machine; the timer has a round every five seconds.",
     ]
     show(runs, lines, peers=())
     if arguments.markdown:

@@ -150,6 +150,7 @@ class PanelTermsForm(Form):
         min_value=0,
         max_value=100_000,
         label="At most so many screen-outs",
+        widget=forms.NumberInput(attrs={"size": 8}),
         help_text="Their money is set aside with the study. The panel pauses the study after the last one.",
     )
     pays_in_part = forms.BooleanField(
