@@ -33,7 +33,7 @@ _CHANGES = {
 }
 
 
-class AccountAdapter(DefaultAccountAdapter):
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # theirs have no types
     """Signs people in by our backend, and says nothing that our pages do not say."""
 
     def get_login_stages(self) -> list[str]:
@@ -86,7 +86,7 @@ class AccountAdapter(DefaultAccountAdapter):
             warn_person(user, what)
 
 
-class FactorAdapter(DefaultMFAAdapter):
+class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Secrets of factors are sealed, as all secrets are that must be read again."""
 
     error_messages = {
@@ -119,7 +119,7 @@ class FactorAdapter(DefaultMFAAdapter):
         return f"Passkey {number}"
 
 
-class ProviderAdapter(DefaultSocialAccountAdapter):
+class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """Providers come from the settings alone."""
 
     def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[Any]:

@@ -36,7 +36,7 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 
 
 @require_http_methods(FORM_METHODS)
-@login_stage_required(stage="mfa_authenticate", redirect_urlname="account_login")
+@login_stage_required(stage="mfa_authenticate", redirect_urlname="account_login")  # type: ignore[untyped-decorator]
 @sensitive_post_parameters()
 def second_factor(request: HttpRequest) -> HttpResponse:
     """The step between password and session, for people with a factor."""

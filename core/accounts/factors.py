@@ -134,7 +134,7 @@ def _step_of(secret: str, code: str) -> int | None:
     digits = "".join(each for each in code if each.isalnum())
     for step in yield_hotp_counters_from_time():
         if constant_time_compare(format_hotp_value(hotp_value(secret, step)), digits):
-            return step
+            return int(step)
     return None
 
 

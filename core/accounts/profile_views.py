@@ -86,6 +86,7 @@ def set_name(request: HttpRequest) -> HttpResponse:
     form = NameForm(request.POST)
     if not form.is_valid():
         return _profile(request, status=422, name_form=form)
+    assert isinstance(request.user, User)
     User.objects.filter(pk=request.user.pk).update(**form.cleaned_data)
     messages.success(request, "Your name is saved.")
     return redirect("accounts:profile")

@@ -75,7 +75,8 @@ def account_for(provider: Any, subject: Subject, *, invited: bool) -> User:
     if row is not None:
         if not row.user.is_active:
             raise RefusedSignInError("This account is closed.")
-        return row.user
+        user: User = row.user
+        return user
     known = _account_with(subject) if subject.email and subject.email_verified else None
     if known is not None:
         if not provider.link_by_email or known.is_superuser or not known.is_active:

@@ -82,7 +82,7 @@ def note_confirmation(request: HttpRequest) -> None:
 def is_confirmed(request: HttpRequest) -> bool:
     """Whether that was within the minutes of REAUTHENTICATION_MINUTES."""
     age = int(timezone.now().timestamp()) - request.session.get(CONFIRMED, 0)
-    return 0 <= age < settings.REAUTHENTICATION_MINUTES * 60
+    return bool(0 <= age < settings.REAUTHENTICATION_MINUTES * 60)
 
 
 def is_over(request: HttpRequest) -> bool:

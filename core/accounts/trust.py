@@ -41,7 +41,7 @@ def is_required() -> bool:
 
 def has_factor(user: User) -> bool:
     """Whether the person has an authenticator app or a passkey."""
-    return Authenticator.objects.filter(user=user, type__in=_STANDING).exists()
+    return bool(Authenticator.objects.filter(user=user, type__in=_STANDING).exists())
 
 
 def address_of_prompt(user: User, then: str) -> str:

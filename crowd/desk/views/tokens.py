@@ -6,6 +6,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
+from core.accounts.confirmation import confirmed
 from core.api import tokens
 from core.api.models import ApiToken
 from crowd.desk.tokens import TokenForm
@@ -15,6 +16,7 @@ from web.pages import show
 
 
 @require_POST
+@confirmed
 @for_members
 @sensitive_variables("text")
 def create(request: HttpRequest, user: User) -> HttpResponse:
