@@ -244,12 +244,12 @@ def _completed(project: Project, rows: Collection[dict[str, Any]]) -> Iterator[d
     queries = {row["query_id"] for row in rows}
     held = HeldOutWorker.objects.filter(query__in=queries)
     aside = set(held.values_list("query", "worker__external_id"))
-    names: dict[str, str] = {}
+    pseudonyms: dict[str, str] = {}
     for row in rows:
         worker = row["worker__external_id"]
         shown = {_BESIDE.get(name, name): value for name, value in row.items()}
-        if worker not in names:
-            names[worker] = pseudonym(project, worker)
-        shown["worker"] = names[worker]
+        if worker not in pseudonyms:
+            pseudonyms[worker] = pseudonym(project, worker)
+        shown["worker"] = pseudonyms[worker]
         shown["held_out"] = (row["query_id"], worker) in aside
         yield shown | {"flags": flags.get(row["id"], [])}

@@ -138,7 +138,7 @@ def list_queries(
     rows = selectors.rows(at, filters.chosen()).order_by()
     page = page_of(rows, paging, key=("pk",), within=(at.pk, filters.model_dump_json()))
     done = selectors.progress(row.pk for row in page.items)
-    items = [QueryOut(**_columns(row), **_counts(done.get(row.pk))) for row in page.items]
+    items = [QueryOut(**_columns(row) | _counts(done.get(row.pk))) for row in page.items]
     return Page(items=items, next=page.next)
 
 
@@ -215,7 +215,7 @@ def _details(access: ProjectAccess, number: int) -> QueryDetails:
     row = find_query(access, number)
     found = history(row)
     done = selectors.progress([row.pk]).get(row.pk)
-    return QueryDetails(**_columns(row), **_counts(done), **_way(found))
+    return QueryDetails(**_columns(row) | _counts(done) | _way(found))
 
 
 def _way(found: History) -> dict[str, Any]:
@@ -252,6 +252,6 @@ def _columns(row: Query) -> dict[str, Any]:
     return {name: getattr(row, name) for name in _COLUMNS} | {"source": row.source.name}
 
 
-def _counts(done: Progress | None) -> dict[str, int]:
+def _counts(done: Progress | None) -> dict[str, Any]:
     done = done or Progress()
     return {"screening_votes": done.votes, "selections": done.selections, "answers": done.answers}

@@ -74,7 +74,7 @@ class QueryImportIn(Body):
     )
     shortest: int = Field(SHORTEST, ge=0, le=10_000)
     longest: int = Field(LONGEST, ge=1, le=100_000)
-    design: DesignIn = Field(default_factory=DesignIn)
+    design: DesignIn = DesignIn(size=0)
     strict: bool = Field(False, description="One bad line refuses the whole file.")
     start_at: Literal["screening", "curation", "distillation"] = "screening"
 

@@ -13,6 +13,7 @@ from crowd.api.access import StagePermission
 from judgments.api.judging import judging_stage
 from judgments.models import FilterRun
 from judgments.services import filter_runs
+from judgments.services.filter_decisions import recipe_named
 from web.api.access import ApiRequest, Role
 from web.api.bodies import JobRef
 from web.api.fields import MOST_ID, Body, Cents, Time
@@ -121,7 +122,7 @@ def preview_filters(request: ApiRequest, project: str, stage: str, body: RecipeI
 def apply_filters(request: ApiRequest, project: str, stage: str, body: ApplyIn) -> JobRef:
     """Put a recipe in force, by a job; the run before gives way. No judgment is changed or deleted."""
     at, once = judging_stage(request), uuid4().hex
-    filter_runs.recipe_named(body.recipe, body.parameters)
+    recipe_named(body.recipe, body.parameters)
     if body.seen is not None:
         filter_runs.check_seen(at, body.seen, once)
     job = filter_runs.ask_apply(
