@@ -6,14 +6,14 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
 
 _TEXTS = ("text/", "image/svg+xml", "application/json")
 #: Longer files are sent as they are; shorter ones fit into one packet anyway.
 _LONGEST, _SHORTEST = 512 * 1024, 1024
 
 
-class StaticFilesMiddleware(WhiteNoiseMiddleware):
+class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # it has no types
     """WhiteNoise, with `Content-Encoding: gzip` for browsers that take it."""
 
     @staticmethod

@@ -27,7 +27,7 @@
       this.disc(x, y, radius, value);
       for (let at = 2; at < points.length; at += 2) {
         const [nextX, nextY] = [points[at], points[at + 1]];
-        const steps = Math.max(1, Math.ceil(Math.hypot(nextX - x, nextY - y) / Math.max(1, radius / 2)));
+        const steps = Math.max(1, Math.ceil(Math.hypot(nextX - x, nextY - y) / Math.max(0.5, radius / 6)));
         for (let step = 1; step <= steps; step += 1) this.disc(x + ((nextX - x) * step) / steps, y + ((nextY - y) * step) / steps, radius, value);
         [x, y] = [nextX, nextY];
       }
