@@ -115,3 +115,36 @@ def test_previews_can_be_walked_through_with_the_keyboard_on_a_small_screen(desk
     expect(desk.task.get_by_role("heading")).to_have_text("third")
     desk.page.get_by_role("link", name="Previous").press("Enter")
     expect(desk.task.get_by_role("heading")).to_have_text("second")
+
+
+def test_a_preview_stands_beside_the_editor_and_says_what_is_wrong(desk):
+    page = desk.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    desk.go("templates/new/")
+    editor = page.get_by_label("Task page")
+    editor.fill("<p>Look at ${thing}</p>\n<input name=a>")
+    expect(desk.task.get_by_text("Look at [thing]")).to_be_visible(timeout=15_000)
+    page.get_by_text("Sample rows").click()
+    page.get_by_label("Rows to look at it with").fill("thing\n<b>this</b>\nthat\n")
+    expect(desk.task.locator("b")).to_have_text("this", timeout=15_000)
+    page.get_by_role("button", name="Next row").click()
+    expect(desk.task.get_by_text("Look at that")).to_be_visible(timeout=15_000)
+    editor.fill("<p>${thing}</p>\n<crowd-unheard-of></crowd-unheard-of>")
+    expect(page.get_by_text("Line 2: ").first).to_be_visible(timeout=15_000)
+    look(page)
+
+
+def test_pages_of_a_batch_that_runs_are_for_everybody(desk):
+    page = desk.page
+    desk.make_template("<p>${thing}</p><input name=a>")
+    desk.make_batch("thing\none\ntwo\n")
+    page.get_by_label("Type the total to publish").fill("0.20")
+    page.get_by_role("button", name="Publish").click()
+    page.wait_for_url("**/batches/*/")
+    desk.run_jobs()
+    batch = page.url.rstrip("/").rpartition("/")[2]
+    for path in ("", "rows/", "extend/", "schedule/"):
+        desk.go(f"batches/{batch}/{path}")
+        look(page)
+    desk.go("bonuses/")
+    look(page)

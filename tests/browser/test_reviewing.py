@@ -68,7 +68,7 @@ def test_keys_approve_reject_pay_and_go_on_from_sheet_to_sheet(reviewing):
     expect(answers.nth(0)).to_be_focused()
     press(page, "r")
     page.keyboard.type("Nothing was answered.")
-    press(page, "Tab", "Enter")
+    press(page, "Control+Enter")
     page.wait_for_url(f"**/review/hits/{hits[1]}/")
     expect(page.get_by_text("Rejected: ")).to_be_visible()
     press(page, "?")
@@ -76,7 +76,8 @@ def test_keys_approve_reject_pay_and_go_on_from_sheet_to_sheet(reviewing):
     expect(keys).to_be_visible()
     press(page, "Escape")
     expect(keys).to_be_hidden()
-    press(page, "j", "a")
+    expect(answers.nth(0)).to_have_class(re.compile("is-current"))
+    press(page, "a")
     expect(page.get_by_role("heading", name="Nothing to review")).to_be_visible()
     work = account.client.list_assignments_for_hit(HITId=hits[0])["Assignments"]
     assert sorted(each["AssignmentStatus"] for each in work) == ["Approved", "Rejected"]
