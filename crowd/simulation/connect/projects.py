@@ -19,7 +19,7 @@ _MOVES = {
 }
 #: What may still change once a project was live.
 _AFTERWARDS = {"name", "projectUrl", "participants", "summary", "instructions"}
-_FIELDS = {
+_FIELDS: dict[str, Any] = {
     "name": str,
     "projectUrl": str,
     "payment": (int, float),
@@ -90,9 +90,7 @@ def _check(body: Mapping[str, Any]) -> None:
     for name, value in body.items():
         if name not in _FIELDS:
             raise RefusalError(f"{name} is no field of a project.")
-        if not isinstance(value, _FIELDS[name]) or (
-            isinstance(value, bool) and name != "hasSensitiveContent"
-        ):  # type: ignore[arg-type]
+        if not isinstance(value, _FIELDS[name]) or (isinstance(value, bool) and _FIELDS[name] is not bool):
             raise RefusalError(f"{name} has another type.")
 
 
