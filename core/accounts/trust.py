@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
+from core.accounts.keptforms import PARAMETER
 from core.accounts.models import FactorPrompt
 from core.extensions import parts_of
 
@@ -46,7 +47,10 @@ def has_factor(user: User) -> bool:
 
 def address_of_prompt(user: User, then: str) -> str:
     """Where log-in leads a person who should set up a factor, and goes on from there; empty: nowhere."""
-    if settings.SECOND_FACTOR == "off" or not is_trusted(user) or has_factor(user):
+    # Whoever comes back to what they typed is not held up.
+    if settings.SECOND_FACTOR == "off" or f"{PARAMETER}=" in then:
+        return ""
+    if not is_trusted(user) or has_factor(user):
         return ""
     lately = timezone.now() - ASKED_AGAIN_AFTER
     if not is_required() and FactorPrompt.objects.filter(user=user, put_off_at__gt=lately).exists():
