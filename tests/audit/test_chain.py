@@ -25,6 +25,7 @@ from core.projects.services import create_project, record, set_role
 from distillery.checks import audit_log
 from marketplace.models import Activity
 from marketplace.services import activity
+from marketplace.testcontrols import wipe_work
 from tests.marketplace.conftest import make_requester
 
 pytestmark = pytest.mark.django_db
@@ -277,3 +278,14 @@ def test_changes_of_webhooks_are_in_the_log(project, settings):
     assert [event.action for event in noted] == ["webhook.made", "webhook.changed", "webhook.removed"]
     assert noted[1].details["what"] == "secret_rotated" and noted[0].actor == olga
     assert Activity.objects.filter(requester=lab, action__startswith="webhook.", actor="olga").count() == 3
+
+
+def test_emptying_a_marketplace_under_test_leaves_a_checkpoint():
+    lab = make_requester()
+    activity.note(lab.pk, "worker.blocked", "A1")
+    wipe_work()
+    assert not Activity.objects.exists()
+    assert AuditCheckpoint.objects.get(chain__owner_id=lab.pk).why == "emptied by test controls"
+    activity.note(lab.pk, "worker.unblocked", "A1")
+    chain.seal_all()
+    assert not any(report.faults for report in chain.verify_all())
