@@ -33,9 +33,8 @@ def _tables() -> Iterator[_Table]:
             f"SELECT 1 FROM {_LINKS} l JOIN {_CHECKPOINTS} c ON c.chain_id = l.chain_id AND "  # noqa: S608
             f"c.number >= l.number WHERE l.kind = '{source.kind}' AND l.\"row\" = OLD.id"
         )
-        released = tuple(
-            field.column for field in source.model._meta.concrete_fields if field.name in source.released
-        )
+        fields = source.model._meta.concrete_fields
+        released = tuple(str(field.column) for field in fields if field.name in source.released)
         yield _Table(source.model._meta.db_table, _columns(source.model), released, covers)
 
 
