@@ -68,12 +68,13 @@ def api() -> NinjaAPI:
         urls_namespace="api-v1",
         parser=BodyParser(),
     )
-    for part in parts_of(ApiPart):
+    for part in reversed(parts_of(ApiPart)):  # campaigns first, releases of them last
         module = import_module(part.module)
         for resource in module.RESOURCES:
             found.add_router("", resource.router)
         problems.KINDS.update(getattr(module, "PROBLEMS", {}))
-    for error in (Exception, Http404, *problems.of_ninja()):
+    handled: tuple[type[Exception], ...] = (Exception, Http404, *problems.of_ninja())
+    for error in handled:
         found.add_exception_handler(error, problems.handle)
     return found
 

@@ -107,9 +107,9 @@ def of_ninja() -> tuple[type[Exception], ...]:
     return (HttpError, InvalidError)
 
 
-def handle(request: HttpRequest, error: Exception) -> HttpResponse:
+def handle(request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:
     """The answer to whatever went wrong."""
-    return respond(problem_of(error))
+    return respond(problem_of(error() if isinstance(error, type) else error))
 
 
 def problem_of(error: Exception) -> ProblemError:

@@ -68,11 +68,12 @@ def list_resources() -> list[ResourceView]:
 
 
 def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping[str, Any]) -> OperationView:
-    status, success = next((each for each in facts["responses"].items() if each[0] < "300"), ("204", {}))
-    content = success.get("content", {})
+    responses: dict[str, dict[str, Any]] = facts["responses"]
+    status = next(each for each in responses if each < "300")
+    content = responses[status].get("content", {})
     media = next(iter(content), "")
-    body = facts.get("requestBody", {}).get("content", {})
-    asked = next(iter(body.values()), {}).get("schema", {})
+    body: dict[str, dict[str, Any]] = facts.get("requestBody", {}).get("content", {})
+    asked = next((each.get("schema", {}) for each in body.values()), {})
     return OperationView(
         name=facts["operationId"],
         method=method.upper(),

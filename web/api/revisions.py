@@ -1,7 +1,7 @@
 """ETag and If-Match: a change is made to what its sender read, or not at all."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Self
 
 from django.db.models import Model
 from django.http import HttpRequest
@@ -18,7 +18,7 @@ class Revised(BaseModel):
 
     _headers: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
-    def marked(self, row: Model, columns: Iterable[str]) -> "Any":
+    def marked(self, row: Model, columns: Iterable[str]) -> Self:
         """Itself, with the ETag of these columns of the row."""
         self._headers = {"ETag": f'"{mark_of(row, columns)}"'}
         return self
