@@ -133,7 +133,7 @@ def test_the_pages_preview_pay_and_report(lab, at, as_owner, work, owner):
     wrong = send("worker,amount,reason\nANOBODY,1,x\n")
     assert (wrong.status_code, "no worker &#x27;ANOBODY&#x27;" in wrong.content.decode()) == (422, True)
     answer = send(table(work))
-    page = as_owner.get(answer.url).content.decode()
+    page = " ".join(as_owner.get(answer.url).content.decode().split())
     assert "Pay 4" in page and "For the month" in page
     file = WorkerFile.objects.get()
     confirm = at(f"files/{file.number}/confirm/")
@@ -159,7 +159,7 @@ def test_grants_are_previewed_and_given_all_or_none(lab, at, as_owner, rosa, ben
     upload = at(f"qualifications/{kind.qualification_type_id}/upload/")
     text = b"worker,value,status\nAROSA,1,\nABEN,7,\nACARL,,\n"
     answer = as_owner.post(upload, {"preview": "1", "file": SimpleUploadedFile("g.csv", text)})
-    page = as_owner.get(answer.url).content.decode()
+    page = " ".join(as_owner.get(answer.url).content.decode().split())
     assert "2 lines change something" in page and "Changed; the value was 1." in page
     assert QualificationGrant.objects.filter(value=7).count() == 0
     as_owner.post(at("files/1/confirm/"))
