@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from django.conf import settings
 from django.core import signing
-from django.core.files.uploadedfile import UploadedFile as PostedFile
+from django.core.files import File
 from django.db import transaction
 from django.db.models import Q
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -87,7 +87,7 @@ def problem_of(answer: FileUpload, size: int) -> str:
 # Keeping.
 
 
-def keep_file(holding: Holding, question: str, posted: PostedFile) -> UploadedFile:
+def keep_file(holding: Holding, question: str, posted: File[bytes]) -> UploadedFile:
     """Keep a posted file in the place of the one that was there before; its bytes are stored first."""
     key = secrets.token_hex(16)
     head = b""

@@ -38,7 +38,7 @@ _AT_ONCE = 500
 #: Names of the column of ids in tables that people have.
 _ID_COLUMNS = ("worker_id", "workerid", "worker id", "worker")
 #: What the activity of a requester calls a record that takes effect.
-_ACTIONS = {Kind.BLOCK: "worker.blocked", Kind.GRANT: "qualification.granted"}
+_ACTIONS: dict[str, str] = {Kind.BLOCK: "worker.blocked", Kind.GRANT: "qualification.granted"}
 _KNOWN = ("block", "qualification", "value", "bonus", "reason")
 
 
@@ -46,7 +46,7 @@ _KNOWN = ("block", "qualification", "value", "bonus", "reason")
 
 
 @dataclass(slots=True)
-class Imported:
+class FileOutcome:
     """What a table brought in; `same` were there already."""
 
     rows: int = 0
@@ -55,14 +55,14 @@ class Imported:
 
 
 @transaction.atomic
-def bring_in(*, requester: Requester, sheet: Sheet) -> Imported:
+def bring_in(*, requester: Requester, sheet: Sheet) -> FileOutcome:
     """Read a table of ids: all of it, or none. Raises SheetError naming line and column.
 
     Columns: the id, and if wanted `block` (a reason), `qualification` (id or name of a type) with `value`,
     `bonus` (an amount) with `reason`. The same table once more changes nothing.
     """
     reader = _Reader(sheet, _columns(sheet), _qualifications(requester), requester, clock.now())
-    outcome = Imported()
+    outcome = FileOutcome()
     rows = (reader.records_of(row) for row in sheet.rows())
     former_ids: set[str] = set()
     while some := list(islice(rows, _AT_ONCE)):

@@ -13,7 +13,7 @@ from kombu.exceptions import ChannelError, OperationalError
 from core.outbound import AddressRefusedError, DeliveryError, Reply, post
 from marketplace import clock
 from marketplace.models import Subscription, TopicDelivery
-from marketplace.topics.publishing import CONFIRM_WITHIN, complete, is_allowed, trusted_hosts
+from marketplace.topics.publication import CONFIRM_WITHIN, complete, is_allowed, trusted_hosts
 
 logger = logging.getLogger(__name__)
 State = TopicDelivery.State

@@ -23,9 +23,9 @@ from marketplace.protocol import errors, limiter, refusals, sigv4
 from marketplace.protocol.errors import ProtocolError
 from marketplace.questionform.parsing import printable
 from marketplace.taskpages import site_url
-from marketplace.topics import publishing
+from marketplace.topics import publication
 from marketplace.topics.delivery import send_soon
-from marketplace.topics.publishing import TopicError, account_number, invalid, topic_named
+from marketplace.topics.publication import TopicError, account_number, invalid, topic_named
 from marketplace.topics.signing import certificate_at
 
 logger = logging.getLogger(__name__)
@@ -165,7 +165,7 @@ def _perform(action: str, call: TopicCall) -> Result:
 
 
 def _create_topic(call: TopicCall) -> Result:
-    topic = publishing.create_topic(
+    topic = publication.create_topic(
         call.owner,
         call.need("Name"),
         call.entries("Attributes"),
@@ -222,7 +222,7 @@ def _get_topic_attributes(call: TopicCall) -> Result:
 
 
 def _set_topic_attributes(call: TopicCall) -> Result:
-    publishing.set_attribute(
+    publication.set_attribute(
         call.topic(), call.need("AttributeName"), call.parameters.get("AttributeValue", "")
     )
     return {}
@@ -237,7 +237,7 @@ def _subscribe(call: TopicCall) -> Result:
         )
     if raw not in ("true", "false"):
         raise invalid("Attributes", "RawMessageDelivery is true or false")
-    made = publishing.subscribe(
+    made = publication.subscribe(
         call.topic(),
         call.need("Protocol"),
         call.need("Endpoint"),
@@ -250,14 +250,14 @@ def _subscribe(call: TopicCall) -> Result:
 def _confirm_subscription(call: TopicCall) -> Result:
     signed_end = call.parameters.get("AuthenticateOnUnsubscribe", "").lower() == "true"
     topic = topic_named(call.need("TopicArn"), call.requester)
-    found = publishing.confirm(
+    found = publication.confirm(
         topic, call.need("Token"), signed_end=signed_end and call.requester is not None
     )
     return {"SubscriptionArn": found.arn}
 
 
 def _unsubscribe(call: TopicCall) -> Result:
-    publishing.unsubscribe(call.need("SubscriptionArn"), call.requester)
+    publication.unsubscribe(call.need("SubscriptionArn"), call.requester)
     return {}
 
 
@@ -325,7 +325,7 @@ def _publish(call: TopicCall) -> Result:
     if not arn:
         raise invalid("TopicArn or TargetArn", "no value for required parameter")
     topic, message = topic_named(arn, call.owner), call.need("Message")
-    if len(message.encode()) > publishing.MAX_MESSAGE:
+    if len(message.encode()) > publication.MAX_MESSAGE:
         raise invalid("Message", "Message too long")
     subject = call.parameters.get("Subject", "")
     if len(subject) > 100 or not subject.isprintable():
@@ -341,7 +341,7 @@ def _publish(call: TopicCall) -> Result:
             strict=True,
         )
     }
-    message_id = publishing.publish(
+    message_id = publication.publish(
         topic, message, subject=subject, of_protocol=of_protocol, attributes=attributes
     )
     return {"MessageId": str(message_id)}
@@ -396,7 +396,7 @@ def _answer_xml(action: str, result: Result, request_id: str) -> bytes:
         if value not in ("", None):
             _write(filled, name, value)
     SubElement(SubElement(root, "ResponseMetadata"), "RequestId").text = request_id
-    return tostring(root, encoding="utf-8", xml_declaration=True)
+    return _document(root)
 
 
 def _write(parent: Element, name: str, value: Any) -> None:
@@ -422,4 +422,9 @@ def _error_xml(code: str, message: str, request_id: str) -> bytes:
     for name, value in (("Type", "Sender"), ("Code", code), ("Message", printable(message))):
         SubElement(error, name).text = value
     SubElement(root, "RequestId").text = request_id
-    return tostring(root, encoding="utf-8", xml_declaration=True)
+    return _document(root)
+
+
+def _document(root: Element) -> bytes:
+    text: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return text
