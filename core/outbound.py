@@ -164,7 +164,7 @@ def _read(answer: BaseHTTPResponse) -> bytes:
     """The beginning of an answer; of one that is cut off, what came of it: its status has arrived."""
     pieces, size = [], 0
     with contextlib.suppress(HTTPError, HTTPException, OSError):
-        while size < MAX_REPLY and (piece := answer.read1(MAX_REPLY - size)):  # type: ignore[attr-defined]
+        while size < MAX_REPLY and (piece := answer.read1(MAX_REPLY - size)):
             pieces.append(piece)
             size += len(piece)
     return b"".join(pieces)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.expressions import Combinable
 
 from crowd.bundles import Bundle
 from crowd.models import Endpoint, Stage, StageSource
@@ -95,7 +96,7 @@ def hits_at(endpoint: Endpoint | int) -> Q:
     return Q(source=None, stage__endpoint=endpoint) | Q(source__endpoint=endpoint)
 
 
-def has_source(endpoint: Endpoint | int) -> Q:
+def has_source(endpoint: Endpoint | int) -> Combinable:
     """Condition of stages that have this endpoint among their sources."""
     rows = StageSource.objects.filter(stage=OuterRef("pk"), endpoint=endpoint)
     return Q(endpoint=endpoint) | Exists(rows)

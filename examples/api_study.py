@@ -7,8 +7,11 @@ from pathlib import Path
 from distillery_client import Client
 
 ROOT, SLUG = Path(__file__).resolve().parent.parent, sys.argv[1] if len(sys.argv) > 1 else "api-study"
-TERMS = {"endpoint": os.environ.get("DISTILLERY_ENDPOINT", "local"), "budget_cents": 20_000}
-STAGES = {
+TERMS: dict[str, object] = {
+    "endpoint": os.environ.get("DISTILLERY_ENDPOINT", "local"),
+    "budget_cents": 20_000,
+}
+STAGES: dict[str, dict[str, object]] = {
     "curation": {"reward_cents": 50, "redundancy": 1, "config": {"candidates": 5}},
     "distillation": {"reward_cents": 40, "redundancy": 3},
     "judging": {"reward_cents": 10, "redundancy": 5, "checks_per_hit": 1, "units_per_hit": 4},
@@ -36,5 +39,5 @@ with Client(os.environ["DISTILLERY_URL"], os.environ["DISTILLERY_TOKEN"]) as cli
     release = project.build_release(formats=["jsonl"], include=["undecided"])
     report = release.evaluate(metrics=["bleu-1", "rouge-l"], replicates=200, draws=199)
     print(
-        f"Release {release.version}: {len(release.scores().to_list())} candidates, best metric {report.best}."
+        f"Release {release.version}: {len(release.scores().to_list())} candidates, best metric {report.best}"
     )

@@ -3,7 +3,7 @@
     python -m tests.oidc_provider PEOPLE.json      # prints its address, serves until it is stopped
 
 `PEOPLE.json` maps names to claims; a person who signs in there picks a name. A claim that begins with `_` is
-a fault on purpose: `_nonce`, `_aud`, `_iss` replace what the identity token says, `_key` signs it with another
+a fault on purpose: `_nonce`, `_aud`, `_iss` replace what the identity token says; `_key` signs by another
 key, `_sub` is what the page of claims says instead.
 """
 

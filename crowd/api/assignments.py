@@ -70,7 +70,7 @@ class Approval(Body):
 
 
 #: What a request without a body says.
-_NO_APPROVAL = Approval()
+_NO_APPROVAL = Approval(note="")
 
 
 class Rejection(Body):

@@ -18,7 +18,7 @@ from crowd.budget import Cost
 from crowd.counted_work import counts
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Exclusion, Hit, MarketOperation, PanelStudy, Stage, Worker
+from crowd.models import Assignment, Endpoint, Exclusion, Hit, MarketOperation, PanelStudy, Stage, Worker
 from crowd.outbox import results
 from crowd.outbox.calls import found_purpose
 from crowd.outbox.planning import plan
@@ -125,7 +125,7 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
             "worker": assignment.worker.external_id,
             "reason": reason.strip()[:900],
             "currency": assignment.endpoint.currency,
-            **_study_named(assignment),
+            **_study_named(assignment.stage_id, assignment.endpoint),
         },
         cost=Cost(cents, bonus_fee(assignment.endpoint.fee_profile, bonus_cents=cents)),
     )
@@ -133,11 +133,11 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
     return operation
 
 
-def _study_named(assignment: Assignment) -> dict[str, str]:
-    """A panel pays bonuses study by study."""
-    if not assignment.endpoint.is_panel:
+def _study_named(stage: int, endpoint: Endpoint) -> dict[str, str]:
+    """A panel pays bonuses and takes messages study by study."""
+    if not endpoint.is_panel:
         return {}
-    study = PanelStudy.objects.get(stage=assignment.stage_id, endpoint=assignment.endpoint)
+    study = PanelStudy.objects.get(stage=stage, endpoint=endpoint)
     return {"study": study.external_id}
 
 
@@ -235,10 +235,11 @@ def message_workers(
     stamp = timezone.now().isoformat(timespec="microseconds")
     operations = []
     for start, some in _batches_by_endpoint(workers):
+        endpoint = stage_at(stage, some[0].endpoint_id).endpoint
         operations.append(
             plan(
                 kind=Kind.MESSAGE,
-                endpoint=stage_at(stage, some[0].endpoint_id).endpoint,
+                endpoint=endpoint,
                 stage=stage,
                 target=f"stage:{stage.pk}",
                 purpose=f"message {stamp} {start}",
@@ -246,7 +247,7 @@ def message_workers(
                     "workers": [worker.external_id for worker in some],
                     "subject": subject.strip()[:200],
                     "text": text.strip()[:4096],
-                    **_study_named(stage),
+                    **_study_named(stage.pk, endpoint),
                 },
             )
         )

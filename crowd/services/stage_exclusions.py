@@ -39,8 +39,7 @@ def rules_apart(stage: Stage) -> list[dict[str, object]]:
 def _workers_apart(stage: Stage) -> list[Worker]:
     """Workers of the other stages who are not in the group's grants yet."""
     granted = stage.operations.filter(kind="grant", endpoint=stage.endpoint_id)
-    granted = granted.values_list("purpose", flat=True)
-    known = {purpose.removeprefix("grant ") for purpose in granted}
+    known = {purpose.removeprefix("grant ") for purpose in granted.values_list("purpose", flat=True)}
     workers = Worker.objects.filter(
         endpoint=stage.endpoint_id,
         assignments__in=Assignment.objects.filter(

@@ -518,7 +518,7 @@ class ExtendForm(forms.Form):
         amount = self.cleaned_data["amount"]
         if amount is not None and amount != total:
             self.add_error("amount", f"The total is {dollars(total)}, not {dollars(amount)}.")
-        return amount == total
+        return bool(amount == total)
 
 
 class MomentField(forms.DateTimeField):

@@ -19,6 +19,6 @@ def marks_of_workers(worker_ids: Collection[str]) -> Marks:
     for worker_id, digest, details in rows.values_list("worker__worker_id", "digest", "details_sealed"):
         if digest:
             found[worker_id].add((MarkKind.PAYEE, digest))
-        if address := (opened(details) or {}).get("email"):
-            found[worker_id].add(mark_of_email(address))
+        if email := (opened(details) or {}).get("email"):
+            found[worker_id].add(mark_of_email(email))
     return found

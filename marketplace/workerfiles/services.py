@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -243,7 +243,7 @@ def _mark_held(kind: QualificationType, lines: Sequence[WorkerFileLine]) -> None
     rows = QualificationGrant.objects.filter(
         qualification_type=kind, worker__in=[line.worker_id for line in lines]
     )
-    held = {
+    held: dict[Any, tuple[int | None, str]] = {
         worker: (value, status) for worker, value, status in rows.values_list("worker", "value", "status")
     }
     granted = QualificationGrant.Status.GRANTED
@@ -385,7 +385,7 @@ def _pay(line: WorkerFileLine) -> None:
     """Must run in a transaction. A line that another attempt has paid is passed over."""
     if not WorkerFileLine.objects.filter(pk=line.pk, state=LineState.WAITING).update(state=LineState.DONE):
         return
-    holding = Holding.objects.select_related("worker").defer("answer").get(pk=line.holding_id)
+    holding = Holding.objects.select_related("worker").defer("answer").get(pk=line.holding_id or 0)
     review.send_bonus(
         holding=holding,
         worker_id=holding.worker.worker_id,

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from collections.abc import Sequence
 
 #: Signs that turn the direction of what follows them, or are invisible: no line of ours needs them.
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
@@ -65,7 +66,9 @@ def block(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
-def table(header: tuple[str, ...], rows: list[tuple[str, ...]], numbers: frozenset[int] = frozenset()) -> str:
+def table(
+    header: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: frozenset[int] = frozenset()
+) -> str:
     """A table; cells are Markdown already, columns in `numbers` are set to the right."""
     rule = ("---:" if place in numbers else "---" for place in range(len(header)))
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, tuple(rule), *rows))

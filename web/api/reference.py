@@ -73,7 +73,7 @@ def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping
     content = responses[status].get("content", {})
     media = next(iter(content), "")
     body: dict[str, dict[str, Any]] = facts.get("requestBody", {}).get("content", {})
-    asked = next((each.get("schema", {}) for each in body.values()), {})
+    asked: dict[str, Any] = next((each.get("schema", {}) for each in body.values()), {})
     return OperationView(
         name=facts["operationId"],
         method=method.upper(),

@@ -171,13 +171,13 @@ class ConnectAdapter(PanelAdapter):
         missing = PanelSubmission.objects.filter(
             study__endpoint=self._pk, study__external_id=ref, status="ACTIVE", seen_at__lt=over
         ).exclude(external_id__in=listed)
-        for row in missing.order_by("pk"):
+        for gone in missing.order_by("pk"):
             yield PanelRow(
-                row.external_id,
-                row.participant,
+                gone.external_id,
+                gone.participant,
                 "TIMED-OUT",
                 "",
-                row.started_at,
+                gone.started_at,
                 None,
                 return_requested=False,
             )
@@ -260,7 +260,9 @@ class ConnectAdapter(PanelAdapter):
         sent = self._client.send_message(
             study, participants[0], "About your work", text, token=_token(study, participants[0], text)
         )
-        return CallSuccess({}) if isinstance(sent, CallSuccess) else sent
+        if isinstance(sent, CallSuccess | EarlierSuccess):
+            return CallSuccess({})
+        return sent
 
     def was_written(self, participants: Sequence[str], text: str, *, since: datetime) -> int | None:
         """Which messages were sent is not listed by any call that is publicly known."""

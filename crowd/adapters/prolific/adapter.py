@@ -285,7 +285,9 @@ class ProlificAdapter(PanelAdapter):
             sent = self._client.send_message(participants[0], text, study)
         else:
             sent = self._client.send_messages(participants, text, study)
-        return CallSuccess({}) if isinstance(sent, CallSuccess) else sent
+        if isinstance(sent, CallSuccess | EarlierSuccess):
+            return CallSuccess({})
+        return sent
 
     def was_written(self, participants: Sequence[str], text: str, *, since: datetime) -> int | None:
         """Count those among whose messages is one of ours with this text."""
