@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from ninja import Query
 from pydantic import BaseModel, Field, ValidationError
 
@@ -12,7 +12,7 @@ from crowd.api.access import StagePermission, stage_access
 from crowd.errors import StageStateError
 from crowd.kinds import kind_named, kind_of
 from crowd.listings import made_listing
-from crowd.models import Endpoint, Stage
+from crowd.models import Endpoint, Stage, StageSource
 from crowd.services import stages as services
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import Quote, quote
@@ -210,7 +210,9 @@ _SAME = frozenset(StageOut.model_fields) & {field.name for field in Stage._meta.
 
 def stage_rows(access: ProjectAccess) -> QuerySet[Stage]:
     """The stages of a project."""
-    return Stage.objects.filter(project=access.project).select_related("endpoint", "project")
+    sources = StageSource.objects.select_related("endpoint").order_by("position")
+    rows = Stage.objects.filter(project=access.project).select_related("endpoint", "project")
+    return rows.prefetch_related(Prefetch("sources", sources))
 
 
 @stages.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
