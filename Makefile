@@ -30,7 +30,7 @@ INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no
 COMPILE_MODULES := python -W ignore -m compileall -qq -j 0
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts package-map papers version-dumps benchmark benchmark-scale coverage shape clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts openapi package-map papers version-dumps benchmark benchmark-scale coverage shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile

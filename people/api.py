@@ -17,7 +17,7 @@ from people.visits import why_closed
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, OneOf, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
 links = Resource("Study links")
@@ -104,7 +104,7 @@ def list_link_targets(request: ApiRequest, project: str) -> LinkTargets:
 
 
 @links.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
-def list_study_links(request: ApiRequest, project: str, paging: Query[Paging]) -> Page[LinkOut]:
+def list_study_links(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[LinkOut]:
     """The study links of a project."""
     access = project_access(request)
     page = page_of(selectors.links_of(access.project), paging, key=("pk",), within=access.project.pk)

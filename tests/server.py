@@ -354,7 +354,8 @@ def _sqlite_template() -> Path:
                     if time.time() - old.stat().st_mtime > TEMPLATE_KEPT_SECONDS:
                         old.unlink()
                 shutil.move(fresh, template)
-    template.touch()
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(template)
     return template
 
 

@@ -21,7 +21,7 @@ from crowd.errors import CrowdError
 from crowd.models import Stage
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, Id, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
 from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
@@ -122,7 +122,11 @@ class HoldOutOut(BaseModel):
 
 @answers.get("/projects/{project}/stages/{stage}/answers", scopes=[Scope.READ], role=Role.VIEWER)
 def list_answers(
-    request: ApiRequest, project: str, stage: str, filters: InQuery[AnswerFilters], paging: InQuery[Paging]
+    request: ApiRequest,
+    project: str,
+    stage: str,
+    filters: InQuery[AnswerFilters],
+    paging: InQuery[PageRequest],
 ) -> Page[AnswerOut]:
     """Answers of a stage in which people write, with their flags."""
     at = _writing(request)

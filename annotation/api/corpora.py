@@ -19,7 +19,7 @@ from retrieval.services.corpora import create_corpus
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import JobRef
 from web.api.fields import Body, Slug, Time
-from web.api.paging import Page
+from web.api.pages import Page
 from web.api.problems import ProblemError
 from web.api.resources import Resource
 

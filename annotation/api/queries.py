@@ -17,7 +17,7 @@ from core.api.models import Scope
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, Id, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
 
@@ -131,7 +131,7 @@ class DecisionOutcome(BaseModel):
 
 @queries.get("/projects/{project}/queries", scopes=[Scope.READ], role=Role.VIEWER)
 def list_queries(
-    request: ApiRequest, project: str, filters: InQuery[QueryFilters], paging: InQuery[Paging]
+    request: ApiRequest, project: str, filters: InQuery[QueryFilters], paging: InQuery[PageRequest]
 ) -> Page[QueryOut]:
     """The queries of the project, in the order of their import."""
     at = project_access(request).project

@@ -22,7 +22,7 @@ from core.projects.models import Project
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import FILE, JobRef, body_pieces
 from web.api.fields import MOST_ID, Body, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
 uploads = Resource("Uploads and imports")
@@ -181,7 +181,9 @@ def preview_query_import(request: ApiRequest, project: str, body: QueryImportIn)
 
 
 @uploads.get("/projects/{project}/query-imports", scopes=[Scope.READ], role=Role.VIEWER)
-def list_query_imports(request: ApiRequest, project: str, paging: InQuery[Paging]) -> Page[QueryImportOut]:
+def list_query_imports(
+    request: ApiRequest, project: str, paging: InQuery[PageRequest]
+) -> Page[QueryImportOut]:
     """Imports of queries with their reports."""
     at = project_access(request).project
     page = page_of(QuerySource.objects.filter(project=at), paging, within=at.pk)

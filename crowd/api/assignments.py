@@ -16,7 +16,7 @@ from crowd.models import Assignment
 from crowd.services import review
 from web.api.access import ApiRequest, Role
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 from web.api.streams import lines_of, rows_by_key, stream_lines
 
@@ -110,7 +110,7 @@ class ApprovalOutcome(BaseModel):
 
 @assignments.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
 def list_assignments(
-    request: ApiRequest, project: str, stage: str, paging: Query[Paging], which: Query[AssignmentFilter]
+    request: ApiRequest, project: str, stage: str, paging: Query[PageRequest], which: Query[AssignmentFilter]
 ) -> Page[AssignmentOut]:
     """Work of a stage, without answers; `get_assignment` and the export have them."""
     row = stage_access(request).stage

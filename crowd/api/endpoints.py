@@ -16,7 +16,7 @@ from crowd.services.endpoints import create_endpoint as create
 from crowd.services.panels import subscribe_hooks
 from web.api.access import MEMBER, STAFF, ApiRequest
 from web.api.fields import Body, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
 endpoints = Resource("Endpoints")
@@ -30,7 +30,7 @@ class EndpointOut(BaseModel):
     protocol: str
     url: str
     currency: str
-    real_money: bool = Field(description="Opening a stage there needs its budget confirmed.")
+    real_money: bool = Field(description="OpeningTerms a stage there needs its budget confirmed.")
     created_at: Time
 
 
@@ -58,7 +58,7 @@ class Hooks(BaseModel):
 
 
 @endpoints.get("/endpoints", scopes=[Scope.READ], role=MEMBER)
-def list_endpoints(request: ApiRequest, paging: Query[Paging]) -> Page[EndpointOut]:
+def list_endpoints(request: ApiRequest, paging: Query[PageRequest]) -> Page[EndpointOut]:
     """All marketplaces and panels of this installation."""
     page = page_of(Endpoint.objects.all(), paging)
     return Page(items=[_describe(row) for row in page.items], next=page.next)

@@ -13,7 +13,7 @@ from core.projects.models import Event, Project
 from core.projects.services import event_actions
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 from web.api.streams import lines_of, rows_by_key, stream_lines
 
@@ -44,7 +44,7 @@ class EventOut(BaseModel):
 
 @events.get("/projects/{project}/events", scopes=[Scope.READ], role=Role.VIEWER)
 def list_events(
-    request: ApiRequest, project: str, paging: Query[Paging], which: Query[EventFilter]
+    request: ApiRequest, project: str, paging: Query[PageRequest], which: Query[EventFilter]
 ) -> Page[EventOut]:
     """The log of a project."""
     at = project_access(request).project

@@ -19,7 +19,7 @@ from crowd.models import Hit, MarketOperation
 from crowd.services import stages as services
 from web.api.access import ApiRequest, Role
 from web.api.fields import Body, OneOf, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import KEY_HEADER, Resource
 from web.api.streams import lines_of, rows_by_key, stream_lines
 
@@ -124,7 +124,7 @@ def purpose_of(request: ApiRequest) -> str:
 
 @hits.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
 def list_hits(
-    request: ApiRequest, project: str, stage: str, paging: Query[Paging], which: Query[HitFilter]
+    request: ApiRequest, project: str, stage: str, paging: Query[PageRequest], which: Query[HitFilter]
 ) -> Page[HitOut]:
     """HITs of a stage, by number."""
     row = stage_access(request).stage

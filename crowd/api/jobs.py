@@ -16,7 +16,7 @@ from core.projects.models import Project
 from crowd.models import Stage
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, OneOf, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
 jobs = Resource("Jobs")
@@ -52,7 +52,7 @@ class JobError(ActionError):
 
 @jobs.get("/projects/{project}/jobs", scopes=[Scope.READ], role=Role.VIEWER)
 def list_jobs(
-    request: ApiRequest, project: str, paging: Query[Paging], which: Query[JobFilter]
+    request: ApiRequest, project: str, paging: Query[PageRequest], which: Query[JobFilter]
 ) -> Page[JobDetails]:
     """Jobs of a project and its stages."""
     at = project_access(request).project

@@ -12,7 +12,7 @@ from core.projects import services
 from core.projects.models import Membership
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import Body, OneOf
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
 
@@ -33,7 +33,7 @@ class MemberIn(Body):
 
 
 @members.get("/projects/{project}/members", scopes=[Scope.READ], role=Role.VIEWER)
-def list_members(request: ApiRequest, project: str, paging: Query[Paging]) -> Page[MemberOut]:
+def list_members(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[MemberOut]:
     """Everybody in the project."""
     at = project_access(request).project
     rows = Membership.objects.filter(project=at).select_related("user")

@@ -12,7 +12,7 @@ from crowd.models import LedgerEntry
 from crowd.selectors.stage_status import allotted_cents
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import OneOf, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
 money = Resource("Budget", permission=StagePermission)
@@ -60,7 +60,9 @@ def get_budget(request: ApiRequest, project: str) -> BudgetOut:
 
 
 @money.get("/projects/{project}/stages/{stage}/ledger", scopes=[Scope.READ], role=Role.VIEWER)
-def list_movements(request: ApiRequest, project: str, stage: str, paging: Query[Paging]) -> Page[MovementOut]:
+def list_movements(
+    request: ApiRequest, project: str, stage: str, paging: Query[PageRequest]
+) -> Page[MovementOut]:
     """Every cent of a stage: reserved, given back, or spent."""
     row = stage_access(request).stage
     rows = LedgerEntry.objects.filter(stage=row).select_related("hit")

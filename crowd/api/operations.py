@@ -15,7 +15,7 @@ from crowd.selectors.operations import operations_for_people, recent_operations
 from crowd.services import review
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import Body, OneOf, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
 operations = Resource("Operations", permission=StagePermission)
@@ -58,7 +58,9 @@ class Resolution(Body):
 
 
 @operations.get("/projects/{project}/operations/waiting", scopes=[Scope.READ], role=Role.VIEWER)
-def list_waiting_operations(request: ApiRequest, project: str, paging: Query[Paging]) -> Page[OperationOut]:
+def list_waiting_operations(
+    request: ApiRequest, project: str, paging: Query[PageRequest]
+) -> Page[OperationOut]:
     """Calls that nobody answered, in all stages: a person must look and say what became of them."""
     at = project_access(request).project
     rows = operations_for_people().filter(stage__project=at)
@@ -67,7 +69,7 @@ def list_waiting_operations(request: ApiRequest, project: str, paging: Query[Pag
 
 @operations.get("/projects/{project}/stages/{stage}/operations", scopes=[Scope.READ], role=Role.VIEWER)
 def list_operations(
-    request: ApiRequest, project: str, stage: str, paging: Query[Paging], which: Query[OperationFilter]
+    request: ApiRequest, project: str, stage: str, paging: Query[PageRequest], which: Query[OperationFilter]
 ) -> Page[OperationOut]:
     """Every call of a stage that changed something, or should have."""
     row = stage_access(request).stage
@@ -93,7 +95,7 @@ def resolve_operation(
     return _describe(rows.get(pk=row.pk))
 
 
-def _page(rows: Any, paging: Paging, within: object) -> Page[OperationOut]:
+def _page(rows: Any, paging: PageRequest, within: object) -> Page[OperationOut]:
     page = page_of(rows.select_related("stage", "endpoint", "hit"), paging, key=_KEY, within=within)
     return Page(items=[_describe(row) for row in page.items], next=page.next)
 

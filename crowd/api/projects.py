@@ -14,9 +14,9 @@ from core.projects.selectors import projects_of
 from crowd.models import Endpoint
 from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
 from web.api.fields import Body, Cents, Slug, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
-from web.api.revisions import Revised, seen_columns
+from web.api.revisions import RevisedModel, seen_columns
 
 projects = Resource("Projects")
 #: What If-Match protects.
@@ -24,7 +24,7 @@ _COLUMNS = ("title", "language", "licence", "wage_floor_cents", "budget_cents")
 _TAG = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 
 
-class ProjectOut(Revised):
+class ProjectOut(RevisedModel):
     """One campaign."""
 
     slug: str
@@ -99,7 +99,7 @@ def _now(project: Project, role: str) -> ProjectOut:
 
 
 @projects.get("/projects", scopes=[Scope.READ], role=ACCOUNT)
-def list_projects(request: ApiRequest, paging: Query[Paging]) -> Page[ProjectOut]:
+def list_projects(request: ApiRequest, paging: Query[PageRequest]) -> Page[ProjectOut]:
     """The projects of the token's person; of a token bound to a project, that one."""
     caller = request.caller
     rows = projects_of(caller.user)

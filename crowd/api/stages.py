@@ -23,10 +23,10 @@ from crowd.study.schema import RuleFields, TaskFields
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import Body, Cents, OneOf, Slug, Time, Why
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
-from web.api.revisions import Revised, seen_columns
+from web.api.revisions import RevisedModel, seen_columns
 
 stages = Resource("Stages", permission=StagePermission)
 Status = Stage.Status
@@ -104,7 +104,7 @@ class StageChanges(Body):
 _MAY_BE_NONE = frozenset({"max_hits_per_worker", "expected_seconds"})
 
 
-class StageOut(Revised):
+class StageOut(RevisedModel):
     """One kind of work asked of people, with its terms and money."""
 
     slug: str
@@ -168,7 +168,7 @@ class StageCheck(BaseModel):
     cautions: list[str]
 
 
-class Opening(Body):
+class OpeningTerms(Body):
     """Where money is real: the stage's budget, as a person confirmed it."""
 
     confirm_budget_cents: Cents | None = None
@@ -181,7 +181,7 @@ class Reason(Body):
 
 
 #: What a request without a body says.
-_NO_OPENING, _NO_REASON = Opening(), Reason()
+_NO_OPENING, _NO_REASON = OpeningTerms(), Reason()
 
 
 class Publication(BaseModel):
@@ -216,7 +216,7 @@ def stage_rows(access: ProjectAccess) -> QuerySet[Stage]:
 
 
 @stages.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
-def list_stages(request: ApiRequest, project: str, paging: Query[Paging]) -> Page[StageOut]:
+def list_stages(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[StageOut]:
     """The stages of a project, in the order in which they were made."""
     access = project_access(request)
     page = page_of(stage_rows(access), paging, within=access.project.pk)
@@ -286,7 +286,7 @@ def quote_stage(request: ApiRequest, project: str, stage: str) -> QuoteOut:
 
 
 @stages.post(f"{_ONE}/open", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True, atomic=False)
-def open_stage(request: ApiRequest, project: str, stage: str, body: Opening = _NO_OPENING) -> QuoteOut:
+def open_stage(request: ApiRequest, project: str, stage: str, body: OpeningTerms = _NO_OPENING) -> QuoteOut:
     """Open a draft or paused stage: its HITs are published, and their money is reserved."""
     access = stage_access(request)
     offer = services.open_stage(stage=access.stage, actor=access.user, typed_cents=body.confirm_budget_cents)

@@ -2,7 +2,7 @@
 
     python distributions/client/generate.py
 
-`tests/client/test_schema.py` fails where what is committed differs from what this writes.
+`tests/client/test_client.py` fails where what is committed differs from what this writes.
 """
 
 import json

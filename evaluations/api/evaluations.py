@@ -16,7 +16,7 @@ from releases.api.releases import find_release
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
 evaluations = Resource("Evaluations")
@@ -73,7 +73,7 @@ class EvaluationFilters(BaseModel):
 
 @evaluations.get("/projects/{project}/evaluations", scopes=[Scope.READ], role=Role.VIEWER)
 def list_evaluations(
-    request: ApiRequest, project: str, filters: InQuery[EvaluationFilters], paging: InQuery[Paging]
+    request: ApiRequest, project: str, filters: InQuery[EvaluationFilters], paging: InQuery[PageRequest]
 ) -> Page[EvaluationOut]:
     """The evaluations of the project's releases."""
     at = project_access(request).project

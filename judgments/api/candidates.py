@@ -24,7 +24,7 @@ from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import JobRef
 from web.api.fields import MOST_ID, Body, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
 
@@ -114,7 +114,7 @@ def list_systems(request: ApiRequest, project: str) -> Page[SystemOut]:
 
 @candidates.get("/projects/{project}/candidates", scopes=[Scope.READ], role=Role.VIEWER)
 def list_candidates(
-    request: ApiRequest, project: str, filters: InQuery[CandidateFilters], paging: InQuery[Paging]
+    request: ApiRequest, project: str, filters: InQuery[CandidateFilters], paging: InQuery[PageRequest]
 ) -> Page[CandidateOut]:
     """Answers of systems."""
     at = project_access(request)
@@ -176,7 +176,7 @@ def import_candidates(request: ApiRequest, project: str, body: CandidateImportIn
 
 @candidates.get("/projects/{project}/candidate-imports", scopes=[Scope.READ], role=Role.VIEWER)
 def list_candidate_imports(
-    request: ApiRequest, project: str, paging: InQuery[Paging]
+    request: ApiRequest, project: str, paging: InQuery[PageRequest]
 ) -> Page[CandidateImportOut]:
     """Imports of answers with their reports."""
     access = project_access(request)

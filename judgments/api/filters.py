@@ -17,7 +17,7 @@ from judgments.services.filter_decisions import recipe_named
 from web.api.access import ApiRequest, Role
 from web.api.bodies import JobRef
 from web.api.fields import MOST_ID, Body, Cents, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
 filters = Resource("Filters", permission=StagePermission)
@@ -139,7 +139,7 @@ def apply_filters(request: ApiRequest, project: str, stage: str, body: ApplyIn) 
 
 @filters.get("/projects/{project}/stages/{stage}/filters", scopes=[Scope.READ], role=Role.VIEWER)
 def list_filter_runs(
-    request: ApiRequest, project: str, stage: str, paging: InQuery[Paging]
+    request: ApiRequest, project: str, stage: str, paging: InQuery[PageRequest]
 ) -> Page[FilterRunOut]:
     """All runs of filters; the one `in force` decides what counts."""
     at = judging_stage(request)

@@ -11,7 +11,7 @@ from people.withdrawal import AnswerHolder
 _KINDS = ("judging", "judge-training")
 
 
-class Judged(AnswerHolder):
+class JudgedWork(AnswerHolder):
     """Judgments that a person gave."""
 
     def published_with(self, guest: Guest) -> list[str]:

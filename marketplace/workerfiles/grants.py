@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from marketplace.batches.sheets import Limits, Sheet
 from marketplace.services.qualifications import GrantLine
-from marketplace.workerfiles.reading import (
+from marketplace.workerfiles.reader import (
     WORKER_NAMES,
     AskedLine,
     Fault,

@@ -41,7 +41,7 @@ from marketplace.services import review
 from marketplace.services.activity import note
 from marketplace.services.qualifications import GrantLine, grant_many
 from marketplace.workerfiles.grants import read_grants
-from marketplace.workerfiles.reading import AskedLine, Fault, read_bonuses
+from marketplace.workerfiles.reader import AskedLine, Fault, read_bonuses
 
 DO = "marketplace.worker-file"
 Kind, State, LineState = WorkerFile.Kind, WorkerFile.State, WorkerFileLine.State

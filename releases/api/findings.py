@@ -13,7 +13,7 @@ from releases.services.job_requests import look_for_findings
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import JobRef
 from web.api.fields import Body, Id
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
 
@@ -58,7 +58,7 @@ class FindingOutcome(BaseModel):
 
 @findings.get("/projects/{project}/privacy/findings", scopes=[Scope.READ], role=Role.MANAGER)
 def list_findings(
-    request: ApiRequest, project: str, filters: InQuery[FindingFilters], paging: InQuery[Paging]
+    request: ApiRequest, project: str, filters: InQuery[FindingFilters], paging: InQuery[PageRequest]
 ) -> Page[FindingOut]:
     """What the privacy check found; a release is built when none of it is open."""
     at = project_access(request).project

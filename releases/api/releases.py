@@ -17,7 +17,7 @@ from releases.services.job_requests import begin, begin_again
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import Body, Time
-from web.api.paging import Page, Paging, page_of
+from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
 
@@ -106,7 +106,7 @@ def preview_release_content(request: ApiRequest, project: str, choice: InQuery[C
 
 
 @releases.get("/projects/{project}/releases", scopes=[Scope.READ], role=Role.VIEWER)
-def list_releases(request: ApiRequest, project: str, paging: InQuery[Paging]) -> Page[ReleaseOut]:
+def list_releases(request: ApiRequest, project: str, paging: InQuery[PageRequest]) -> Page[ReleaseOut]:
     """The releases of the project."""
     at = project_access(request).project
     rows = Release.objects.filter(project=at).select_related("created_by").defer("manifest", "options")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-ROOT = "/api/v1/"
+from web.api.parts import ROOT
 
 
 class ApiMiddleware:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+#: Where operations begin.
+ROOT = "/api/v1/"
+
 
 @dataclass(frozen=True, slots=True)
 class ApiPart:

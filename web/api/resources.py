@@ -3,7 +3,7 @@
     stages = Resource("Stages")
 
     @stages.get("/projects/{project}/stages", scopes=[Scope.READ], role=Role.VIEWER)
-    def list_stages(request: ApiRequest, project: str, paging: Query[Paging]) -> Page[StageOut]: …
+    def list_stages(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[StageOut]: …
 
 A view returns the model that its annotation names, or a response that is ready (streams). The permission
 is checked before a byte of the body is read. A POST may come with an Idempotency-Key: then effect and reply

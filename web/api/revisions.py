@@ -13,7 +13,7 @@ from web.api.problems import ProblemError
 HEADER = "If-Match"
 
 
-class Revised(BaseModel):
+class RevisedModel(BaseModel):
     """A model whose answer carries an ETag."""
 
     _headers: Mapping[str, str] = PrivateAttr(default_factory=dict)

@@ -6,8 +6,8 @@ from typing import Any
 
 from ninja.openapi.schema import OpenAPISchema
 
-from web.api.dispatch import api
-from web.api.middleware import ROOT
+from web.api.operations import api
+from web.api.parts import ROOT
 from web.api.problems import MEDIA_TYPE
 
 _PROBLEM = {"$ref": "#/components/schemas/ProblemDetails"}

@@ -21,7 +21,7 @@ from marketplace.requester.access import RequesterAccess, may_one, on_requester,
 from marketplace.requester.batchforms import AmountField
 from marketplace.services.members import Action
 from marketplace.workerfiles import services
-from marketplace.workerfiles.reading import BONUSES
+from marketplace.workerfiles.reader import BONUSES
 from web.forms import read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest, Rows
 

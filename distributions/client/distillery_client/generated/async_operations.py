@@ -1091,7 +1091,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def open_stage(
-        self, project: str, stage: str, *, body: models.Opening | Mapping[str, Any] | None = None
+        self, project: str, stage: str, *, body: models.OpeningTerms | Mapping[str, Any] | None = None
     ) -> models.QuoteOut:
         """Open a draft or paused stage: its HITs are published, and their money is reserved."""
         return await self._send(

@@ -674,7 +674,7 @@ class MovementOut(Model):
     reason: str
 
 
-class Opening(Model):
+class OpeningTerms(Model):
     """Where money is real: the stage's budget, as a person confirmed it."""
 
     confirm_budget_cents: int | None = None

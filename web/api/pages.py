@@ -31,7 +31,7 @@ class Order(StrEnum):
     NEWEST = "newest"
 
 
-class Paging(BaseModel):
+class PageRequest(BaseModel):
     """Which page."""
 
     model_config = ConfigDict(extra="ignore")
@@ -60,7 +60,11 @@ class RowPage(Generic[Row]):
 
 
 def page_of(
-    rows: QuerySet[Row], paging: Paging, *, key: Sequence[str] = ("created_at", "pk"), within: object = ""
+    rows: QuerySet[Row],
+    paging: PageRequest,
+    *,
+    key: Sequence[str] = ("created_at", "pk"),
+    within: object = "",
 ) -> RowPage[Row]:
     """One page of a queryset in the order of `key`, whose last column is unique and the others not null.
 
