@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 SEALED_COLUMNS = (
     ("sealing_canary", "value_sealed"),
     ("marketplace_accesskey", "secret_sealed"),
+    ("marketplace_signingkey", "private_key_sealed"),
     ("marketplace_worker", "payment_note_sealed"),
     ("marketplace_payeedetails", "details_sealed"),
     ("marketplace_payeedetails", "waiting_sealed"),

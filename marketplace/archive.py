@@ -20,6 +20,7 @@ from marketplace.models import (
     Bonus,
     Contact,
     CountryChange,
+    FormerIdClaim,
     Holding,
     LedgerEntry,
     Letter,
@@ -281,6 +282,12 @@ TABLES = (
             "pastes": "pastes",
             "pasted_characters": "pasted_characters",
         },
+    ),
+    Table(
+        "mturk_id",
+        "The worker id on MTurk that you stated, and whether it was accepted as yours.",
+        lambda worker: FormerIdClaim.objects.filter(worker=worker).order_by("pk"),
+        {"former_id": "former_id", "accepted": "accepted", "at": "at"},
     ),
     Table(
         "page_storage",

@@ -81,7 +81,8 @@ def safe_next(request: HttpRequest) -> str:
     """The address of ours that the request wants to go on to; empty for none, and for those of others."""
     wanted = request.POST.get("next", "") or request.GET.get("next", "")
     ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if ours else ""
+    # Words without a slash would be taken for the name of a page.
+    return wanted if ours and wanted.startswith("/") else ""
 
 
 def _way_back(request: HttpRequest) -> str:

@@ -19,6 +19,7 @@ from marketplace.models import (
     HIT,
     Contact,
     CountryChange,
+    FormerIdClaim,
     Holding,
     LedgerEntry,
     Letter,
@@ -169,7 +170,7 @@ def _end(holding: Holding) -> None:
 def _erase_words(worker: Worker) -> None:
     """What was said to the worker, and what they said beside their work."""
     Message.objects.filter(worker=worker).delete()
-    for table in (Contact, CountryChange, WorkerTrace, PageStorage):
+    for table in (Contact, CountryChange, FormerIdClaim, WorkerTrace, PageStorage):
         table._default_manager.filter(worker=worker).delete()
     WorkTrace.objects.filter(holding__worker=worker).delete()
     Letter.objects.filter(worker=worker).update(subject="", body="")

@@ -22,6 +22,7 @@ def installation(tmp_path_factory):
             port = free.getsockname()[1]
         rates = {"MARKETPLACE_REQUESTS_PER_SECOND": "0", "API_REQUESTS_PER_SECOND": "0"}
         made.up("--port", str(port), PUBLIC_URL=f"http://127.0.0.1:{port}", **rates)
+        made.address = f"http://127.0.0.1:{port}"
         yield made
     finally:
         made.leave()
@@ -38,7 +39,7 @@ def token_of(installation):
            "User.objects.create_superuser('olga')")  # fmt: skip
     keys = json.loads(manage(installation, "marketplace", "requester", "create", "Lab", "--json"))
     manage(installation, "marketplace", "deposit", "Lab", "500.00", "--reference", "PO-1")
-    url = f"http://127.0.0.1:{installation.port()}/mturk/api/"
+    url = f"{installation.address}/mturk/api/"
     add = ["crowd", "endpoint", "add", "local", "--preset", "local", "--url", url]
     add += ["--key-env", "LOCAL_ACCESS_KEY", "--secret-env", "LOCAL_SECRET"]
     done = installation.manage(*add, LOCAL_ACCESS_KEY=keys["access_key"], LOCAL_SECRET=keys["secret"])
@@ -53,7 +54,7 @@ def test_the_example_runs_a_study_from_queries_to_an_evaluation(installation):
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT / "distributions" / "client"),
-        "DISTILLERY_URL": f"http://127.0.0.1:{installation.port()}",
+        "DISTILLERY_URL": installation.address,
         "DISTILLERY_TOKEN": token_of(installation),
     }
     script = [sys.executable, str(ROOT / "examples" / "api_study.py")]

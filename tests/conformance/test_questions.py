@@ -64,7 +64,7 @@ def test_a_question_form_is_drawn_held_against_its_rules_and_answered(client, wo
         (html_question(""), "XMLParseError"),
         (html_question("<p>a</p>").replace("]]>", ""), "XMLParseError"),
         (html_question("x" * 65_536), "InvalidParameterValue"),
-        (html_question("<crowd-bounding-box>"), "NotSupported"),
+        (html_question("<crowd-nothing-here>"), "NotSupported"),
         (question_form("<Stars/>"), "XMLParseError"),
         (question_form("<FileUploadAnswer/>"), "XMLParseError"),
         (

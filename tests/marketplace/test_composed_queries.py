@@ -180,7 +180,7 @@ def as_installed(settings):
     settings.TASK_URL = settings.PUBLIC_URL = ""
 
 
-def test_accepting_working_and_submitting_ask_25_questions(
+def test_accepting_working_and_submitting_ask_26_questions(
     requester, as_installed, django_assert_num_queries
 ):
     person = make_worker()
@@ -190,20 +190,20 @@ def test_accepting_working_and_submitting_ask_25_questions(
     browser.force_login(person.user)
     hit_type = make_hit(requester, places=2).hit_type
     make_hit(requester, places=2)
-    for accepting in (20, 15):  # the first of a day notes where the person comes from
+    for accepting in (21, 16):  # the first of a day notes where the person comes from
         with django_assert_num_queries(accepting):
             accepted = browser.post(f"/projects/{hit_type.group_id}/tasks/accept")
         with django_assert_num_queries(4):
             page = browser.get(accepted["Location"])
         asked = parse_qs(urlsplit(unescape(FRAME.search(page.content)[1].decode())).query)
         path = urlsplit(asked["turkSubmitTo"][0]).path + "/mturk/externalSubmit"
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             sent = Client().post(path, {"assignmentId": asked["assignmentId"][0], "answer": "Blue."})
         assert sent.status_code == 200
     assert Holding.objects.filter(worker=person, state="submitted").count() == 2
 
 
-def test_creating_a_hit_asks_nine_questions(requester, as_installed, django_assert_num_queries):
+def test_creating_a_hit_asks_ten_questions(requester, as_installed, django_assert_num_queries):
     key = AccessKey.objects.get(requester=requester)
     hit_type = make_hit(requester).hit_type
     url, browser = "http://testserver/mturk/api", Client()
@@ -223,7 +223,7 @@ def test_creating_a_hit_asks_nine_questions(requester, as_installed, django_asse
         signed = signed_headers(url, key.access_key, accesskeys.secret_of(key), body, headers)
         type_ = signed.pop("Content-Type")
         # The first use of a key is noted in two questions more.
-        with django_assert_num_queries(9) if number else transaction.atomic():
+        with django_assert_num_queries(10) if number else transaction.atomic():
             made = browser.post(
                 "/mturk/api", body, content_type=type_, headers={**signed, "Host": "testserver"}
             )

@@ -231,5 +231,5 @@ def test_nothing_is_changed_by_other_methods(release):
 
 def test_a_download_asks_the_database_a_fixed_number_of_times(release, django_assert_num_queries):
     client = as_("viewer")
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(8):
         body(client.get(FILE))

@@ -9,6 +9,7 @@ from django.utils import timezone
 from core.database import bulk
 from core.database.bulk import BulkTable, insert_columns, integer_columns
 from core.jobs.models import Job
+from core.jobs.services import enqueue
 from core.projects.models import Event
 from core.projects.services import create_project
 from judgments.models import Candidate, ImportedScore, Judgment, System
@@ -137,21 +138,18 @@ def test_a_question_that_nothing_can_answer_has_no_rows():
     assert (pk.dtype, pk.tolist()) == (np.int64, [])
 
 
-def test_a_json_field_is_set_from_pieces(project, monkeypatch):
+def test_a_json_field_is_set_from_pieces(monkeypatch):
     monkeypatch.setattr(bulk, "_MEMBERS", 2)
-    event = Event.objects.filter(project=project)[0]
+    job = enqueue(kind="bulk", payload={})
     rows = [{"number": 1.5, "nothing": None, "text": text} for text in ODD]
     for value in ({"texts": ODD, "none": [], "rows": rows}, {}):
-        bulk.set_json(event, "details", bulk.json_pieces(value))
-        event.refresh_from_db()
-        assert event.details == value
+        bulk.set_json(job, "payload", bulk.json_pieces(value))
+        job.refresh_from_db()
+        assert job.payload == value
 
 
-def test_other_rows_keep_their_json(project):
-    first, second = (
-        Event.objects.create(project=project, action=action, details={"list": [1]}, at=timezone.now())
-        for action in ("a", "b")
-    )
-    bulk.set_json(first, "details", bulk.json_pieces({"list": [2]}))
+def test_other_rows_keep_their_json():
+    first, second = (enqueue(kind="bulk", payload={"list": [1]}) for _ in range(2))
+    bulk.set_json(first, "payload", bulk.json_pieces({"list": [2]}))
     second.refresh_from_db()
-    assert second.details == {"list": [1]}
+    assert second.payload == {"list": [1]}

@@ -5,8 +5,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
@@ -24,7 +24,7 @@ from crowd.sources import forget_rows, source_rows, spends_real_money
 from crowd.study.documents import source_plans, stage_document
 from crowd.study.schema import StageFields
 from web.access import ProjectAccess, Role, on_project
-from web.forms import FormError, read_form, run_action
+from web.forms import read_form, run_action
 from web.pages import show
 
 SOURCES = "desk:sources"
@@ -135,6 +135,10 @@ def set_all(request: HttpRequest, access: StageAccess) -> HttpResponse:
 def _one(
     request: HttpRequest, access: StageAccess, endpoint: str, do_it: Callable[[StageSource, str], str]
 ) -> HttpResponse:
+    own = {access.stage.endpoint.name, *(row.endpoint.name for row in source_rows(access.stage))}
+    if endpoint not in own:
+        raise Http404("The stage has no such source.")
+
     def action() -> str:
         return do_it(row_of(access.stage, endpoint), read_form(WhyForm(request.POST))["why"])
 
@@ -202,13 +206,10 @@ def move(request: HttpRequest, access: StageAccess, *, endpoint: str) -> HttpRes
 def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponse:
     """Say whether two workers are one person."""
 
+    rows = PersonMatch.objects.select_related("project", "first", "second")
+    found = get_object_or_404(rows, pk=pk, project=access.project)
+
     def action() -> str:
-        match = PersonMatch.objects.select_related("project", "first", "second").filter(
-            pk=pk, project=access.project
-        )
-        found = match.first()
-        if found is None:
-            raise FormError("There is no such pair of workers.")
         persons.decide_match(match=found, verdict=request.POST.get("verdict", ""), actor=access.user)
         return "Noted. Nothing that either did is changed by it."
 

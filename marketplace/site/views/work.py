@@ -81,6 +81,8 @@ def keep_storage(request: HttpRequest, worker: Worker) -> HttpResponse:
     """What a task page changed in the storage that is lent to it, brought by the page around its frame."""
     given = request.POST.get("holding", "")
     pk = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else 0
+    if not pk:
+        return JsonResponse({"refused": "Say of which task."}, status=400)
     holding = get_object_or_404(Holding, pk=pk, worker=worker, state__in=Holding.OCCUPYING)
     try:
         pagestorage.record_changes(
