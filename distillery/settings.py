@@ -250,8 +250,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 QUEUE_THREADS = {
     "jobs": env.integer("JOBS_THREADS", 4, least=1),
     "rounds": env.integer("ROUNDS_THREADS", 16, least=1),
-    "sweeps": 5,
-    "notices": 4,
+    "sweeps": 9,
+    "notices": 5,
     "webhooks": 8,
 }
 CELERY_TASK_DEFAULT_QUEUE = "jobs"

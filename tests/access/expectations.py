@@ -116,7 +116,8 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("site", LOOK, "worker"): "queue history earnings continue qualifications qualification feedback sent",
     ("site", LOOK, "holder"): "work",
     ("site", FORM, "worker"): """
-        email profile former_id inbox accept qualification_test rate contact reply close payment digest country
+        email profile former_id inbox accept qualification_test rate contact reply close payment digest
+        country
     """,
     ("site", ACT, "worker"): """
         remove_email return request_qualification ask accept_next export forget_payment attention keep_storage
@@ -132,7 +133,8 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         qualification_requests qualification_request
     """,
     ("requester", FORM, "site desk"): """
-        former_ids deposit new_invoice new letter new_batch batch_properties batch_review new_template template
+        former_ids deposit new_invoice new letter new_batch batch_properties batch_review new_template
+        template
         batch_rows batch_extend batch_schedule bonus_files
         message new_qualification edit_qualification webhooks webhook
     """,

@@ -155,16 +155,16 @@ def test_26_submitting_twice_records_the_first_answer_once(client, worker):
 
 
 def test_27_submitting_from_the_preview_is_an_error(client, market, worker, preview):
-    """Check 27: nothing is stored."""
+    """Check 27: nothing is stored. A saved page's id of the preview is overruled by the signed address."""
     hit = create_hit(client)
     target = query_of(preview(hit)).get("turkSubmitTo") or market.site_url
     answer = post_form(f"{target}/mturk/externalSubmit", {"assignmentId": NOT_AVAILABLE, "a": "1"})
     assert 400 <= answer.status < 500
-    taken = worker.accept(hit["HITId"])
-    answer = post_form(taken["submit_url"], {"assignmentId": NOT_AVAILABLE, "a": "1"})
-    assert 400 <= answer.status < 500
     assert assignments(client, hit) == []
     assert places(get_hit(client, hit)) == (1, 0, 0)
+    taken = worker.accept(hit["HITId"])
+    assert post_form(taken["submit_url"], {"assignmentId": NOT_AVAILABLE, "a": "1"}).status == 200
+    assert [each["AssignmentId"] for each in assignments(client, hit)] == [taken["assignment_id"]]
 
 
 def test_28_after_the_deadline_a_post_is_refused_and_the_place_is_open_again(client, worker, advance):
