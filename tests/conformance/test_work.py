@@ -161,7 +161,7 @@ def test_27_submitting_from_the_preview_is_an_error(client, market, worker, prev
     answer = post_form(f"{target}/mturk/externalSubmit", {"assignmentId": NOT_AVAILABLE, "a": "1"})
     assert 400 <= answer.status < 500
     assert assignments(client, hit) == []
-    assert places(get_hit(client, hit)) == (1, 0, 0)
+    assert places(get_hit(client, hit)) == (0, 1, 0)
     taken = worker.accept(hit["HITId"])
     assert post_form(taken["submit_url"], {"assignmentId": NOT_AVAILABLE, "a": "1"}).status == 200
     assert [each["AssignmentId"] for each in assignments(client, hit)] == [taken["assignment_id"]]
