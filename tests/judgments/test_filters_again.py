@@ -20,7 +20,7 @@ from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdic
 from judgments.selectors.live import live
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filter_runs, recounts, reports
-from judgments.services.withdrawals import Judged
+from judgments.services.withdrawals import JudgedWork
 from people.models import Guest
 from tests.judgments.desk_world import Place, as_, candidate_of, check, judge, make_place, people, worker_of
 
@@ -279,9 +279,9 @@ def test_who_withdraws_is_in_no_score_and_stays_paid(place):
         made_at=timezone.now(),
     )
     spent = Stage.objects.get(pk=place.stage.pk).spent_cents
-    count = Judged().set_aside(guest)
+    count = JudgedWork().set_aside(guest)
     assert count == len(before)
-    assert Judged().set_aside(guest) == 0
+    assert JudgedWork().set_aside(guest) == 0
     reconsider(place.stage)
     run = FilterRun.objects.in_force().get(stage=place.stage)
     assert not Verdict.objects.filter(run=run, judgment__worker=worker_of(place, "A")).exists()
