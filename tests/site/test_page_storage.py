@@ -72,7 +72,7 @@ def test_nothing_is_kept_for_a_holding_of_somebody_else_or_without_signing_in(ho
     )
     assert keep(as_rosa, other, ["local", "a", "1", None]).status_code == 404
     assert keep(visitor, holding, ["local", "a", "1", None]).status_code == 302
-    assert as_rosa.post("/tasks/storage", {"holding": "x", "changes": "[]"}).status_code == 404
+    assert as_rosa.post("/tasks/storage", {"holding": "x", "changes": "[]"}).status_code == 400
     assert not PageStorage.objects.exists()
 
 
