@@ -63,8 +63,9 @@ def gather(project: Project, options: Options, room: Path, progress: Progress) -
         reports = {judged.stage.slug: agreement(judged, scope.people, progress) for judged in scope.judged}
         for slug, report in reports.items():
             report["in_release"] = _in_release(slug, report["n_ratings"], scope, spool)
+        brought_in = _brought_in(scope)
     about = {
-        "brought_in": _brought_in(scope),
+        "brought_in": brought_in,
         "steps": steps,
         "stages": [_stage(judged) for judged in scope.judged],
         "costs": paid,

@@ -42,6 +42,14 @@ def test_progress_is_written_while_a_release_reads(tmp_path):
     assert world.project.title == "Checksums"
 
 
+@pytest.mark.django_db(transaction=True)
+def test_groups_that_a_person_brings_in_are_counted_in_that_state_too(tmp_path):
+    options = Options(formats=("jsonl",), include=("undecided",))
+    release = build.plan_release(project=make_world(filtered=False).project, options=options)
+    done = build.build(release, folder=tmp_path / "a", progress=silent)
+    assert "brought_in" in done.manifest["parameters"]
+
+
 @pytest.mark.django_db
 def test_inside_of_a_transaction_it_is_that_one():
     assert connection.in_atomic_block

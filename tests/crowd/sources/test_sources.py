@@ -27,13 +27,13 @@ from tests.crowd.sources.worlds import (
     adapters,
     answers,
     come,
-    do,
     make_links,
     make_mixed,
     market_and_links,
     open_hits,
     places_by_unit,
     settle,
+    submit_poll,
 )
 from tests.crowd.world import answer, make_endpoint, make_project, make_stage, make_worker
 
@@ -96,8 +96,8 @@ def test_a_quote_is_the_sum_of_what_each_source_costs(market):
 def test_work_from_both_is_collected_paid_and_closed(market, client):
     stage, own, links = market_and_links(redundancy=2)
     for who in ("ada", "bo"):
-        do(client, come(stage, links, who))
-    do(client, come(stage, links, "cy")) if len(open_hits(stage, links)) > 2 else None
+        submit_poll(client, come(stage, links, who))
+    submit_poll(client, come(stage, links, "cy")) if len(open_hits(stage, links)) > 2 else None
     for number, hit in enumerate(open_hits(stage, own)):
         submit(market, hit, f"A{number}")
     settle()
@@ -117,7 +117,7 @@ def test_work_from_both_is_collected_paid_and_closed(market, client):
 def test_what_a_source_loses_is_asked_there_again(market, client):
     """A rejected answer is replaced where it came from: the quotas stay."""
     stage, _, links = market_and_links(redundancy=2, items=["tea"], approve_at_once=False)
-    do(client, come(stage, links, "ada"))
+    submit_poll(client, come(stage, links, "ada"))
     settle()
     from crowd.services import review
 
@@ -131,7 +131,7 @@ def test_what_a_source_loses_is_asked_there_again(market, client):
 def test_a_closed_source_leaves_its_work_to_the_others(market, client):
     """What it has answered counts; what nobody answered goes on elsewhere; no unit gets too many."""
     stage, own, links = market_and_links(redundancy=2)
-    do(client, come(stage, links, "ada"))
+    submit_poll(client, come(stage, links, "ada"))
     settle()
     row = row_of(stage, links.name)
     assert close_source(stage=stage, row=row) == 1
@@ -300,7 +300,7 @@ def test_who_may_be_the_same_person_gets_no_unit_twice_and_is_shown(market, clie
     links, more = make_links(), make_links("more")
     stage = make_mixed(SourcePlan(links, share=1), SourcePlan(more, share=1), redundancy=2, items=["tea"])
     guest_with(stage.project, "GONE", "5f0000000000000000000001")
-    do(client, come(stage, links, "GONE"))
+    submit_poll(client, come(stage, links, "GONE"))
     # The same id, of a guest of another project: what an installation knows of one person.
     guest_with(make_project(), "GTWO", "5f0000000000000000000001")
     with pytest.raises(NoWorkError):
@@ -310,7 +310,7 @@ def test_who_may_be_the_same_person_gets_no_unit_twice_and_is_shown(market, clie
     assert {match.first.external_id, match.second.external_id} == {"GONE", "GTWO"}
     reviewer = django_user_model.objects.create_user("rae")
     persons.decide_match(match=match, verdict="different", actor=reviewer)
-    do(client, come(stage, more, "GTWO"))
+    submit_poll(client, come(stage, more, "GTWO"))
     assert sum(answers(stage).values()) == 2
     assert Assignment.objects.values("worker").distinct().count() == 2  # never merged
     persons.decide_match(match=match, verdict="same", actor=reviewer)
@@ -354,7 +354,7 @@ def test_marks_of_those_who_came_before_the_second_source_are_kept(market, clien
     stages.open_stage(stage=stage)
     settle()
     guest_with(stage.project, "GONE", "same")
-    do(client, come(stage, links, "GONE"))
+    submit_poll(client, come(stage, links, "GONE"))
     set_sources(stage=stage, plans=[SourcePlan(links, share=1), SourcePlan(more, share=1)])
     stages.change_stage(stage=stage, changes={"redundancy": 2})
     settle()

@@ -73,7 +73,7 @@ def come(stage: Stage, endpoint: Endpoint, who: str, **more):
     return deal(stage_at(stage, endpoint), worker_id=who, submit_to=BACK, **more)
 
 
-def do(client, dealt, choice: str = "yes"):
+def submit_poll(client, dealt, choice: str = "yes"):
     """A person opens the task page and sends their answer."""
     page = client.get(dealt.task_address)
     assert page.status_code == 200, page.content
