@@ -3,6 +3,8 @@
 from django.db import connection
 from django.db.models import Model
 
+from core.api.idempotency import PURPOSE as REPLIES
+from core.api.models import IdempotencyRecord
 from core.sealing import seal, unseal
 from core.sealing.models import Canary
 from core.webhooks.models import Webhook
@@ -29,6 +31,7 @@ SEALED: tuple[tuple[type[Model], str, str], ...] = (
     (StudyLink, "secret_sealed", tokens.SECRET),
     (Guest, "recovery_sealed", tokens.RECOVERY),
     (RosterRow, "email_sealed", tokens.EMAIL),
+    (IdempotencyRecord, "body_sealed", REPLIES),
     (Webhook, "address_sealed", WEBHOOKS),
     (Webhook, "secret_sealed", WEBHOOKS),
     (Webhook, "former_secret_sealed", WEBHOOKS),

@@ -21,6 +21,7 @@ SEALED_COLUMNS = (
     ("people_studylink", "secret_sealed"),
     ("people_guest", "recovery_sealed"),
     ("people_rosterrow", "email_sealed"),
+    ("api_idempotencyrecord", "body_sealed"),
     ("webhooks_webhook", "address_sealed"),
     ("webhooks_webhook", "secret_sealed"),
     ("webhooks_webhook", "former_secret_sealed"),

@@ -11,6 +11,7 @@ from marketplace.roles import ACCOUNT_PARTS
 from marketplace.services.activity import ACTIONS
 from marketplace.services.identity_marks import marks_of_workers
 from people.identities import MarkProvider
+from web.api.parts import ApiPart
 
 
 def _record(entry: Activity) -> dict[str, Any]:
@@ -39,6 +40,7 @@ def _describe(entry: Activity) -> dict[str, Any]:
 
 
 EXTENSION = Extension(
+    ApiPart("marketplace.api"),
     *webhooks.EVENT_TYPES,
     *webhook_steps.EVENT_TYPES,
     *webhook_steps.WATCHES,

@@ -17,10 +17,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.api.models import IdempotencyRecord
+from core.sealing import seal, unseal
 
 #: Longer than a web process works on one request.
 LEASE = timedelta(seconds=90)
 KEPT = timedelta(days=7)
+PURPOSE = "core.api.replies"
 
 
 class KeyReusedError(Exception):
@@ -80,24 +82,38 @@ def claim_key(*, user: User, key: str, digest: str) -> Claim | StoredReply:
         if there.digest != digest:
             raise KeyReusedError
         if there.status is not None:
-            return StoredReply(there.status, there.headers, there.body)
+            return StoredReply(there.status, there.headers, _body_of(there))
         assert there.claimed_until is not None
         if there.claimed_until <= now and rows.update(**lease):
             return Claim(there.pk, mine)
         raise KeyInFlightError(max(1, int((there.claimed_until - now).total_seconds()) + 1))
 
 
-def keep_reply(claim: Claim, reply: StoredReply) -> None:
-    """Keep the reply; call it in the transaction of the effect. KeyInFlightError where the claim is gone."""
+def keep_reply(claim: Claim, reply: StoredReply, *, secret: bool = False) -> None:
+    """Keep the reply; call it in the transaction of the effect. KeyInFlightError where the claim is gone.
+
+    The body of one that holds a `secret` is sealed.
+    """
     kept = IdempotencyRecord.objects.filter(pk=claim.record, claim=claim.claim).update(
         claim=None,
         claimed_until=None,
         status=reply.status,
         headers=dict(reply.headers),
-        body=reply.body,
+        body="" if secret else reply.body,
+        body_sealed=seal(reply.body, purpose=PURPOSE) if secret else "",
     )
     if not kept:
         raise KeyInFlightError(1)
+
+
+def _body_of(row: IdempotencyRecord) -> str:
+    """The body of a reply; KeyReusedError where this host has not the key that sealed it."""
+    if not row.body_sealed:
+        return row.body
+    body = unseal(row.body_sealed, purpose=PURPOSE)
+    if body is None:
+        raise KeyReusedError
+    return body
 
 
 def over() -> QuerySet[IdempotencyRecord]:

@@ -59,6 +59,9 @@ class IdempotencyRecord(models.Model):
     status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Of the reply.")
     headers = models.JSONField(default=dict)
     body = models.TextField(blank=True, default="", db_default="")
+    body_sealed = models.TextField(
+        blank=True, default="", db_default="", help_text="Instead of a body that holds a secret."
+    )
 
     class Meta:
         constraints = [

@@ -1,5 +1,10 @@
 """Sending what waits: one process a webhook, in the order of numbers, each message until it is answered.
 
+A receiver that does not answer, or answers that it cannot now, is waited for: nothing overtakes. One that
+refuses a message has it put aside, to be tried again on its own while those behind it go on. After several
+refusals in a row it is the receiver that is wrong and not the messages: all wait, and one of them is tried
+at a time.
+
 The lease of a webhook is taken and kept in rows, no transaction is open while its address is called, and what
 came of an attempt is written under the condition that the lease is still this process's. Whatever dies when,
 a message is sent again or for the first time by the next one: at least once, never lost.
@@ -10,6 +15,7 @@ import random
 import time
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from smtplib import SMTPException
 
@@ -38,13 +44,17 @@ DISABLE_AFTER = timedelta(days=5)
 MAIL_PAUSE = timedelta(minutes=5)
 _MAIL_MOST = 50
 _OK, _GONE = range(200, 300), 410
+#: Refusals of one message; of the others with 4 the receiver says that it cannot now.
+_REFUSALS = frozenset(range(400, 500)) - {408, 425, 429}
+#: So many messages refused in a row are put down to the receiver.
+REFUSED_IN_A_ROW = 3
 _NOTE = 500
 _WAITING = WebhookMessage.State.WAITING
 
 
 def due_webhooks(now: datetime, most: int = 200) -> list[int]:
     """Webhooks that have something to send now and that no process has, the longest due first."""
-    waiting = WebhookMessage.objects.filter(webhook=OuterRef("pk"), state=_WAITING)
+    waiting = WebhookMessage.objects.filter(_due(now), webhook=OuterRef("pk"), state=_WAITING)
     return list(
         Webhook.objects.filter(_free(now), Exists(waiting))
         .order_by("due_at", "pk")
@@ -55,6 +65,19 @@ def due_webhooks(now: datetime, most: int = 200) -> list[int]:
 def _free(now: datetime) -> Q:
     unleased = Q(lease_until=None) | Q(lease_until__lt=now)
     return unleased & Q(state=Webhook.State.ACTIVE, removed_at=None, due_at__lte=now)
+
+
+def _due(now: datetime) -> Q:
+    """Messages that are not put aside until later."""
+    return Q(due_at=None) | Q(due_at__lte=now)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many messages an attempt had taken, and whether the next one may follow at once."""
+
+    sent: int = 0
+    goes_on: bool = False
 
 
 class LeaseGoneError(Exception):
@@ -68,12 +91,12 @@ def deliver(pk: int) -> int:
         return 0
     sent, ends = 0, time.monotonic() + TURN_SECONDS
     try:
-        while sent < MOST and time.monotonic() < ends:
+        for _ in range(MOST):
             hook = _mine(pk, owner).get()
-            went_out = _send_mail(hook) if hook.shape == Webhook.Shape.EMAIL else _send_next(hook)
-            if not went_out:
+            outcome = _send_mail(hook) if hook.shape == Webhook.Shape.EMAIL else _send_next(hook)
+            sent += outcome.sent
+            if not outcome.goes_on or time.monotonic() >= ends:
                 break
-            sent += went_out
     except (LeaseGoneError, Webhook.DoesNotExist):
         return sent
     _mine(pk, owner).update(lease_owner=None, lease_until=None)
@@ -103,18 +126,22 @@ def _take(hook: Webhook, most: int) -> list[WebhookMessage]:
             Webhook.objects.filter(pk=hook.pk).update(last_number=hook.last_number)
         old = waiting.filter(first_attempt_at__lt=now - GIVE_UP)
         old.update(state=WebhookMessage.State.GAVE_UP, ended_at=now)
-        messages = list(waiting.filter(number__isnull=False).order_by("number")[:most])
+        due = waiting.filter(_due(now), number__isnull=False)
+        # While the receiver refuses everything, each attempt is at another message: the next one that it
+        # takes says that only those before were wrong.
+        first = ("attempts", "number") if hook.refusals >= REFUSED_IN_A_ROW else ("number",)
+        messages = list(due.order_by(*first)[:most])
         fresh = [each.pk for each in messages if each.first_attempt_at is None]
         if fresh:
             WebhookMessage.objects.filter(pk__in=fresh).update(first_attempt_at=now)
         return messages
 
 
-def _send_next(hook: Webhook) -> int:
-    """One attempt at the message that is next; 1 where it was taken, 0 where none waits or it was not."""
+def _send_next(hook: Webhook) -> Outcome:
+    """One attempt at the message that is next, if one waits."""
     messages = _take(hook, 1)
     if not messages:
-        return 0
+        return Outcome()
     message = messages[0]
     now, started = timezone.now(), time.monotonic()
     status: int | None = None
@@ -142,11 +169,11 @@ def _send_next(hook: Webhook) -> int:
     return _book(hook, [message], attempt, taken=status in _OK, asked=asked)
 
 
-def _send_mail(hook: Webhook) -> int:
+def _send_mail(hook: Webhook) -> Outcome:
     """One e-mail with everything that waits."""
     messages = _take(hook, _MAIL_MOST)
     if not messages:
-        return 0
+        return Outcome()
     now, started = timezone.now(), time.monotonic()
     subject, text = letter_of(hook, messages)
     taken, note = False, ""
@@ -178,7 +205,7 @@ def _book(
     taken: bool,
     pause: timedelta = timedelta(0),
     asked: timedelta = timedelta(0),
-) -> int:
+) -> Outcome:
     """Write down what came of an attempt: sent, or when the next one is, or that it was the last.
 
     `pause` follows a success; after a failure it is at least what the receiver `asked` for.
@@ -200,22 +227,54 @@ def _book(
             )
             for pk in keys
         )
-        mine = Webhook.objects.filter(pk=hook.pk)
         if taken:
-            rows.filter(state=_WAITING).update(state=WebhookMessage.State.SENT, ended_at=now)
-            mine.update(failing_since=None, due_at=now + pause)
-            return len(keys) if not pause else 0
-        since = hook.failing_since or now
-        mine.update(failing_since=since, due_at=now + max(asked, _pause_after(messages[0].attempts)))
-        if attempt.status == _GONE:
-            disable(hook, "The receiver answered 410: it wants no more messages.", now)
-        elif since < now - DISABLE_AFTER:
-            disable(
-                hook,
-                f"Nothing was delivered for {DISABLE_AFTER.days} days: {attempt.note or attempt.status}",
-                now,
-            )
-    return 0
+            rows.filter(state=_WAITING).update(state=WebhookMessage.State.SENT, ended_at=now, due_at=None)
+            if hook.refusals >= REFUSED_IN_A_ROW:
+                _put_refused_aside(hook, now)
+            Webhook.objects.filter(pk=hook.pk).update(failing_since=None, refusals=0, due_at=now + pause)
+            return Outcome(len(keys), goes_on=not pause)
+        goes_on = _book_failure(hook, messages[0], attempt, asked, now)
+    return Outcome(goes_on=goes_on)
+
+
+def _book_failure(
+    hook: Webhook, message: WebhookMessage, attempt: WebhookAttempt, asked: timedelta, now: datetime
+) -> bool:
+    """Put the message aside or have the webhook wait, or disable it; whether others may go on at once."""
+    mine, since = Webhook.objects.filter(pk=hook.pk), hook.failing_since or now
+    refused = attempt.status in _REFUSALS
+    refusals = hook.refusals + 1 if refused else hook.refusals
+    aside = refused and refusals < REFUSED_IN_A_ROW
+    if aside:
+        until = now + max(asked, _pause_after(message.attempts))
+        WebhookMessage.objects.filter(pk=message.pk).update(due_at=_last_chance(message, until, now))
+    elif refused:
+        WebhookMessage.objects.filter(webhook=hook, state=_WAITING).update(due_at=None)
+    # What is wrong with a receiver that refuses all shows in how many it refused, not in one of them.
+    tries = refusals - REFUSED_IN_A_ROW if refused else message.attempts
+    wait = timedelta(0) if aside else max(asked, _pause_after(tries))
+    mine.update(failing_since=since, refusals=refusals, due_at=now + wait)
+    if attempt.status == _GONE:
+        disable(hook, "The receiver answered 410: it wants no more messages.", now)
+    elif since < now - DISABLE_AFTER:
+        words = attempt.note or attempt.status
+        disable(hook, f"Nothing was delivered for {DISABLE_AFTER.days} days: {words}", now)
+    else:
+        return aside
+    return False
+
+
+def _put_refused_aside(hook: Webhook, now: datetime) -> None:
+    """The receiver takes messages again: those that it refused are tried once more, each on its own."""
+    refused = list(WebhookMessage.objects.filter(webhook=hook, state=_WAITING, attempts__gt=0)[:1_000])
+    for message in refused:
+        message.due_at = _last_chance(message, now + _pause_after(message.attempts), now)
+    WebhookMessage.objects.bulk_update(refused, ["due_at"])
+
+
+def _last_chance(message: WebhookMessage, until: datetime, now: datetime) -> datetime:
+    """Not later than the end of the message's day."""
+    return min(until, (message.first_attempt_at or now) + GIVE_UP)
 
 
 def disable(hook: Webhook, why: str, now: datetime) -> None:

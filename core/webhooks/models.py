@@ -43,6 +43,9 @@ class Webhook(models.Model):
     former_until = models.DateTimeField(null=True, blank=True, help_text="Until then both secrets sign.")
     state = models.CharField(max_length=8, choices=State, default=State.ACTIVE)
     failing_since = models.DateTimeField(null=True, blank=True)
+    refusals = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Messages refused in a row since one was taken."
+    )
     disabled_at = models.DateTimeField(null=True, blank=True)
     why_disabled = models.CharField(max_length=300, blank=True)
     told_at = models.DateTimeField(null=True, blank=True, help_text="When its maker was written to.")
@@ -91,6 +94,9 @@ class WebhookMessage(models.Model):
     state = models.CharField(max_length=7, choices=State, default=State.WAITING)
     attempts = models.PositiveIntegerField(default=0)
     first_attempt_at = models.DateTimeField(null=True, blank=True, help_text="Of the present series.")
+    due_at = models.DateTimeField(
+        null=True, blank=True, help_text="It was refused and put aside until then; empty: it has its turn."
+    )
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -160,10 +160,11 @@ def activate(*, hook: Webhook) -> None:
         disabled_at=None,
         why_disabled="",
         told_at=None,
+        refusals=0,
         due_at=timezone.now(),
     )
     WebhookMessage.objects.filter(webhook=row, state=WebhookMessage.State.WAITING).update(
-        first_attempt_at=None, attempts=0
+        first_attempt_at=None, attempts=0, due_at=None
     )
     _log("activated", row)
 
@@ -202,7 +203,7 @@ def resend(*, hook: Webhook, message: WebhookMessage) -> None:
         raise WebhookError("It is not active. Switch it on first.")
     found = WebhookMessage.objects.filter(pk=message.pk, webhook=row)
     if not found.exclude(state=WebhookMessage.State.WAITING).update(
-        state=WebhookMessage.State.WAITING, attempts=0, first_attempt_at=None, ended_at=None
+        state=WebhookMessage.State.WAITING, attempts=0, first_attempt_at=None, ended_at=None, due_at=None
     ):
         raise WebhookError("It is waiting to be sent already.")
     Webhook.objects.filter(pk=row.pk).update(due_at=timezone.now())

@@ -2,6 +2,7 @@
 
 from crowd.api import (
     assignments,
+    audit,
     endpoints,
     events,
     hits,
@@ -14,6 +15,7 @@ from crowd.api import (
     simulations,
     stages,
     studies,
+    webhooks,
 )
 from crowd.errors import BudgetError, NotArmedError, ReadOnlyError, StageStateError
 from web.api.problems import ProblemKind
@@ -32,6 +34,8 @@ RESOURCES = (
     operations.operations,
     jobs.jobs,
     events.events,
+    audit.audit,
+    webhooks.webhooks,
 )
 PROBLEMS = {
     BudgetError: ProblemKind(409, "budget_exceeded"),

@@ -97,7 +97,7 @@ def make_place(tag: str, owner: User, others: dict[str, User], *, first: int) ->
     rooms: dict[str, Parts] = {}
     own: dict[str, Parts] = {"desk:see_notice": {"pk": notice.pk}}
     _crowd(project, endpoint, first, owner, rooms, own)
-    own |= _webhook("desk", Owner(Owner.Kind.PROJECT, project.pk))
+    own |= make_webhook("desk", Owner(Owner.Kind.PROJECT, project.pk))
     _annotation(project, endpoint, tag, rooms, own)
     _judgments(project, endpoint, tag, rooms, own)
     _releases(project, owner, first, rooms, own)
@@ -108,7 +108,7 @@ def make_place(tag: str, owner: User, others: dict[str, User], *, first: int) ->
     return Place(project, rooms, own)
 
 
-def _webhook(namespace: str, owner: Owner) -> dict[str, Parts]:
+def make_webhook(namespace: str, owner: Owner) -> dict[str, Parts]:
     """A webhook with a message that was sent; parts of its addresses."""
     hook = Webhook.objects.create(
         owner_kind=owner.kind,
@@ -434,5 +434,5 @@ def worker_site(worker: User) -> dict[str, Parts]:
             "invoice": invoice.number,
         },
         **batches(lab),
-        **_webhook("requester", Owner(Owner.Kind.REQUESTER, lab.pk)),
+        **make_webhook("requester", Owner(Owner.Kind.REQUESTER, lab.pk)),
     }

@@ -99,6 +99,8 @@ def _expected(operation: Operation, who: str) -> tuple[int, str] | None:
         if who not in _RANK:
             return (404, "not_found")
         return None if _RANK[who] >= _RANK[operation.role] else (403, "role_missing")
+    if operation.of_requester:
+        return None if who in ("owner", "staff") else (404, "not_found")
     members = {*_RANK, "neighbour", "staff"}
     allowed = {"account": set(world_people()), "member": members, "staff": {"staff"}}[operation.role]
     return None if who in allowed else (403, "role_missing")
@@ -118,6 +120,8 @@ def test_a_token_of_another_project_finds_nothing(world):
         got = (answer.status_code, code_of(answer))
         if operation.of_project:
             fine = got == (404, "not_found")
+        elif "requester" in operation.path:
+            fine = got == (403, "token_bound")
         else:
             fine = operation.method == "GET" or got[1] in ("token_bound", "role_missing")
         if not fine or wrote:
@@ -130,7 +134,7 @@ def test_what_is_in_another_project_is_not_there(world):
     wrong = []
     program = program_of(world.people["owner"])
     for operation in operations():
-        if not operation.of_project:
+        if not (operation.of_project or operation.of_requester):
             continue
         mine, theirs = operation.values(world.mine), operation.values(world.theirs)
         for part in sorted(mine.keys() - {"project", "username", "path", "name"}):

@@ -8,7 +8,9 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from core.jobs.models import Job
-from tests.access.world import Place, make_people, make_place
+from core.origin import Owner
+from marketplace.services.people import create_requester
+from tests.access.world import Place, make_people, make_place, make_webhook
 from web.api.schema import build_schema
 
 
@@ -39,6 +41,11 @@ class Operation:
     def of_project(self) -> bool:
         """Whether its address names a project."""
         return "{project}" in self.path
+
+    @property
+    def of_requester(self) -> bool:
+        """Whether its address names a requester."""
+        return "{requester}" in self.path
 
     def address(self, place: Place) -> str:
         """Where it is in a project, below /api/v1."""
@@ -80,9 +87,17 @@ def make_api_world() -> ApiWorld:
     members = {role: people[role] for role in ("manager", "viewer")}
     mine = make_place("mine", people["owner"], members, first=0)
     theirs = make_place("theirs", people["neighbour"], {}, first=50)
-    for place in (mine, theirs):
+    for place, name in ((mine, "owner"), (theirs, "neighbour")):
+        _add_requester(place, people[name])
         Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
     return ApiWorld(people, mine, theirs)
+
+
+def _add_requester(place: Place, owner: User) -> None:
+    """A requester of this person, with a webhook."""
+    lab, _ = create_requester(name=f"Lab of {owner}", fee_profile="none-1", owner=owner)
+    place.own["requester"] = {"requester": lab.customer_id}
+    place.own.update(make_webhook("requester", Owner(Owner.Kind.REQUESTER, lab.pk)))
 
 
 def values_of(place: Place) -> dict[str, Any]:
@@ -102,6 +117,9 @@ def values_of(place: Place) -> dict[str, Any]:
         "version": place.rooms["releases"]["version"],
         "path": "README.md",
         "name": "report.json",
+        "requester": place.own["requester"]["requester"],
+        "webhook": place.own["desk:webhook"]["pk"],
+        "message": place.own["desk:webhook_message"]["message"],
     }
 
 
@@ -112,6 +130,13 @@ OWN_VALUES: tuple[tuple[str, Own], ...] = (
     (r"/queries/", lambda place: {"number": place.rooms["annotation"]["pk"]}),
     (r"/query-imports/", lambda place: {"number": place.own["annotation:source"]["pk"]}),
     (r"/evaluations/", lambda place: {"number": place.rooms["evaluations"]["number"]}),
+    (
+        r"/requesters/",
+        lambda place: {
+            "webhook": place.own["requester:webhook"]["pk"],
+            "message": place.own["requester:webhook_message"]["message"],
+        },
+    ),
     (r"/stages/{stage}/answers", lambda place: {"stage": place.rooms["annotation"]["stage"]}),
     (
         r"/stages/{stage}/(agreement|filters|judgments|scores)",

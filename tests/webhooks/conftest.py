@@ -96,12 +96,12 @@ def owner(project: Project) -> Owner:
 
 
 @pytest.fixture
-def made(owner: Owner, receiver: Receiver, trusted: None) -> services.NewWebhook:
+def new_webhook(owner: Owner, receiver: Receiver, trusted: None) -> services.NewWebhook:
     return services.create_webhook(
         owner=owner, name="Lab's bot", address=receiver.url, events=["stage.opened", "stage.closed"]
     )
 
 
 @pytest.fixture
-def hook(made: services.NewWebhook) -> Webhook:
-    return made.row
+def hook(new_webhook: services.NewWebhook) -> Webhook:
+    return new_webhook.row

@@ -35,10 +35,10 @@ def soon(hook: Webhook) -> None:
     Webhook.objects.filter(pk=hook.pk).update(due_at=timezone.now())
 
 
-def test_a_message_is_signed_and_holds_ids_and_its_place_in_the_order(made, receiver, opened):
+def test_a_message_is_signed_and_holds_ids_and_its_place_in_the_order(new_webhook, receiver, opened):
     opened("one")
-    assert deliver(made.row.pk) == 1
-    body = receiver.verify(made.secret)
+    assert deliver(new_webhook.row.pk) == 1
+    body = receiver.verify(new_webhook.secret)
     assert body["type"] == "stage.opened" and body["sequence"] == 1
     assert body["data"] == {
         "project": "kiwi",
@@ -68,9 +68,7 @@ def test_only_what_was_asked_for_is_sent(hook, receiver, project):
     assert due_webhooks(timezone.now()) == [] and deliver(hook.pk) == 0
 
 
-def test_messages_come_in_the_order_of_their_numbers_and_one_that_fails_holds_up_the_rest(
-    hook, receiver, opened
-):
+def test_messages_come_in_the_order_of_their_numbers_and_no_answer_holds_up_the_rest(hook, receiver, opened):
     receiver.statuses = [200, 503]
     opened("one", "two", "three")
     assert deliver(hook.pk) == 1
@@ -82,16 +80,63 @@ def test_messages_come_in_the_order_of_their_numbers_and_one_that_fails_holds_up
     assert ids[1] == ids[2] and len(set(ids)) == 3
 
 
-@pytest.mark.parametrize("status", [301, 302, 400, 404, 429, 500])
-def test_every_answer_but_success_is_tried_again(hook, receiver, opened, status):
+@pytest.mark.parametrize("status", [301, 302, 408, 425, 429, 500])
+def test_a_receiver_that_cannot_now_is_waited_for_and_nothing_overtakes(hook, receiver, opened, status):
     receiver.statuses = [status]
     receiver.headers = {"Location": "http://127.0.0.1:1/"}
-    opened("one")
+    opened("one", "two")
     assert deliver(hook.pk) == 0
-    message = WebhookMessage.objects.get()
-    assert (message.state, message.attempts) == (State.WAITING, 1)
-    assert Webhook.objects.get().due_at > timezone.now()
+    first, second = WebhookMessage.objects.order_by("pk")
+    assert (first.state, first.attempts, first.due_at, second.attempts) == (State.WAITING, 1, None, 0)
+    assert Webhook.objects.get().due_at > timezone.now() and due_webhooks(timezone.now()) == []
     assert len(receiver.calls) == 1
+
+
+@pytest.mark.parametrize("status", [400, 404, 413, 422])
+def test_a_message_that_is_refused_is_put_aside_and_the_others_go_on(hook, receiver, opened, status):
+    receiver.statuses = [status]
+    opened("one", "two", "three")
+    assert deliver(hook.pk) == 2
+    assert receiver.sequences == [1, 2, 3]
+    first = WebhookMessage.objects.get(number=1)
+    assert (first.state, first.attempts) == (State.WAITING, 1) and first.due_at is not None
+    assert due_webhooks(timezone.now()) == []  # its next attempt is later
+    assert due_webhooks(first.due_at) == [hook.pk]
+    opened("four")
+    assert deliver(hook.pk) == 1
+    WebhookMessage.objects.filter(pk=first.pk).update(due_at=timezone.now())
+    assert deliver(hook.pk) == 1
+    assert receiver.sequences == [1, 2, 3, 4, 1]
+    row = Webhook.objects.get()
+    assert (row.refusals, row.failing_since) == (0, None)
+
+
+def test_a_receiver_that_refuses_everything_is_asked_one_message_at_a_time(hook, receiver, opened):
+    receiver.statuses = [401] * 5
+    opened("one", "two", "three", "four", "five", "six", "seven")
+    assert deliver(hook.pk) == 0
+    assert receiver.sequences == [1, 2, 3]
+    assert not WebhookMessage.objects.exclude(due_at=None).exists()
+    for asked in (4, 5):
+        assert due_webhooks(timezone.now()) == []
+        soon(hook)
+        assert deliver(hook.pk) == 0 and receiver.sequences[-1] == asked
+    soon(hook)
+    assert deliver(hook.pk) == 2  # the sixth and seventh; those that were refused follow on their own
+    WebhookMessage.objects.update(due_at=timezone.now())
+    assert deliver(hook.pk) == 5
+    assert receiver.sequences == [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5]
+    assert not WebhookMessage.objects.exclude(state=State.SENT).exists()
+
+
+def test_what_is_put_aside_is_given_up_after_its_day(hook, receiver, opened):
+    receiver.statuses = [422]
+    opened("one")
+    deliver(hook.pk)
+    began = timezone.now() - timedelta(hours=24, minutes=1)
+    WebhookMessage.objects.update(first_attempt_at=began, due_at=timezone.now())
+    assert deliver(hook.pk) == 0 and len(receiver.calls) == 1
+    assert WebhookMessage.objects.get().state == State.GAVE_UP
 
 
 def test_pauses_are_random_up_to_a_bound_that_doubles(monkeypatch):
@@ -181,45 +226,45 @@ def test_what_comes_of_a_lost_lease_is_not_written_down(hook, receiver, opened, 
     assert WebhookMessage.objects.get().state == State.WAITING and not WebhookAttempt.objects.exists()
 
 
-def test_while_secrets_change_both_sign(made, receiver, opened):
-    again = services.rotate_secret(hook=made.row)
+def test_while_secrets_change_both_sign(new_webhook, receiver, opened):
+    again = services.rotate_secret(hook=new_webhook.row)
     opened("one")
-    deliver(made.row.pk)
-    assert receiver.verify(made.secret) == receiver.verify(again.secret)
+    deliver(new_webhook.row.pk)
+    assert receiver.verify(new_webhook.secret) == receiver.verify(again.secret)
     with pytest.raises(services.WebhookError, match="Two secrets are valid"):
-        services.rotate_secret(hook=made.row)
-    services.end_former_secret(hook=made.row)
+        services.rotate_secret(hook=new_webhook.row)
+    services.end_former_secret(hook=new_webhook.row)
     opened("two")
-    deliver(made.row.pk)
+    deliver(new_webhook.row.pk)
     receiver.verify(again.secret)
     with pytest.raises(Exception, match="No matching signature"):
-        receiver.verify(made.secret)
+        receiver.verify(new_webhook.secret)
 
 
-def test_a_former_secret_ends_by_itself(made, receiver, opened):
-    services.rotate_secret(hook=made.row)
+def test_a_former_secret_ends_by_itself(new_webhook, receiver, opened):
+    services.rotate_secret(hook=new_webhook.row)
     Webhook.objects.update(former_until=timezone.now() - timedelta(seconds=1))
     opened("one")
-    deliver(made.row.pk)
+    deliver(new_webhook.row.pk)
     assert " " not in receiver.calls[0][0]["webhook-signature"]
 
 
-def test_a_test_goes_out_whatever_was_asked_for(made, receiver):
-    services.send_test(hook=made.row)
-    assert deliver(made.row.pk) == 1
-    assert receiver.verify(made.secret)["type"] == TEST
+def test_a_test_goes_out_whatever_was_asked_for(new_webhook, receiver):
+    services.send_test(hook=new_webhook.row)
+    assert deliver(new_webhook.row.pk) == 1
+    assert receiver.verify(new_webhook.secret)["type"] == TEST
 
 
-def test_a_message_is_sent_again_under_its_id_and_number(made, receiver, opened):
+def test_a_message_is_sent_again_under_its_id_and_number(new_webhook, receiver, opened):
     opened("one", "two")
-    deliver(made.row.pk)
+    deliver(new_webhook.row.pk)
     first = WebhookMessage.objects.get(number=1)
-    services.resend(hook=made.row, message=first)
-    assert deliver(made.row.pk) == 1
+    services.resend(hook=new_webhook.row, message=first)
+    assert deliver(new_webhook.row.pk) == 1
     assert receiver.calls[0][0]["webhook-id"] == receiver.calls[2][0]["webhook-id"]
     assert receiver.sequences == [1, 2, 1]
     with pytest.raises(services.WebhookError, match="waiting"):
-        services.resend(hook=made.row, message=WebhookMessage(pk=first.pk + 1000))
+        services.resend(hook=new_webhook.row, message=WebhookMessage(pk=first.pk + 1000))
 
 
 def test_a_message_that_is_skipped_lets_the_next_one_go(hook, receiver, opened):
@@ -247,11 +292,11 @@ def test_paused_and_removed_ones_are_sent_nothing(hook, receiver, opened):
     ("shape", "path"), [("slack", ("text",)), ("teams", ("attachments", 0, "content", "body", 0, "text"))]
 )
 def test_chats_get_a_sentence_in_their_shape_and_no_signature(owner, receiver, trusted, opened, shape, path):
-    made = services.create_webhook(
+    new_webhook = services.create_webhook(
         owner=owner, name="Chat", shape=shape, address=receiver.url, events=["stage.opened"]
     )
     opened("a<b>")
-    assert made.secret == "" and deliver(made.row.pk) == 1
+    assert new_webhook.secret == "" and deliver(new_webhook.row.pk) == 1
     found = receiver.bodies[0]
     for step in path:
         found = found[step]
@@ -263,11 +308,11 @@ def test_chats_get_a_sentence_in_their_shape_and_no_signature(owner, receiver, t
 def test_events_go_by_e_mail_to_the_maker_alone_several_in_one(owner, project, opened, settings):
     settings.NOTICES_BY_EMAIL = True
     olga = project.memberships.get().user
-    made = services.create_webhook(
+    new_webhook = services.create_webhook(
         owner=owner, name="Mail", shape="email", address="olga@example.org", events=["stage.opened"], by=olga
     )
     opened("one", "two")
-    deliver(made.row.pk)
+    deliver(new_webhook.row.pk)
     [letter] = mail.outbox
     assert letter.subject == "Mail: 2 events" and "stage one" in letter.body and "stage two" in letter.body
     opened("three")
@@ -316,11 +361,11 @@ def test_an_address_that_leads_elsewhere_by_now_is_refused_at_delivery(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (answers.pop(0), port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", rebind)
-    made = services.create_webhook(
+    new_webhook = services.create_webhook(
         owner=owner, name="X", address="https://rebind.example.org/", events=["stage.opened"]
     )
     opened("one")
-    assert deliver(made.row.pk) == 0
+    assert deliver(new_webhook.row.pk) == 0
     assert "not a public address" in WebhookAttempt.objects.get().note
     assert not receiver.calls
 

@@ -142,13 +142,13 @@ def requester_hook(db, receiver, trusted):
     from tests.site import world
 
     lab: Requester = world.make_requester()
-    made = create_webhook(
+    new_webhook = create_webhook(
         owner=Owner(Owner.Kind.REQUESTER, lab.pk),
         name="Bot",
         address=receiver.url,
         events=["assignment.submitted", "hit.reviewable", "balance.low"],
     )
-    return lab, made.row
+    return lab, new_webhook.row
 
 
 def test_a_balance_that_runs_low_is_told_once_for_each_deposit(requester_hook, receiver):

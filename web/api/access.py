@@ -28,11 +28,12 @@ BURST_S = 2
 
 @dataclass(slots=True)
 class Caller:
-    """The person whose token came, and where they are: at a project, or at none."""
+    """The person whose token came, and where they are: at a project, at what else an app has, or at none."""
 
     token: ApiToken
     user: User
     access: ProjectAccess | None = None
+    place: object = None
 
 
 class ApiRequest(HttpRequest):

@@ -98,12 +98,14 @@ def _operation(schema: Mapping[str, Any], path: str, method: str, facts: Mapping
 
 
 _ROLES = {
-    "account": "anybody with a token",
+    "account": "everyone with a token",
     "member": "members of a project, staff",
     "staff": "staff",
     "viewer": "viewers, managers, owners",
     "manager": "managers, owners",
     "owner": "owners",
+    "view": "members of the requester, staff",
+    "manage": "owner and managers of the requester, staff",
 }
 
 

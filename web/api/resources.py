@@ -88,13 +88,14 @@ class Resource:
         atomic: bool = True,
         revised: bool = False,
         spends: bool = False,
+        secret: bool = False,
         content: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Callable[[View], View]:
         """Register a view.
 
-        spends: where real money is, only owners may. content, body: what the schema says of an answer or body
-        that no model describes, by media type.
+        spends: where real money is, only owners may. secret: the reply holds one, and is kept sealed.
+        content, body: what the schema says of an answer or body that no model describes, by media type.
         """
         writes = method not in _READING
         problems = (*ALWAYS, *(OF_WRITES if writes else ()), *((412, 428) if revised else ()))
@@ -129,7 +130,7 @@ class Resource:
                 summary=_summary(view),
                 description=_description(view),
                 openapi_extra=asked,
-            )(_answering(view, method, status, atomic=atomic))
+            )(_answering(view, method, status, atomic=atomic, secret=secret))
             return view
 
         return register
@@ -155,7 +156,9 @@ def _description(view: Callable[..., Any]) -> str:
     return inspect.cleandoc(view.__doc__ or "")
 
 
-def _answering(view: Callable[..., Any], method: str, status: int, *, atomic: bool) -> Callable[..., Any]:
+def _answering(
+    view: Callable[..., Any], method: str, status: int, *, atomic: bool, secret: bool
+) -> Callable[..., Any]:
     """The view as django-ninja calls it: once per Idempotency-Key, its model as JSON."""
 
     @wraps(view)
@@ -167,7 +170,7 @@ def _answering(view: Callable[..., Any], method: str, status: int, *, atomic: bo
             return act()
         with_effect = transaction.atomic if atomic else nullcontext
         if key := request.headers.get(KEY_HEADER, ""):
-            return _once(request, key, act, with_effect)
+            return _once(request, key, act, with_effect, secret=secret)
         with with_effect():
             return act()
 
@@ -190,6 +193,8 @@ def _once(
     key: str,
     act: Callable[[], HttpResponseBase],
     with_effect: Callable[[], AbstractContextManager[Any]],
+    *,
+    secret: bool,
 ) -> HttpResponseBase:
     """Act for the first request with a key, and give its reply to all others."""
     if len(key) > _LONGEST_KEY or not key.isprintable():
@@ -206,7 +211,7 @@ def _once(
         try:
             with with_effect():
                 response = act()
-                keep_reply(claim, _reply_of(response))
+                keep_reply(claim, _reply_of(response), secret=secret)
             return response
         except BaseException:
             give_up(claim)
