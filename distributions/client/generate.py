@@ -60,7 +60,7 @@ def write_operations(schema: dict[str, Any], *, is_async: bool) -> str:
     parts = [
         f'"""A {"coroutine" if is_async else "method"} for each operation of the API. {_HEAD}"""\n',
         "from __future__ import annotations\n",
-        f"from collections.abc import {lines}, Mapping\nfrom typing import Any, Literal\n",
+        f"from collections.abc import {lines}, Mapping\nfrom datetime import datetime\nfrom typing import Any, Literal\n",
         f"from distillery_client.generated import models\nfrom distillery_client.sending import {base}\n\n",
         f'class {name}({base}):\n    """All operations as {kind}, named as in the schema."""\n',
     ]

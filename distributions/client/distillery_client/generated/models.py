@@ -140,6 +140,57 @@ class AssignmentOut(Model):
     worker: str
 
 
+class AttemptOut(Model):
+    """One attempt at delivery."""
+
+    at: datetime
+    milliseconds: int
+    note: str
+    status: int | None
+
+
+class AuditEntry(Model):
+    """One thing that was done; an entry is never changed."""
+
+    action: str
+    address: str
+    at: datetime
+    credential: str
+    details: Any
+    digest: str | None
+    id: int
+    number: int | None
+    request_id: str
+    subject: str
+    via: str
+    what: str
+    who: str
+
+
+class AuditState(Model):
+    """How far a log is chained, and what the last verification of all logs found."""
+
+    began_at: datetime | None
+    faults: list[str]
+    head: str
+    length: int
+    pruned: int
+    pruned_at: datetime | None
+    verified_on: str | None
+    why_pruned: str
+
+
+class AuditVerification(Model):
+    """What computing every digest again found."""
+
+    faults: list[str]
+    head: str
+    length: int
+    pruned: int
+    unsealed: int
+    whole: bool
+
+
 class Balance(Model):
     """What can be spent there."""
 
@@ -385,6 +436,19 @@ class EventOut(Model):
     subject: str
     via: str
     words: str
+
+
+class EventTypeOut(Model):
+    """A type of events that a webhook can ask for."""
+
+    type: str
+    words: str
+
+
+class EventTypes(Model):
+    """All types of events."""
+
+    items: list[EventTypeOut]
 
 
 class External(Model):
@@ -646,6 +710,21 @@ class MemberOut(Model):
 
     role: Literal["owner", "manager", "viewer"]
     username: str
+
+
+class MessageOut(Model):
+    """A message with its attempts."""
+
+    at: datetime
+    attempts: list[AttemptOut]
+    ended_at: datetime | None
+    id: int
+    message_id: str
+    next_attempt_at: datetime | None
+    payload: dict[str, Any]
+    sequence: int | None
+    state: Literal["waiting", "sent", "gave_up"]
+    type: str
 
 
 class MorePlaces(Model):
@@ -1091,6 +1170,17 @@ class ReleaseOut(Model):
     withdrawn_reason: str
 
 
+class RequesterOut(Model):
+    """A requester of the marketplace."""
+
+    available_cents: int
+    created_at: datetime
+    held_cents: int
+    name: str
+    requester: str
+    role: str
+
+
 class Resolution(Model):
     """What became of it. `ref`: the HIT's id at the marketplace, where one was published."""
 
@@ -1368,6 +1458,64 @@ class UploadOut(Model):
     bytes: int
     name: str
     sha256: str
+
+
+class WebhookChanges(Model):
+    """Fields to change; what is left out stays. Waiting messages go to the new address."""
+
+    address: str | None = None
+    events: list[str] | None = None
+    name: str | None = None
+
+
+class WebhookIn(Model):
+    """A new webhook."""
+
+    address: str = ""
+    events: list[str]
+    name: str
+    shape: Literal["standard", "slack", "teams", "email"] = "standard"
+
+
+class WebhookOut(Model):
+    """A webhook: where messages go, and how delivery does."""
+
+    address: str | None
+    created_at: datetime
+    created_by: str | None
+    disabled_at: datetime | None
+    events: list[str]
+    failing_since: datetime | None
+    host: str
+    id: int
+    messages: int
+    name: str
+    next_attempt_at: datetime | None
+    shape: Literal["standard", "slack", "teams", "email"]
+    state: Literal["active", "paused", "disabled"]
+    two_secrets_until: datetime | None
+    why_disabled: str
+
+
+class WebhookWithSecret(Model):
+    """A webhook with its new secret. No later answer has the secret."""
+
+    address: str | None
+    created_at: datetime
+    created_by: str | None
+    disabled_at: datetime | None
+    events: list[str]
+    failing_since: datetime | None
+    host: str
+    id: int
+    messages: int
+    name: str
+    next_attempt_at: datetime | None
+    secret: str
+    shape: Literal["standard", "slack", "teams", "email"]
+    state: Literal["active", "paused", "disabled"]
+    two_secrets_until: datetime | None
+    why_disabled: str
 
 
 class WithdrawIn(Model):

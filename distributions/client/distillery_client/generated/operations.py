@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Literal
 
 from distillery_client.generated import models
@@ -76,6 +77,66 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}",
             body=body,
             if_match=if_match,
+        )
+
+    def get_audit_state(self, project: str) -> models.AuditState:
+        """How far the log of a project is chained by digests, and what the nightly verification found."""
+        return self._send(models.AuditState, "GET", f"/api/v1/projects/{self._part(project)}/audit")
+
+    def list_audit_entries(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        action: str | None = None,
+        via: Literal["page", "api", "call", "job", "timer", "command"] | None = None,
+        who: str | None = None,
+        about: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> models.Page[models.AuditEntry]:
+        """Who did what, from where and by which way, with the digest of each entry."""
+        return self._send(
+            models.Page[models.AuditEntry],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/audit/entries",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+                "action": action,
+                "via": via,
+                "who": who,
+                "about": about,
+                "since": since,
+                "until": until,
+            },
+        )
+
+    def export_audit_entries(
+        self,
+        project: str,
+        *,
+        action: str | None = None,
+        via: Literal["page", "api", "call", "job", "timer", "command"] | None = None,
+        who: str | None = None,
+        about: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """All entries of the filters in the order of the chain, one per line, with their digests."""
+        return self._lines(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/audit/entries.jsonl",
+            query={"action": action, "via": via, "who": who, "about": about, "since": since, "until": until},
+        )
+
+    def verify_audit_log(self, project: str) -> models.AuditVerification:
+        """Compute every digest of the log again. Nothing is changed."""
+        return self._send(
+            models.AuditVerification, "POST", f"/api/v1/projects/{self._part(project)}/audit/verify"
         )
 
     def get_budget(self, project: str) -> models.BudgetOut:
@@ -1262,6 +1323,346 @@ class Operations(Sender):
             content=content,
             media="application/octet-stream",
             query={"name": name},
+        )
+
+    def list_webhooks(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.WebhookOut]:
+        """The webhooks of a project."""
+        return self._send(
+            models.Page[models.WebhookOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/webhooks",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def create_webhook(
+        self, project: str, body: models.WebhookIn | Mapping[str, Any]
+    ) -> models.WebhookWithSecret:
+        """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
+        return self._send(
+            models.WebhookWithSecret, "POST", f"/api/v1/projects/{self._part(project)}/webhooks", body=body
+        )
+
+    def list_event_types(self, project: str) -> models.EventTypes:
+        """All types of events that a webhook of a project can ask for."""
+        return self._send(
+            models.EventTypes, "GET", f"/api/v1/projects/{self._part(project)}/webhooks/event-types"
+        )
+
+    def remove_webhook(self, project: str, webhook: int) -> None:
+        """Remove a webhook. Waiting messages are given up; address and secret are deleted."""
+        self._send_nothing("DELETE", f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}")
+
+    def get_webhook(self, project: str, webhook: int) -> models.WebhookOut:
+        """One webhook, and how its delivery does."""
+        return self._send(
+            models.WebhookOut, "GET", f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}"
+        )
+
+    def change_webhook(
+        self, project: str, webhook: int, body: models.WebhookChanges | Mapping[str, Any]
+    ) -> models.WebhookOut:
+        """Change name, address or events."""
+        return self._send(
+            models.WebhookOut,
+            "PATCH",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}",
+            body=body,
+        )
+
+    def activate_webhook(self, project: str, webhook: int) -> models.WebhookOut:
+        """Send again after a pause, or after it was disabled. Messages that waited go first."""
+        return self._send(
+            models.WebhookOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/activate",
+        )
+
+    def end_former_webhook_secret(self, project: str, webhook: int) -> models.WebhookOut:
+        """Sign with the present secret alone from now on."""
+        return self._send(
+            models.WebhookOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/end-former-secret",
+        )
+
+    def list_webhook_messages(
+        self,
+        project: str,
+        webhook: int,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["waiting", "sent", "gave_up"] | None = None,
+        type: str | None = None,
+    ) -> models.Page[models.MessageOut]:
+        """Messages with every attempt at delivery."""
+        return self._send(
+            models.Page[models.MessageOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/messages",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state, "type": type},
+        )
+
+    def resend_webhook_message(self, project: str, webhook: int, message: str) -> models.MessageOut:
+        """Send a message again under its old id and number. It is named by `id` or `message_id`."""
+        return self._send(
+            models.MessageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/resend",
+        )
+
+    def skip_webhook_message(self, project: str, webhook: int, message: str) -> models.MessageOut:
+        """Give up a message that waits, so that those behind it go on."""
+        return self._send(
+            models.MessageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/skip",
+        )
+
+    def pause_webhook(self, project: str, webhook: int) -> models.WebhookOut:
+        """Send nothing for now. Events of the meantime are not kept for it."""
+        return self._send(
+            models.WebhookOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/pause",
+        )
+
+    def rotate_webhook_secret(self, project: str, webhook: int) -> models.WebhookWithSecret:
+        """Make a new secret, shown this once. For a day messages are signed with both."""
+        return self._send(
+            models.WebhookWithSecret,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/rotate-secret",
+        )
+
+    def send_webhook_test(self, project: str, webhook: int) -> models.MessageOut:
+        """Send a message of the type webhook.test, behind those that wait."""
+        return self._send(
+            models.MessageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/test",
+        )
+
+    def list_requesters(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.RequesterOut]:
+        """The requesters of which the token's person is owner or member; for staff all."""
+        return self._send(
+            models.Page[models.RequesterOut],
+            "GET",
+            "/api/v1/requesters",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def get_requester(self, requester: str) -> models.RequesterOut:
+        """One requester, with its money."""
+        return self._send(models.RequesterOut, "GET", f"/api/v1/requesters/{self._part(requester)}")
+
+    def get_requester_audit_state(self, requester: str) -> models.AuditState:
+        """How far the log of a requester is chained by digests, and what the nightly verification found."""
+        return self._send(models.AuditState, "GET", f"/api/v1/requesters/{self._part(requester)}/audit")
+
+    def list_requester_audit_entries(
+        self,
+        requester: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        action: str | None = None,
+        via: Literal["page", "api", "call", "job", "timer", "command"] | None = None,
+        who: str | None = None,
+        about: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> models.Page[models.AuditEntry]:
+        """Who did what, from where and by which way, with the digest of each entry."""
+        return self._send(
+            models.Page[models.AuditEntry],
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/audit/entries",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+                "action": action,
+                "via": via,
+                "who": who,
+                "about": about,
+                "since": since,
+                "until": until,
+            },
+        )
+
+    def export_requester_audit_entries(
+        self,
+        requester: str,
+        *,
+        action: str | None = None,
+        via: Literal["page", "api", "call", "job", "timer", "command"] | None = None,
+        who: str | None = None,
+        about: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """All entries of the filters in the order of the chain, one per line, with their digests."""
+        return self._lines(
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/audit/entries.jsonl",
+            query={"action": action, "via": via, "who": who, "about": about, "since": since, "until": until},
+        )
+
+    def verify_requester_audit_log(self, requester: str) -> models.AuditVerification:
+        """Compute every digest of the log again. Nothing is changed."""
+        return self._send(
+            models.AuditVerification, "POST", f"/api/v1/requesters/{self._part(requester)}/audit/verify"
+        )
+
+    def list_requester_webhooks(
+        self,
+        requester: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.WebhookOut]:
+        """The webhooks of a requester."""
+        return self._send(
+            models.Page[models.WebhookOut],
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def create_requester_webhook(
+        self, requester: str, body: models.WebhookIn | Mapping[str, Any]
+    ) -> models.WebhookWithSecret:
+        """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
+        return self._send(
+            models.WebhookWithSecret,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks",
+            body=body,
+        )
+
+    def list_requester_event_types(self, requester: str) -> models.EventTypes:
+        """All types of events that a webhook of a requester can ask for."""
+        return self._send(
+            models.EventTypes, "GET", f"/api/v1/requesters/{self._part(requester)}/webhooks/event-types"
+        )
+
+    def remove_requester_webhook(self, requester: str, webhook: int) -> None:
+        """Remove a webhook. Waiting messages are given up; address and secret are deleted."""
+        self._send_nothing(
+            "DELETE", f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}"
+        )
+
+    def get_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
+        """One webhook, and how its delivery does."""
+        return self._send(
+            models.WebhookOut,
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}",
+        )
+
+    def change_requester_webhook(
+        self, requester: str, webhook: int, body: models.WebhookChanges | Mapping[str, Any]
+    ) -> models.WebhookOut:
+        """Change name, address or events."""
+        return self._send(
+            models.WebhookOut,
+            "PATCH",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}",
+            body=body,
+        )
+
+    def activate_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
+        """Send again after a pause, or after it was disabled. Messages that waited go first."""
+        return self._send(
+            models.WebhookOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/activate",
+        )
+
+    def end_former_requester_webhook_secret(self, requester: str, webhook: int) -> models.WebhookOut:
+        """Sign with the present secret alone from now on."""
+        return self._send(
+            models.WebhookOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/end-former-secret",
+        )
+
+    def list_requester_webhook_messages(
+        self,
+        requester: str,
+        webhook: int,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["waiting", "sent", "gave_up"] | None = None,
+        type: str | None = None,
+    ) -> models.Page[models.MessageOut]:
+        """Messages with every attempt at delivery."""
+        return self._send(
+            models.Page[models.MessageOut],
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/messages",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state, "type": type},
+        )
+
+    def resend_requester_webhook_message(
+        self, requester: str, webhook: int, message: str
+    ) -> models.MessageOut:
+        """Send a message again under its old id and number. It is named by `id` or `message_id`."""
+        return self._send(
+            models.MessageOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/resend",
+        )
+
+    def skip_requester_webhook_message(self, requester: str, webhook: int, message: str) -> models.MessageOut:
+        """Give up a message that waits, so that those behind it go on."""
+        return self._send(
+            models.MessageOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/skip",
+        )
+
+    def pause_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
+        """Send nothing for now. Events of the meantime are not kept for it."""
+        return self._send(
+            models.WebhookOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/pause",
+        )
+
+    def rotate_requester_webhook_secret(self, requester: str, webhook: int) -> models.WebhookWithSecret:
+        """Make a new secret, shown this once. For a day messages are signed with both."""
+        return self._send(
+            models.WebhookWithSecret,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/rotate-secret",
+        )
+
+    def send_requester_webhook_test(self, requester: str, webhook: int) -> models.MessageOut:
+        """Send a message of the type webhook.test, behind those that wait."""
+        return self._send(
+            models.MessageOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/test",
         )
 
     def apply_study(self, content: bytes) -> models.StudyOut:
