@@ -38,6 +38,4 @@ with Client(os.environ["DISTILLERY_URL"], os.environ["DISTILLERY_TOKEN"]) as cli
     print(stage.apply_filters("default").sentence)
     release = project.build_release(formats=["jsonl"], include=["undecided"])
     report = release.evaluate(metrics=["bleu-1", "rouge-l"], replicates=200, draws=199)
-    print(
-        f"Release {release.version}: {len(release.scores().to_list())} candidates, best metric {report.best}"
-    )
+    print(f"Release {release.version}: {len(release.scores().to_list())} scores, best metric {report.best}")

@@ -80,6 +80,11 @@ def wanted_part(request: HttpRequest, etag: str, size: int) -> Part:
     return part_of(header, size)
 
 
+def asks_only_for_head(request: HttpRequest) -> bool:
+    """Whether nothing but the head of an answer is sent; the API calls its operations as for GET then."""
+    return request.method == "HEAD" or getattr(request, "only_head", False)
+
+
 def has_current_copy(request: HttpRequest, etag: str) -> bool:
     """Whether the asking side says that it has the file as it is."""
     given = request.headers.get("If-None-Match", "")
@@ -92,7 +97,7 @@ def send(
     """The part of a file; to HEAD its head alone, and the file is not opened."""
     status = 200 if part.whole else 206
     answer: HttpResponseBase
-    if request.method == "HEAD":
+    if asks_only_for_head(request):
         answer = HttpResponse(status=status)
     else:
         answer = StreamingHttpResponse(_Pieces(opened(), part), status=status)
@@ -285,7 +290,7 @@ def send_file(request: HttpRequest, release: Release, path: str, *, user: Any = 
         return _open(release, path)
 
     answer = send(request, opened=opened, part=part, name=found.name, etag=etag)
-    if request.method == "GET" and (part.start == 0 or not _has_begun(release, path, user)):
+    if not asks_only_for_head(request) and (part.start == 0 or not _has_begun(release, path, user)):
         _note(release, path, user)
     return answer
 
@@ -296,7 +301,7 @@ def send_archive(request: HttpRequest, release: Release, *, user: Any = None) ->
         return no
     name = f"{release.project.slug}-{release.version}"
     answer: HttpResponseBase
-    if request.method == "HEAD":
+    if asks_only_for_head(request):
         answer = HttpResponse()
     else:
         files = [(each.path, each.bytes or 0) for each in list_download_files(release)]

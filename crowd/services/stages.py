@@ -30,6 +30,7 @@ from crowd.services.panels import prepare_stage
 from crowd.services.persons import note_marks_of_project
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import Quote, quote
+from crowd.services.rounds import request_round
 from crowd.sources import forget_rows, is_closed, source_rows, stages_at
 from crowd.study.explain import not_known
 
@@ -251,6 +252,8 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     stage.refresh_from_db()
     note_marks_of_project(stage.project)
     publish_pending(stage)
+    for here in stages_at(stage):
+        request_round(here.endpoint_id)
     return offer
 
 

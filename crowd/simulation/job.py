@@ -7,6 +7,7 @@ from core.jobs.errors import PermanentError
 from core.jobs.registry import handler
 from crowd.errors import CrowdError
 from crowd.models import Stage
+from crowd.services.rounds import request_round
 from crowd.simulation.accounts import accounts
 from crowd.simulation.profiles import crowd_of
 from crowd.simulation.run import Crowd, site_of
@@ -38,3 +39,4 @@ def simulate(context: JobContext) -> None:
     except CrowdError as error:
         raise PermanentError(str(error)) from error
     context.commit(summary.facts)
+    request_round(stage.endpoint_id)

@@ -61,7 +61,8 @@ def write_operations(schema: dict[str, Any], *, is_async: bool) -> str:
         f'"""A {"coroutine" if is_async else "method"} for each operation of the API. {_HEAD}"""\n',
         "from __future__ import annotations\n",
         f"from collections.abc import {lines}, Mapping\nfrom datetime import datetime\nfrom typing import Any, Literal\n",
-        f"from distillery_client.generated import models\nfrom distillery_client.sending import {base}\n\n",
+        "from distillery_client.generated import models\n"
+        f"from distillery_client.sending import {base if is_async else f'Content, {base}'}\n\n",
         f'class {name}({base}):\n    """All operations as {kind}, named as in the schema."""\n',
     ]
     for path, methods in sorted(schema["paths"].items()):
@@ -155,7 +156,7 @@ def _named(name: str, prefix: str) -> str:
 
 
 def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool) -> str:
-    given = _Parameters(path, operation)
+    given = _Parameters(path, operation, is_async=is_async)
     answer = _answer_of(operation) or {}
     contents: dict[str, dict[str, Any]] = answer.get("content") or {"": {}}
     media, content = next(iter(contents.items()))
@@ -182,7 +183,7 @@ def _method(path: str, method: str, operation: dict[str, Any], *, is_async: bool
 class _Parameters:
     """How an operation is called: the signature, the address, and what is sent."""
 
-    def __init__(self, path: str, operation: dict[str, Any]) -> None:
+    def __init__(self, path: str, operation: dict[str, Any], *, is_async: bool) -> None:
         every = [each for each in operation.get("parameters", []) if each["name"] not in _OWN]
         inside = {each["name"]: each for each in every if each["in"] == "path"}
         query = [each for each in every if each["in"] == "query"]
@@ -191,7 +192,7 @@ class _Parameters:
         first = [f"{_safe(name)}: {_type(inside[name]['schema'], 'models.')}" for name in names]
         last: list[str] = []
         sent: list[str] = []
-        self._add_body(operation, first, last, sent)
+        self._add_body(operation, first, last, sent, "bytes" if is_async else "Content")
         last += [f"{_safe(each['name'])}: {_optional(each['schema'])} = None" for each in query]
         if query:
             pairs = ", ".join(f'"{each["name"]}": {_safe(each["name"])}' for each in query)
@@ -206,13 +207,15 @@ class _Parameters:
         self.sent = "".join(f", {each}" for each in sent)
 
     @staticmethod
-    def _add_body(operation: dict[str, Any], first: list[str], last: list[str], sent: list[str]) -> None:
+    def _add_body(
+        operation: dict[str, Any], first: list[str], last: list[str], sent: list[str], content_type: str
+    ) -> None:
         body = operation.get("requestBody")
         if not body:
             return
         (media, content), *_ = body["content"].items()
         if media != "application/json":
-            first.append("content: bytes")
+            first.append(f"content: {content_type}")
             sent += ["content=content", f'media="{media}"']
             return
         kind = f"{_type(content['schema'], 'models.')} | Mapping[str, Any]"

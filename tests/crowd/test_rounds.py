@@ -5,12 +5,13 @@ import threading
 from datetime import timedelta
 
 import pytest
+from celery import current_app
 from django.utils import timezone
 
 from core.jobs import shutdown
 from crowd import tasks
 from crowd.adapters.base import Unknown
-from crowd.models import Assignment, EndpointRound, Hit
+from crowd.models import Assignment, EndpointRound, Hit, MarketOperation
 from crowd.outbox.dispatch import dispatch
 from crowd.services import stages
 from crowd.services import tick as rounds
@@ -110,12 +111,31 @@ def test_a_worker_that_stops_ends_its_rounds(market, monkeypatch):
 def test_the_timer_asks_for_a_round_of_each_endpoint_with_work_where_none_goes_on(market, monkeypatch):
     (busy, _), (waiting, _), _ = on_offer(), on_offer(), make_endpoint()
     asked = []
-    monkeypatch.setattr(
-        tasks.current_app, "send_task", lambda name, args, expires: asked.append((name, args))
-    )
+    monkeypatch.setattr(current_app, "send_task", lambda name, args, expires: asked.append((name, args)))
     with lease_round(busy.stage.endpoint):
         tasks.tick_task()
     assert asked == [("crowd.round", [waiting.stage.endpoint_id])]
+
+
+def test_who_opens_a_stage_asks_for_a_round_at_once(market, monkeypatch, django_capture_on_commit_callbacks):
+    stage, asked = make_stage(), []
+    monkeypatch.setattr(current_app, "send_task", lambda name, args, expires: asked.append((name, args)))
+    with django_capture_on_commit_callbacks(execute=True):
+        stages.open_stage(stage=stage)
+    assert asked == [("crowd.round", [stage.endpoint_id])]
+
+
+def test_where_the_broker_is_away_a_stage_opens_all_the_same(
+    market, monkeypatch, django_capture_on_commit_callbacks
+):
+    def refuse(*_, **__):
+        raise OSError("no broker")
+
+    stage = make_stage()
+    monkeypatch.setattr(current_app, "send_task", refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        stages.open_stage(stage=stage)
+    assert MarketOperation.objects.filter(stage=stage).exists()
 
 
 def test_a_round_by_message_does_what_the_timers_rounds_did(market):

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 
 from core.accounts.keys import keys_of
+from core.api.models import Scope
+from core.api.tokens import create_token
 from core.projects.models import Event
 from core.projects.services import remove_member
 from releases import download_files
@@ -69,6 +72,25 @@ def test_head_says_the_same_and_is_no_download(release):
     assert (response.status_code, response.content) == (200, b"")
     assert response["Content-Length"] == str(len(CONTENT))
     assert downloads() == []
+
+
+def test_the_api_answers_head_and_parts_as_the_page_does(release):
+    _, token = create_token(user=User.objects.get(username="viewer"), scopes=[Scope.READ], project=None)
+    address = f"/api/v1/projects/capitals/releases/1.0.0/files/{PATH}"
+
+    def ask(method, **headers):
+        return Client().generic(method, address, headers={"authorization": f"Bearer {token}", **headers})
+
+    head = ask("HEAD")
+    assert (head.status_code, head.streaming, head.content) == (200, False, b"")
+    assert (head["Content-Length"], head["Accept-Ranges"]) == (str(len(CONTENT)), "bytes")
+    assert head["ETag"] == as_("viewer").head(FILE)["ETag"]
+    assert downloads() == [], "programs ask for the head of a file before they read it"
+    part = ask("GET", range="bytes=5-9")
+    assert (part.status_code, body(part)) == (206, CONTENT[5:10])
+    assert part["Content-Range"] == f"bytes 5-9/{len(CONTENT)}"
+    assert ask("GET", range=f"bytes={len(CONTENT)}-").status_code == 416
+    assert ask("HEAD", **{"if-none-match": head["ETag"]}).status_code == 304
 
 
 def test_a_download_that_broke_off_goes_on_and_is_one_download(release):

@@ -67,14 +67,21 @@ def _answer(request: HttpRequest) -> HttpResponseBase:
     is_head = request.method == "HEAD"
     if is_head:
         request.method = "GET"
+        request.only_head = True  # type: ignore[attr-defined]
     response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
     if response.status_code == 405 and "Allow" in response.headers:
         return _not_allowed(response.headers["Allow"])
-    if is_head and isinstance(response, HttpResponse):
-        length = len(response.content)
+    return _head_of(response) if is_head else response
+
+
+def _head_of(response: HttpResponseBase) -> HttpResponseBase:
+    """The answer without its body; a stream is not read, and only what knows its length says it."""
+    if isinstance(response, HttpResponse):
+        response.headers.setdefault("Content-Length", str(len(response.content)))
         response.content = b""
-        response.headers["Content-Length"] = str(length)
-    return response
+        return response
+    response.close()
+    return HttpResponse(status=response.status_code, headers=dict(response.headers))
 
 
 def _not_allowed(allowed: str) -> HttpResponse:

@@ -3,6 +3,7 @@
 from distillery_client.client import AsyncClient, Client, Project, Release, Stage
 from distillery_client.errors import ApiError, DistilleryError, JobFailedError, UnreachableError
 from distillery_client.generated import models
+from distillery_client.progress import ProgressUpdate
 from distillery_client.rows import Rows
 from distillery_client.sending import VERSION, RetryPolicy
 
@@ -13,6 +14,7 @@ __all__ = [
     "Client",
     "DistilleryError",
     "JobFailedError",
+    "ProgressUpdate",
     "Project",
     "Release",
     "RetryPolicy",

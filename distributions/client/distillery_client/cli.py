@@ -14,70 +14,121 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from distillery_client.client import Client
+from distillery_client.client import Client, Release
 from distillery_client.errors import ApiError, DistilleryError
-from distillery_client.generated import models
+from distillery_client.sending import VERSION, RetryPolicy
+
+_INTERRUPTED = 130
+#: Somebody waits at the terminal: a wrong address is told within seconds.
+_RETRY = RetryPolicy(attempts=4)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 done, 1 refused, 2 wrong words."""
+    """Run a command; 0 done, 1 refused, 2 wrong words, 130 interrupted."""
     given = _parser().parse_args(arguments)
     url = given.url or os.environ.get("DISTILLERY_URL", "")
     token = given.token or os.environ.get("DISTILLERY_TOKEN", "")
     if not url or not token:
-        print("Say where the installation is and who asks: --url and --token, or DISTILLERY_URL and "
-              "DISTILLERY_TOKEN.", file=sys.stderr)  # fmt: skip
+        missing = " and ".join(name for name, value in (("--url", url), ("--token", token)) if not value)
+        _complain(f"{missing} missing: give them here, or as DISTILLERY_URL and DISTILLERY_TOKEN.")
         return 2
     try:
-        with Client(url, token) as client:
+        with Client(url, token, retry=_RETRY, progress=False if given.json else None) as client:
             given.run(client, given)
     except ApiError as error:
         for field, sentences in error.errors.items():
             for sentence in sentences:
-                print(f"{field}: {sentence}" if field else sentence, file=sys.stderr)
+                is_named = sentence.casefold().startswith(field.casefold())
+                _complain(sentence if is_named else f"{field}: {sentence}")
         if not error.errors:
-            print(error.detail, file=sys.stderr)
+            _complain(error.detail)
+        return 1
+    except FileNotFoundError as error:
+        _complain(f"There is no file {error.filename}.")
         return 1
     except (DistilleryError, OSError, TimeoutError) as error:
-        print(error, file=sys.stderr)
+        _complain(str(error))
         return 1
+    except KeyboardInterrupt:
+        _complain("Interrupted. The same command goes on where this one stopped.")
+        return _INTERRUPTED
     return 0
+
+
+def _complain(words: str) -> None:
+    print(words, file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--url", default="", help="where the installation is (DISTILLERY_URL)")
-    shared.add_argument("--token", default="", help="a token of the API (DISTILLERY_TOKEN)")
-    shared.add_argument("--json", action="store_true", help="print JSON")
+    shared.add_argument(
+        "--url", default="", help="the installation, such as https://crowd.example.org (DISTILLERY_URL)"
+    )
+    shared.add_argument("--token", default="", help="your API token (DISTILLERY_TOKEN)")
+    shared.add_argument("--json", action="store_true", help="print JSON for programs, and no progress")
     parser = argparse.ArgumentParser(
-        prog="distillery", description="A Distillery installation from elsewhere."
+        prog="distillery", description="Work with a Distillery installation over its REST API."
     )
+    parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    study = commands.add_parser("study", help="a project and its stages as a file").add_subparsers(
-        required=True, metavar="ACTION"
+    study = commands.add_parser("study", help="a project and its stages, as a file")
+    _add_study(study.add_subparsers(required=True, metavar="ACTION"), shared)
+    release = commands.add_parser("release", help="frozen data sets of a project")
+    get = release.add_subparsers(required=True, metavar="ACTION").add_parser(
+        "get",
+        parents=[shared],
+        help="download a release",
+        description="Download a release and check every file against its digest. Files that are there "
+        "already are not fetched again, and a download that broke off goes on where it stopped.",
     )
-    apply = study.add_parser("apply", parents=[shared], help="have a project be as a file says")
-    apply.add_argument("file", type=Path)
-    apply.add_argument("--dry-run", action="store_true", help="check, and change nothing")
-    apply.set_defaults(run=_apply)
-    status = study.add_parser("status", parents=[shared], help="how far a project is")
-    status.add_argument("project", help="its short name")
-    status.set_defaults(run=_status)
-    release = commands.add_parser("release", help="releases").add_subparsers(required=True, metavar="ACTION")
-    get = release.add_parser("get", parents=[shared], help="download a release, and check its files")
-    get.add_argument("project", help="its short name")
-    get.add_argument("version", nargs="?", default="", help="default: the newest that is ready")
-    get.add_argument("--out", type=Path, default=Path(), help="folder (default: this one)")
+    _add_release(get)
+    get.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="default: the current folder")
     get.set_defaults(run=_get)
-    evaluate = commands.add_parser("evaluate", parents=[shared], help="compare metrics with people")
-    evaluate.add_argument("project", help="its short name")
-    evaluate.add_argument("version", help="of a release")
-    evaluate.add_argument("--stage", default="")
-    evaluate.add_argument("--profile", default="default")
-    evaluate.add_argument("--metric", action="append", default=[], help="repeat; default: the profile's")
-    evaluate.add_argument("--seed", type=int, default=0)
+    evaluate = commands.add_parser(
+        "evaluate",
+        parents=[shared],
+        help="which metrics agree with people",
+        description="Have the installation compute metrics on a release, and compare them with the scores "
+        "that people gave.",
+    )
+    _add_release(evaluate)
+    evaluate.add_argument("--stage", default="", help="judging stage with the scores (default: the only one)")
+    evaluate.add_argument("--profile", default="default", help="default, or a paper's, such as kpqa-2021")
+    evaluate.add_argument(
+        "--metrics", "--metric", action="append", default=[], metavar="A,B",
+        help="such as bleu-4,rouge-l; may be repeated (default: those of the profile)",
+    )  # fmt: skip
+    evaluate.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     evaluate.set_defaults(run=_evaluate)
     return parser
+
+
+def _add_study(actions: Any, shared: argparse.ArgumentParser) -> None:
+    apply = actions.add_parser(
+        "apply",
+        parents=[shared],
+        help="create or change a project so that it is as a file says",
+        description="Create or change a project and its stages so that they are as a TOML file says. "
+        "No stage is opened.",
+    )
+    apply.add_argument("file", type=Path)
+    apply.add_argument("--dry-run", action="store_true", help="check the file, and change nothing")
+    apply.set_defaults(run=_apply)
+    status = actions.add_parser("status", parents=[shared], help="how far each stage of a project is")
+    status.add_argument("project", metavar="PROJECT", help="short name of the project")
+    status.set_defaults(run=_status)
+
+
+def _add_release(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("project", metavar="PROJECT[/VERSION]", help="short name, such as tea or tea/1.0.0")
+    parser.add_argument("version", nargs="?", default="", metavar="VERSION", help="default: the newest")
+
+
+def _release(client: Client, given: argparse.Namespace) -> Release:
+    slug, _, version = given.project.partition("/")
+    project = client.project(slug)
+    version = version or given.version
+    return project.release(version) if version else project.newest_release()
 
 
 def _apply(client: Client, given: argparse.Namespace) -> None:
@@ -98,27 +149,32 @@ def _apply(client: Client, given: argparse.Namespace) -> None:
 
 def _status(client: Client, given: argparse.Namespace) -> None:
     found = client.get_status(given.project)
-    print(json.dumps(found.model_dump(mode="json"), indent=2, ensure_ascii=False))
+    if given.json:
+        print(json.dumps(found.model_dump(mode="json"), indent=2, ensure_ascii=False))
+        return
+    if not found.stages:
+        print(f"{found.project} has no stages yet.")
+    rows = [("stage", "kind", "status", "done", "held")]
+    rows += [(s.stage, s.kind, s.status, f"{s.done}/{s.total}", str(s.held)) for s in found.stages]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows if found.stages else ():
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _get(client: Client, given: argparse.Namespace) -> None:
-    project = client.project(given.project)
-    version = given.version
-    if not version:
-        rows = client.pages(client.list_releases, given.project, order="newest")
-        newest = next((row for row in rows if row.state == "ready"), None)
-        if newest is None:
-            raise ApiError(404, "no_release", f"{given.project} has no release that is ready.")
-        version = newest.version
-    said = None if given.json else print
-    folder = project.release(version).download(given.out, progress=said)
-    print(json.dumps({"version": version, "folder": str(folder)}) if given.json else f"{folder}: whole.")
+    release = _release(client, given)
+    folder = release.download(given.out)
+    if given.json:
+        print(json.dumps({"version": release.version, "folder": str(folder)}))
+    else:
+        count = sum(each.is_file() for each in folder.rglob("*"))
+        print(f"{folder}: {count} files, whole.")
 
 
 def _evaluate(client: Client, given: argparse.Namespace) -> None:
-    release = client.project(given.project).release(given.version)
-    plan: dict[str, Any] = {"stage": given.stage, "profile": given.profile, "metrics": given.metric}
-    found = release.evaluate(**plan, seed=given.seed, progress=None if given.json else _show_progress())
+    metrics = [name for each in given.metrics for name in _split_names(each)]
+    plan: dict[str, Any] = {"stage": given.stage, "profile": given.profile, "metrics": metrics}
+    found = _release(client, given).evaluate(**plan, seed=given.seed)
     if given.json:
         print(json.dumps(found.report, ensure_ascii=False))
     else:
@@ -126,17 +182,16 @@ def _evaluate(client: Client, given: argparse.Namespace) -> None:
         print(f"Evaluation {found.number} of release {found.release}: best is {found.best or 'none'}{value}.")
 
 
-def _show_progress() -> Any:
-    last = ""
-
-    def show(job: models.JobDetails) -> None:
-        nonlocal last
-        words = f"{job.progress_note or job.state} {job.progress_done}/{job.progress_total}"
-        if words != last and sys.stderr.isatty():
-            print(f"\r\033[K{words}", end="\n" if job.state == "done" else "", file=sys.stderr, flush=True)
-        last = words
-
-    return show
+def _split_names(text: str) -> list[str]:
+    """Names between commas; those within brackets are parameters of a metric."""
+    names, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and not depth:
+            names.append("")
+        else:
+            names[-1] += sign
+    return [name.strip() for name in names if name.strip()]
 
 
 if __name__ == "__main__":

@@ -54,5 +54,12 @@ def problem_of(response: httpx.Response) -> ApiError:
             request_id=str(found.get("request_id", "")),
         )
     except (ValueError, KeyError, TypeError):
-        words = response.text.strip()[:200] or response.reason_phrase
-        return ApiError(response.status_code, "no_problem_document", words)
+        return unlike_the_api(response)
+
+
+def unlike_the_api(response: httpx.Response) -> ApiError:
+    """An answer that no installation gives: the address is another site's, or something is in between."""
+    url = response.request.url
+    status = f"{response.status_code} {response.reason_phrase}".strip()
+    words = f"{url.copy_with(query=None)} answered {status}, but not as the API of an installation does. "
+    return ApiError(response.status_code, "not_the_api", f"{words}Is the address right?")

@@ -11,7 +11,8 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -19,11 +20,20 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from distillery_client.errors import ApiError, UnreachableError, problem_of
+from distillery_client.errors import (
+    ApiError,
+    DistilleryError,
+    UnreachableError,
+    problem_of,
+    unlike_the_api,
+)
+from distillery_client.transfers import FileBody
 
 Answer = TypeVar("Answer")
+#: The body of a request: bytes, or pieces that each attempt goes through from the first on.
+Content = bytes | Iterable[bytes]
 VERSION = "0.2.0"
 #: Statuses after which the same request is sent again.
 _AGAIN = frozenset({429, 502, 503, 504})
@@ -52,14 +62,14 @@ class _Request:
     method: str
     path: str
     query: dict[str, Any]
-    content: bytes | None
+    content: Content | None
     headers: dict[str, str] = field(default_factory=dict)
 
 
 class _Common:
     """What both senders share: requests as they are sent, and answers as they are read."""
 
-    _retry: RetryPolicy
+    retry: RetryPolicy
 
     @staticmethod
     def _part(value: object) -> str:
@@ -73,11 +83,13 @@ class _Common:
         *,
         query: Mapping[str, Any] | None = None,
         body: BaseModel | Mapping[str, Any] | None = None,
-        content: bytes | None = None,
+        content: Content | None = None,
         media: str = "",
         if_match: str = "",
     ) -> _Request:
         headers: dict[str, str] = {}
+        if isinstance(content, FileBody):
+            headers["Content-Length"] = str(content.size)
         if method == "POST":
             headers["Idempotency-Key"] = uuid4().hex
         if if_match:
@@ -90,8 +102,9 @@ class _Common:
         given = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
         return _Request(method, path, given, content, headers)
 
-    def _should_repeat(self, response: httpx.Response, attempt: int) -> bool:
-        if attempt + 1 >= self._retry.attempts:
+    def should_repeat(self, response: httpx.Response, attempt: int) -> bool:
+        """Whether the same request may get another answer, and this attempt was not the last."""
+        if attempt + 1 >= self.retry.attempts:
             return False
         if response.status_code == 409:
             return problem_of(response).code == _IN_FLIGHT
@@ -109,7 +122,29 @@ def _headers(token: str) -> dict[str, str]:
 
 
 def _read(kind: Any, response: httpx.Response) -> Any:
-    return TypeAdapter(kind).validate_json(response.content)
+    try:
+        return TypeAdapter(kind).validate_json(response.content)
+    except ValidationError as error:
+        raise unlike_the_api(response) from error
+
+
+def silent(url: str, error: httpx.TransportError) -> UnreachableError:
+    """What is raised after the last attempt."""
+    return UnreachableError(f"{url} does not answer: {error or type(error).__name__}")
+
+
+def _checked_url(url: str) -> str:
+    """The address without a stroke at its end; DistilleryError where it is none."""
+    try:
+        parsed = httpx.URL(url)
+        is_web = parsed.scheme in ("http", "https") and bool(parsed.host)
+    except httpx.InvalidURL:
+        is_web = False
+    if not is_web:
+        raise DistilleryError(
+            f"{url!r} is no address of an installation; it begins with https:// or http://."
+        )
+    return url.rstrip("/")
 
 
 class Sender(_Common):
@@ -124,9 +159,9 @@ class Sender(_Common):
         retry: RetryPolicy | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self._retry = retry or RetryPolicy()
+        self.url, self.token, self.retry = _checked_url(url), token, retry or RetryPolicy()
         self._http = httpx.Client(
-            base_url=url.rstrip("/"), headers=_headers(token), timeout=timeout_s, transport=transport
+            base_url=self.url, headers=_headers(token), timeout=timeout_s, transport=transport
         )
 
     def close(self) -> None:
@@ -153,13 +188,21 @@ class Sender(_Common):
     def _lines(self, method: str, path: str, **given: Any) -> Iterator[dict[str, Any]]:
         """Rows of a stream, one at a time; a stream that breaks off raises and is not begun again."""
         request = self._request(method, path, **given)
-        with self._http.stream(method, path, params=request.query, headers=request.headers) as response:
-            if response.is_error:
-                response.read()
-                raise problem_of(response)
-            for line in response.iter_lines():
-                if line:
-                    yield json.loads(line)
+        sent = self._http.stream(method, path, params=request.query, headers=request.headers)
+        try:
+            with sent as response:
+                if response.is_error:
+                    response.read()
+                    raise problem_of(response)
+                for line in response.iter_lines():
+                    if line:
+                        yield json.loads(line)
+        except httpx.TransportError as error:
+            raise silent(self.url, error) from error
+
+    def stream(self, path: str, headers: Mapping[str, str]) -> AbstractContextManager[httpx.Response]:
+        """A GET whose body is read by the caller."""
+        return self._http.stream("GET", path, headers=dict(headers))
 
     def _ask(self, request: _Request) -> httpx.Response:
         attempt = 0
@@ -173,15 +216,15 @@ class Sender(_Common):
                     headers=request.headers,
                 )
             except httpx.TransportError as error:
-                if attempt + 1 >= self._retry.attempts:
-                    raise UnreachableError(f"{self._http.base_url} does not answer: {error}") from error
-                pause = self._retry.pause_after(attempt, {})
+                if attempt + 1 >= self.retry.attempts:
+                    raise silent(self.url, error) from error
+                pause = self.retry.pause_after(attempt, {})
             else:
                 if response.is_success:
                     return response
-                if not self._should_repeat(response, attempt):
+                if not self.should_repeat(response, attempt):
                     raise problem_of(response)
-                pause = self._retry.pause_after(attempt, response.headers)
+                pause = self.retry.pause_after(attempt, response.headers)
             time.sleep(pause)
             attempt += 1
 
@@ -198,9 +241,9 @@ class AsyncSender(_Common):
         retry: RetryPolicy | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._retry = retry or RetryPolicy()
+        self.url, self.retry = _checked_url(url), retry or RetryPolicy()
         self._http = httpx.AsyncClient(
-            base_url=url.rstrip("/"), headers=_headers(token), timeout=timeout_s, transport=transport
+            base_url=self.url, headers=_headers(token), timeout=timeout_s, transport=transport
         )
 
     async def close(self) -> None:
@@ -226,13 +269,17 @@ class AsyncSender(_Common):
 
     async def _lines(self, method: str, path: str, **given: Any) -> AsyncIterator[dict[str, Any]]:
         request = self._request(method, path, **given)
-        async with self._http.stream(method, path, params=request.query, headers=request.headers) as response:
-            if response.is_error:
-                await response.aread()
-                raise problem_of(response)
-            async for line in response.aiter_lines():
-                if line:
-                    yield json.loads(line)
+        sent = self._http.stream(method, path, params=request.query, headers=request.headers)
+        try:
+            async with sent as response:
+                if response.is_error:
+                    await response.aread()
+                    raise problem_of(response)
+                async for line in response.aiter_lines():
+                    if line:
+                        yield json.loads(line)
+        except httpx.TransportError as error:
+            raise silent(self.url, error) from error
 
     async def _ask(self, request: _Request) -> httpx.Response:
         attempt = 0
@@ -246,15 +293,15 @@ class AsyncSender(_Common):
                     headers=request.headers,
                 )
             except httpx.TransportError as error:
-                if attempt + 1 >= self._retry.attempts:
-                    raise UnreachableError(f"{self._http.base_url} does not answer: {error}") from error
-                pause = self._retry.pause_after(attempt, {})
+                if attempt + 1 >= self.retry.attempts:
+                    raise silent(self.url, error) from error
+                pause = self.retry.pause_after(attempt, {})
             else:
                 if response.is_success:
                     return response
-                if not self._should_repeat(response, attempt):
+                if not self.should_repeat(response, attempt):
                     raise problem_of(response)
-                pause = self._retry.pause_after(attempt, response.headers)
+                pause = self.retry.pause_after(attempt, response.headers)
             await asyncio.sleep(pause)
             attempt += 1
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from distillery_client.generated import models
-from distillery_client.sending import Sender
+from distillery_client.sending import Content, Sender
 
 
 class Operations(Sender):
@@ -1314,7 +1314,7 @@ class Operations(Sender):
             models.Page[models.SystemOut], "GET", f"/api/v1/projects/{self._part(project)}/systems"
         )
 
-    def upload_file(self, project: str, content: bytes, *, name: str | None = None) -> models.UploadOut:
+    def upload_file(self, project: str, content: Content, *, name: str | None = None) -> models.UploadOut:
         """Send a file as the body: a log, a table of answers, passages. The same bytes are one upload."""
         return self._send(
             models.UploadOut,
@@ -1665,7 +1665,7 @@ class Operations(Sender):
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/test",
         )
 
-    def apply_study(self, content: bytes) -> models.StudyOut:
+    def apply_study(self, content: Content) -> models.StudyOut:
         """Have the project and its stages be as the file says, all of it or nothing.
 
         A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
@@ -1675,7 +1675,7 @@ class Operations(Sender):
             models.StudyOut, "POST", "/api/v1/studies/apply", content=content, media="application/toml"
         )
 
-    def check_study(self, content: bytes) -> models.StudyOut:
+    def check_study(self, content: Content) -> models.StudyOut:
         """All that is wrong with a study's file, and what applying it would change; nothing is changed."""
         return self._send(
             models.StudyOut, "POST", "/api/v1/studies/check", content=content, media="application/toml"

@@ -1,0 +1,122 @@
+"""Files on their way: sent and fetched piece by piece, resumed where they broke off, checked by digest."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+
+from distillery_client.errors import ApiError, UnreachableError, problem_of
+
+if TYPE_CHECKING:
+    from distillery_client.sending import Sender
+
+_PIECE = 1 << 18
+#: Told how many bytes of a file are there.
+Count = Callable[[int], None]
+
+
+class FileBody:
+    """A file as the body of a request, read anew by each attempt."""
+
+    def __init__(self, file: Path, count: Count) -> None:
+        self._file, self._count = file, count
+        self.size = file.stat().st_size
+
+    def __iter__(self) -> Iterator[bytes]:
+        sent = 0
+        self._count(0)
+        with self._file.open("rb") as opened:
+            while piece := opened.read(_PIECE):
+                yield piece
+                sent += len(piece)
+                self._count(sent)
+
+
+def digest_of(file: Path) -> str:
+    """SHA-256 of a file, in constant memory."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def fetch_file(sender: Sender, address: str, place: Path, *, sha256: str, count: Count) -> None:
+    """Have a file of the installation at `place`, whole and with this digest, or raise.
+
+    What an earlier attempt left at `NAME.part` is gone on with. A file whose digest is not known (empty) is
+    fetched from its start each time. ApiError `digest_differs` where the bytes are other ones, twice.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    half = place.with_name(f"{place.name}.part")
+    if not sha256:
+        half.unlink(missing_ok=True)
+    for _ in range(2):
+        resumed = _fetch_rest(sender, address, half, sha256=sha256, count=count)
+        if not sha256 or digest_of(half) == sha256:
+            half.replace(place)
+            return
+        half.unlink()
+        if not resumed:
+            break
+    raise ApiError(200, "digest_differs", f"{place.name} came with other bytes than the release has.")
+
+
+def _fetch_rest(sender: Sender, address: str, half: Path, *, sha256: str, count: Count) -> bool:
+    """Bring what is missing of a file; whether there was a beginning. Repeats what breaks off."""
+    resumed, attempt = half.exists() and half.stat().st_size > 0, 0
+    while True:
+        before = half.stat().st_size if half.exists() else 0
+        try:
+            response = _fetch_once(sender, address, half, start=before, sha256=sha256, count=count)
+        except httpx.TransportError as error:
+            if half.exists() and half.stat().st_size > before:
+                attempt = 0
+            if attempt + 1 >= sender.retry.attempts:
+                raise UnreachableError(
+                    f"{address} broke off: {error or type(error).__name__}. What came is kept at {half}; "
+                    "the next attempt goes on from there."
+                ) from error
+            pause = sender.retry.pause_after(attempt, {})
+        else:
+            if response is None:
+                return resumed
+            if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+                if half.exists() and _is_all(response, before):
+                    return resumed
+                half.unlink(missing_ok=True)
+                pause = 0.0
+            elif sender.should_repeat(response, attempt):
+                pause = sender.retry.pause_after(attempt, response.headers)
+            else:
+                raise problem_of(response)
+        time.sleep(pause)
+        attempt += 1
+
+
+def _is_all(response: httpx.Response, there: int) -> bool:
+    """Whether a part was refused because nothing is missing."""
+    return str(response.headers.get("Content-Range", "")).rpartition("/")[2] == str(there)
+
+
+def _fetch_once(
+    sender: Sender, address: str, half: Path, *, start: int, sha256: str, count: Count
+) -> httpx.Response | None:
+    """One request; None where the rest came to its end, else what was answered in place of it."""
+    headers = {"Accept-Encoding": "identity"}  # digests and places are those of the file, not of a packed one
+    if start:
+        headers |= {"Range": f"bytes={start}-", "If-Range": f'"{sha256}"'}
+    with sender.stream(address, headers) as response:
+        if response.is_error:
+            response.read()
+            return response
+        there = start if response.status_code == httpx.codes.PARTIAL_CONTENT else 0
+        with half.open("ab" if there else "wb") as opened:
+            count(there)
+            for piece in response.iter_bytes():
+                opened.write(piece)
+                there += len(piece)
+                count(there)
+    return None
