@@ -51,7 +51,7 @@ def prepare(folder: Path, count: int, scratch: Path) -> None:
     from benchmarks.passages import write_jsonl
     from core.projects.services import create_project
     from retrieval.models import Corpus
-    from retrieval.reading import open_passages
+    from retrieval.readers import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
     from retrieval.services.counts import together
     from retrieval.services.indexing import build_index

@@ -64,7 +64,7 @@ def measure(
 
 def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module needs Django's environment
     """The table, over what is in the data folder or is made there."""
-    from annotation.searching import answers
+    from annotation.search import answers
     from benchmarks.measures import Figure
     from benchmarks.ranking import conversations, prepare, with_conversations
     from benchmarks.report import Run

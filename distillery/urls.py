@@ -9,7 +9,7 @@ urlpatterns = [
     # First, because Django tries addresses in turn and programs ask for a search hundreds of times a second.
     path("desk/", include("annotation.desk.urls")),
     path("", include("marketplace.urls")),
-    path("", include("annotation.rewriting")),
+    path("", include("annotation.rewrites")),
     path("", include("people.urls")),
     path("api/", include("web.api.urls")),
     path("", include("crowd.urls")),

@@ -22,7 +22,7 @@ from evaluations.report.parts import Report, build_report
 from evaluations.scores import MetricScores, Part, scored, write_csv
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable, batches
-from judgments.reporting.writer import json_of, text_of
+from judgments.report.writer import json_of, text_of
 from metrics.answers import adapted_scores
 from metrics.base import Metric
 from metrics.catalogue import metric

@@ -10,8 +10,8 @@ from annotation.api.uploads import Columns, Sha256, staged_file
 from annotation.corpora import selectors
 from annotation.corpora.forms import adding_of, payload_of
 from annotation.corpora.views import add_upload, build, remove_corpus
-from annotation.searching.answers import MOST_TURNS
-from annotation.searching.api import FieldsRefusedError, answer_of, asked_of
+from annotation.search.answers import MOST_TURNS
+from annotation.search.api import FieldsRefusedError, answer_of, asked_of
 from core.api.models import Scope
 from retrieval.models import Corpus
 from retrieval.selectors import corpora_of, searchable

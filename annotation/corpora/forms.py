@@ -8,9 +8,9 @@ from django import forms
 
 from core.files.csv_tables import DELIMITERS
 from core.files.encodings import USUAL
-from retrieval.reading import Layout
-from retrieval.reading.fields import NAMES
-from retrieval.reading.preview import Look
+from retrieval.readers import Layout
+from retrieval.readers.fields import NAMES
+from retrieval.readers.preview import Look
 from retrieval.services.corpora import AdditionOptions
 from retrieval.text.windows import WindowOptions
 

@@ -14,7 +14,7 @@ from core.jobs.errors import PermanentError
 from core.jobs.registry import handler
 from retrieval.errors import BusyError, IndexUnavailableError, RetrievalError
 from retrieval.models import Corpus, Passage
-from retrieval.reading import open_passages
+from retrieval.readers import open_passages
 from retrieval.services.corpora import add_file, counting_passages, remove_corpus
 from retrieval.services.indexing import build_index
 from retrieval.services.sharding import as_many_as_needed

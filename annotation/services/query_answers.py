@@ -99,7 +99,7 @@ def _answers(count: int) -> str:
 
 # The signed part of a link to a rewrite: for one answer, for some days.
 
-_SALT = "annotation.rewriting"
+_SALT = "annotation.rewrites"
 DAYS = 14
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from evaluations.report.figures import NO_FIGURE, Figure
 from evaluations.report.parts import MetricEntry, Report
-from judgments.reporting.summary import plain
+from judgments.report.summary import plain
 from metrics.agreement.quotes import NONE, counted
 
 if TYPE_CHECKING:

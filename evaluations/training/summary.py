@@ -5,7 +5,7 @@ from typing import Any, TextIO
 
 from evaluations.report.tables import p_is, short
 from evaluations.training.study_values import mapping, value
-from judgments.reporting.summary import plain
+from judgments.report.summary import plain
 from metrics.agreement.quotes import NONE, counted
 
 _WIDTH = 110

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from core.projects.models import Project
 from crowd.desk.forms import Form, OnceForm
-from releases.describing.facts import DETAILS, QUESTIONS
+from releases.datacards.facts import DETAILS, QUESTIONS
 from releases.errors import ReleaseError
 from releases.formats.registry import FORMATS, LABELS
 from releases.groups import GROUPS, OPTIONAL

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.projects.services import record
-from releases.describing.fact_tables import facts_of
-from releases.describing.facts import File
-from releases.describing.writer import describe
+from releases.datacards.fact_tables import facts_of
+from releases.datacards.facts import File
+from releases.datacards.writer import describe
 from releases.errors import ReleaseError
 from releases.formats import jsonl
 from releases.formats.registry import Written

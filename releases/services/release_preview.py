@@ -9,8 +9,8 @@ from django.db import DEFAULT_DB_ALIAS
 
 from core.projects.models import Project
 from judgments.models import Judgment
-from releases.describing.card import card as describe_release
-from releases.describing.facts import Facts
+from releases.datacards.card import card as describe_release
+from releases.datacards.facts import Facts
 from releases.options import Options
 from releases.rows.acceptance import released
 from releases.rows.reader import tables_of

@@ -181,7 +181,7 @@ class Lease:
 
     def _created(self) -> bool:
         answer = self._cluster.write(
-            _unless(409, lambda client: client.create(index=self._index, id=self._name, body=self._said()))
+            _unless(409, lambda client: client.create(index=self._index, id=self._name, body=self._body()))
         )
         if answer is not None:
             self._mark = _mark(answer)
@@ -194,7 +194,7 @@ class Lease:
         answer = self._cluster.read(
             _unless(
                 409,
-                lambda client: client.index(index=self._index, id=self._name, body=self._said(), params=mark),
+                lambda client: client.index(index=self._index, id=self._name, body=self._body(), params=mark),
             )
         )
         if answer is not None:
@@ -208,7 +208,7 @@ class Lease:
         self._mark = _mark(holder)
         return True
 
-    def _said(self) -> dict[str, str]:
+    def _body(self) -> dict[str, str]:
         return {"owner": f"number {os.getpid()} on {socket.gethostname()}", "token": self._token}
 
     def _beat(self) -> None:

@@ -17,7 +17,7 @@ from retrieval.network.builder import SHARD_PASSAGES, build
 from retrieval.network.network import Network
 from retrieval.network.vectorfiles import check
 from retrieval.ranking.columns import columns
-from retrieval.reading import open_passages
+from retrieval.readers import open_passages
 from retrieval.text.tokens import with_title
 
 

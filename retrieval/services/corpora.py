@@ -42,8 +42,8 @@ from retrieval.errors import (
 )
 from retrieval.models import Corpus, Index, Passage, WordNetwork
 from retrieval.networks import remove_network
-from retrieval.reading import MOST_FAULTS, PassageFile, Row
-from retrieval.reading.preview import LONGEST_DOCUMENT, split
+from retrieval.readers import MOST_FAULTS, PassageFile, Row
+from retrieval.readers.preview import LONGEST_DOCUMENT, split
 from retrieval.services.identity import SAME_ID, Identity, IdentityCounts, Item, items_of
 from retrieval.services.publication import publish_index, take_up, withdraw
 from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from retrieval.models import Corpus, Passage
-from retrieval.reading import MOST_FAULTS, PassageFile, Row
+from retrieval.readers import MOST_FAULTS, PassageFile, Row
 
 SAME_ID = ("refuse", "first", "number")
 _KEYS = 500

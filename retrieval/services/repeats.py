@@ -16,7 +16,7 @@ from django.db import connection, transaction
 
 from retrieval.engines import folder_of
 from retrieval.models import Corpus, Passage
-from retrieval.reading import Row
+from retrieval.readers import Row
 from retrieval.text.repeats import digest_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.db.models.sql.compiler import SQLCompiler
 from django.test import Client
 
-from annotation.searching import results
-from annotation.searching.api import key_for
+from annotation.search import results
+from annotation.search.api import key_for
 from core.accounts.keys import end_key, keys_of
 from core.projects.services import remove_member
 from retrieval.crown import explanation

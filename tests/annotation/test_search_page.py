@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from annotation.models import CandidatePassage, Query
-from annotation.searching import answers
-from annotation.searching.views import ABOUT_TEXTBOOKS
+from annotation.search import answers
+from annotation.search.views import ABOUT_TEXTBOOKS
 from core.projects.models import Event
 from retrieval.answer_bytes import dump_answer, load_answer
 from retrieval.crown.parameters import PROFILES

@@ -12,7 +12,7 @@ from core.files.text_source import TextSource
 from releases.formats.registry import FORMATS
 from releases.options import Options
 from releases.services import build
-from tests.releases.test_describing import reads_croissant
+from tests.releases.test_datacards import reads_croissant
 from tests.releases.world import make_world
 
 pytestmark = pytest.mark.django_db

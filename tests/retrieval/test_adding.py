@@ -9,7 +9,7 @@ from django.core.management import CommandError
 from core.projects.models import Event
 from retrieval.errors import FileRefusedError
 from retrieval.models import Corpus, Index, Passage
-from retrieval.reading import open_passages
+from retrieval.readers import open_passages
 from retrieval.services import corpora, repeats
 from retrieval.services.corpora import AdditionOptions, add_file, add_passages
 from retrieval.services.indexing import build_index

@@ -14,7 +14,7 @@ from core.projects.models import Event
 from retrieval.engines import engine_of, folder_of
 from retrieval.errors import CorpusError, FileRefusedError
 from retrieval.models import Corpus, Index, Passage
-from retrieval.reading import open_passages
+from retrieval.readers import open_passages
 from retrieval.selectors import searchable
 from retrieval.services import corpora
 from retrieval.services.corpora import add_passages, create_corpus, delete_passages, remove_corpus
@@ -160,7 +160,7 @@ ADDING = """
 import sys
 from pathlib import Path
 from retrieval.models import Corpus
-from retrieval.reading import open_passages
+from retrieval.readers import open_passages
 from retrieval.services import corpora
 corpora.BATCH = 50
 corpora.add_passages(corpus=Corpus.objects.get(pk=int(sys.argv[1])), file=open_passages(Path(sys.argv[2])),

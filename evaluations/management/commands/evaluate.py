@@ -18,7 +18,7 @@ from evaluations.report.points import points_of
 from evaluations.report.summary import summary
 from evaluations.table_evaluation import SWEEP, Options, files_of, run_evaluation
 from evaluations.tables.sources import opened
-from judgments.reporting.writer import text_of
+from judgments.report.writer import text_of
 from metrics.errors import MetricError
 from metrics.metaeval.disagreement import MOST
 from metrics.metaeval.sweep import Sweep, sweep_of

@@ -18,9 +18,9 @@ from core.projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.management.progress import watched_bytes
 from retrieval.models import Corpus
-from retrieval.reading import FORMATS, Layout, open_passages
-from retrieval.reading.fields import NAMES
-from retrieval.reading.preview import read_as
+from retrieval.readers import FORMATS, Layout, open_passages
+from retrieval.readers.fields import NAMES
+from retrieval.readers.preview import read_as
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.corpora import (
     AdditionCounts,

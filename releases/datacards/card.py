@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from core.money.amounts import dollars
-from releases.describing.escapes import block, markdown, paragraphs, plain, table
-from releases.describing.facts import QUESTIONS, Agreement, Alpha, Facts, StageFacts
-from releases.describing.head import bibtex_entry, configurations, head, loaded
-from releases.describing.licences import licence_named
+from releases.datacards.escapes import block, markdown, paragraphs, plain, table
+from releases.datacards.facts import QUESTIONS, Agreement, Alpha, Facts, StageFacts
+from releases.datacards.head import bibtex_entry, configurations, head, loaded
+from releases.datacards.licences import licence_named
 from releases.formats.registry import LABELS
 from releases.groups import GROUPS, words_of
 from releases.tables import RECORDS, SPLITS, TABLES, Kind, Table

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from releases.describing.card import card
-from releases.describing.croissant import croissant
-from releases.describing.facts import Facts
-from releases.describing.head import citation
+from releases.datacards.card import card
+from releases.datacards.croissant import croissant
+from releases.datacards.facts import Facts
+from releases.datacards.head import citation
 
 
 def describe(folder: Path, facts: Facts) -> tuple[str, ...]:

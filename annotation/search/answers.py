@@ -20,7 +20,7 @@ from django.http import QueryDict
 
 from annotation.importing.text import normal, query_digest
 from annotation.models import CandidatePassage, Query
-from annotation.searching.results import ResultPassage, shown_result
+from annotation.search.results import ResultPassage, shown_result
 from core.projects.models import Project
 from retrieval.crown.conversation import MODELS
 from retrieval.crown.parameters import PREFIX, Parameters, defaults

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from retrieval.reading.passage_source import LONGEST_TEXT, PassageSource, Row
+from retrieval.readers.passage_source import LONGEST_TEXT, PassageSource, Row
 
 _ID = 200
 _LIMITS = {"id": _ID, "url": 2000, "group": 2000, "title": 10_000, "text": LONGEST_TEXT}

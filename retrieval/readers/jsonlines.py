@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 from core.files.numbered_lines import numbered
-from retrieval.reading.fields import named
-from retrieval.reading.passage_source import PassageSource
+from retrieval.readers.fields import named
+from retrieval.readers.passage_source import PassageSource
 
 #: Members of the first object that are shown.
 _MEMBERS = 100

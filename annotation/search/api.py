@@ -14,14 +14,14 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
-from annotation.searching.answers import (
+from annotation.search.answers import (
     MOST_TURNS,
     Conversation,
     RefusedError,
     check_question,
     chosen_corpora,
 )
-from annotation.searching.results import key_of, sentences_of
+from annotation.search.results import key_of, sentences_of
 from retrieval.crown.parameters import Parameters
 from retrieval.errors import CorpusError, EngineError, ParametersError, RetrievalError
 from retrieval.models import Corpus

@@ -10,7 +10,7 @@ from core.projects.models import Project
 from crowd.selectors.consents import count_consents
 from judgments.models import CandidateSource, ImportedScore
 from metrics.agreement.quotes import OVERALL
-from releases.describing.facts import (
+from releases.datacards.facts import (
     Agreement,
     Alpha,
     ConsentFacts,

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from releases.describing.escapes import bibtex, plain, yaml
-from releases.describing.facts import Facts
-from releases.describing.licences import licence_named
+from releases.datacards.escapes import bibtex, plain, yaml
+from releases.datacards.facts import Facts
+from releases.datacards.licences import licence_named
 from releases.tables import RECORDS, TABLES, Kind, Table
 
 # How to cite a release: `CITATION.cff`, and the same as BibTeX.

@@ -9,8 +9,8 @@ Memory stays the same whatever the size of the file.
 """
 
 from core.files.numbered_lines import LONGEST_LINE
-from retrieval.reading.file import FORMATS, PassageFile, open_passages
-from retrieval.reading.passage_source import LONGEST_TEXT, MOST_FAULTS, Layout, Row
+from retrieval.readers.file import FORMATS, PassageFile, open_passages
+from retrieval.readers.passage_source import LONGEST_TEXT, MOST_FAULTS, Layout, Row
 
 __all__ = [
     "FORMATS",

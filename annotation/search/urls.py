@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.searching import api, views
+from annotation.search import api, views
 
 _P = "projects/<slug:project>/search/"
 PATHS: list[URLPattern] = [

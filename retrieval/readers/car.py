@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from core.files.numbered_lines import LineNumber, blocks, too_long
-from retrieval.reading.passage_source import PassageSource
+from retrieval.readers.passage_source import PassageSource
 
 #: Longest paragraph in bytes. Each may be an object of eighty, and more than that is taken by none.
 LONGEST_RECORD = 1_000_000

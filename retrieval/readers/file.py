@@ -13,10 +13,10 @@ from core.files.parquet import ParquetError, read_rows
 from core.files.refusals import Fault
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from retrieval.errors import FileRefusedError
-from retrieval.reading import car, jsonlines, tables
-from retrieval.reading.fields import mapped, row_of
-from retrieval.reading.passage_source import FOUND_OUT, Layout, PassageSource, Row
-from retrieval.reading.tables import is_collection
+from retrieval.readers import car, jsonlines, tables
+from retrieval.readers.fields import mapped, row_of
+from retrieval.readers.passage_source import FOUND_OUT, Layout, PassageSource, Row
+from retrieval.readers.tables import is_collection
 
 _PROGRAM = Path(__file__).with_name("program.py")
 FORMATS = ("auto", "jsonl", "csv", "tsv", "marco", "car", "parquet", "xlsx")

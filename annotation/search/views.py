@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.candidates import SHOWN, Recipe
 from annotation.models import Query, QuerySource
-from annotation.searching import answers
-from annotation.searching.answers import MOST_TURNS, Conversation, RefusedError, read_conversation
-from annotation.searching.api import key_for
+from annotation.search import answers
+from annotation.search.answers import MOST_TURNS, Conversation, RefusedError, read_conversation
+from annotation.search.api import key_for
 from annotation.services.candidates import FORMAT, AlreadySentError, send_to_curation
 from core.projects.models import Project
 from crowd.desk.forms import Form

@@ -7,8 +7,8 @@ from typing import IO, Any
 
 from core.files.csv_tables import DELIMITERS, csv_reader
 from core.files.numbered_lines import LONGEST_LINE, numbered
-from retrieval.reading.fields import NAMES, mapped
-from retrieval.reading.passage_source import PassageSource
+from retrieval.readers.fields import NAMES, mapped
+from retrieval.readers.passage_source import PassageSource
 
 Cells = Iterator[tuple[int, list[str]]]
 #: Columns of files without a header, by how many there are: `collection.tsv`, and `msmarco-docs.tsv`.

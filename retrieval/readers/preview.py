@@ -7,8 +7,8 @@ from pathlib import Path
 
 from core.files.csv_tables import DELIMITERS
 from retrieval.errors import FileRefusedError
-from retrieval.reading.file import PassageFile, open_passages
-from retrieval.reading.passage_source import FOUND_OUT, Layout, Row
+from retrieval.readers.file import PassageFile, open_passages
+from retrieval.readers.passage_source import FOUND_OUT, Layout, Row
 from retrieval.text.windows import WindowOptions, windows
 
 # Documents of a file as passages.

@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from releases.describing.escapes import plain
-from releases.describing.facts import Facts, File
-from releases.describing.head import address_of, bibtex_entry, configurations, loaded
-from releases.describing.licences import licence_named
+from releases.datacards.escapes import plain
+from releases.datacards.facts import Facts, File
+from releases.datacards.head import address_of, bibtex_entry, configurations, loaded
+from releases.datacards.licences import licence_named
 from releases.tables import RECORDS, SPLITS, Kind, Table
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"

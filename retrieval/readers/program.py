@@ -16,8 +16,8 @@ if __name__ == "__main__":
 
 from core.files.confinement import OUT_OF_MEMORY, confine, write
 from retrieval.errors import FileRefusedError
-from retrieval.reading.file import PassageFile
-from retrieval.reading.passage_source import Layout, Row
+from retrieval.readers.file import PassageFile
+from retrieval.readers.passage_source import Layout, Row
 
 _ROWS, _CHARACTERS = 500, 2**20
 

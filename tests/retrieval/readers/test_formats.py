@@ -14,8 +14,8 @@ import zstandard
 from pyarrow import parquet
 
 from retrieval.errors import FileRefusedError
-from retrieval.reading import open_passages
-from tests.retrieval.reading.test_reading import faults, file_of, rows
+from retrieval.readers import open_passages
+from tests.retrieval.readers.test_reading import faults, file_of, rows
 
 LINES = b'{"id": "a", "text": "Caf\xc3\xa9."}\n{"id": "b", "text": "Two."}\n'
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from judgments.reporting.summary import aspect_gaps, aspect_rows, rows, title
+from judgments.report.summary import aspect_gaps, aspect_rows, rows, title
 from metrics.agreement.quotes import quotes
 
 # Geometry of the report's plots: bars and intervals in a box that fits a telephone; templates draw it.

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from releases.describing.card import card
-from releases.describing.croissant import croissant
-from releases.describing.facts import (
+from releases.datacards.card import card
+from releases.datacards.croissant import croissant
+from releases.datacards.facts import (
     Agreement,
     Alpha,
     ConsentFacts,
@@ -25,7 +25,7 @@ from releases.describing.facts import (
     StageFacts,
     Step,
 )
-from releases.describing.head import bibtex_entry, citation
+from releases.datacards.head import bibtex_entry, citation
 from releases.formats.registry import format_named
 from releases.formats.writer import write_formats
 from releases.source import silent
