@@ -7,7 +7,7 @@ own first bytes prove and that no browser runs, else as bytes without a type.
 import secrets
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -91,7 +91,8 @@ def keep_file(holding: Holding, question: str, posted: File[bytes]) -> UploadedF
     """Keep a posted file in the place of the one that was there before; its bytes are stored first."""
     key = secrets.token_hex(16)
     head = b""
-    try:
+    with ExitStack() as undo:
+        undo.callback(_delete_bytes, [key])
         path = _path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as into:
@@ -114,9 +115,7 @@ def keep_file(holding: Holding, question: str, posted: File[bytes]) -> UploadedF
                 size=posted.size or 0,
                 at=clock.now(),
             )
-    except BaseException:
-        _delete_bytes([key])
-        raise
+        undo.pop_all()
     _delete_bytes(each.key for each in old)
     return row
 

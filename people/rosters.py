@@ -2,6 +2,7 @@
 
 import csv
 import io
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -135,11 +136,10 @@ def send_letters(link: StudyLink, *, reminder: bool) -> int:
         before = getattr(row, column)
         if not RosterRow.objects.filter(pk=row.pk, **{column: before}).update(**{column: now}):
             continue
-        try:
+        with ExitStack() as undo:
+            undo.callback(RosterRow.objects.filter(pk=row.pk, **{column: now}).update, **{column: before})
             _letter(link, row, reminder=reminder).send()
-        except BaseException:
-            RosterRow.objects.filter(pk=row.pk, **{column: now}).update(**{column: before})
-            raise
+            undo.pop_all()
         sent += 1
     return sent
 

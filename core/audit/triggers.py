@@ -25,12 +25,12 @@ class _Table:
 
 
 def _tables() -> Iterator[_Table]:
-    covers = f"SELECT 1 FROM {_CHECKPOINTS} c WHERE c.chain_id = OLD.chain_id AND c.number >= OLD.number"  # noqa: S608
+    covers = f"SELECT 1 FROM {_CHECKPOINTS} c WHERE c.chain_id = OLD.chain_id AND c.number >= OLD.number"  # noqa: S608 - ours
     yield _Table(_LINKS, _columns(AuditLink), (), covers)
     yield _Table(_CHECKPOINTS, _columns(AuditCheckpoint), (), "SELECT 1 WHERE 1 = 0")
     for source in sources().values():
         covers = (
-            f"SELECT 1 FROM {_LINKS} l JOIN {_CHECKPOINTS} c ON c.chain_id = l.chain_id AND "  # noqa: S608
+            f"SELECT 1 FROM {_LINKS} l JOIN {_CHECKPOINTS} c ON c.chain_id = l.chain_id AND "  # noqa: S608 - ours
             f"c.number >= l.number WHERE l.kind = '{source.kind}' AND l.\"row\" = OLD.id"
         )
         fields = source.model._meta.concrete_fields

@@ -60,7 +60,7 @@ class UnitOut(BaseModel):
 
 
 class HitDetails(HitOut):
-    """A HIT with what is in it."""
+    """A HIT together with the units that its task page shows."""
 
     units: list[UnitOut]
 

@@ -131,7 +131,7 @@ class QueryTable:
 
     @property
     def references(self) -> list[str]:
-        """Its references."""
+        """All texts that the answers are scored against, the same for each answer."""
         return self.answers[0].references
 
     @property

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from core.accounts.security import Actor, acting_as
+from core.failures import logged_failure
 from core.money.amounts import dollars
 from marketplace import clock
 from marketplace.batches import additions, letters, publication
@@ -76,11 +77,9 @@ def run_schedules(now: datetime) -> None:
 
 def _as_its_person(batch: Batch, action: Callable[[Batch, datetime], None], now: datetime) -> None:
     who = Actor(user=batch.scheduled_by)
-    try:
-        with acting_as(lambda: who):
-            action(batch, now)
-    except Exception:
-        logger.exception("The schedule of batch %s could not be followed; it is tried again.", batch.pk)
+    failure = "The schedule of batch %s could not be followed; it is tried again."
+    with logged_failure(logger, failure, batch.pk), acting_as(lambda: who):
+        action(batch, now)
 
 
 def _lateness(planned: datetime, now: datetime, what: str) -> str:

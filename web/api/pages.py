@@ -32,7 +32,7 @@ class Order(StrEnum):
 
 
 class PageRequest(BaseModel):
-    """Which page."""
+    """What a list is asked for: where it begins, how many rows, in which order."""
 
     model_config = ConfigDict(extra="ignore")
     limit: int = Field(50, ge=1, le=MOST, description="Rows of one page.")

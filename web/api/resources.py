@@ -13,7 +13,7 @@ which may be called again where they stopped.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import wraps
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -208,14 +208,13 @@ def _once(
         claim = claim_key(user=request.caller.user, key=key, digest=digest)
         if isinstance(claim, StoredReply):
             return _reply_again(claim)
-        try:
+        with ExitStack() as undo:
+            undo.callback(give_up, claim)
             with with_effect():
                 response = act()
                 keep_reply(claim, _reply_of(response), secret=secret)
-            return response
-        except BaseException:
-            give_up(claim)
-            raise
+            undo.pop_all()
+        return response
     except KeyReusedError as error:
         raise ProblemError(
             422,

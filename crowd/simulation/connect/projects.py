@@ -57,7 +57,7 @@ def fee_on(state: State, cents: int) -> int:
 
 
 def project_of(state: State, key: str) -> Thing:
-    """A project."""
+    """What is stored of one, or their answer 404."""
     found = state.get("project", key)
     if found is None:
         raise not_found("The project")

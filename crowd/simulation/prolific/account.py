@@ -392,7 +392,7 @@ def send_bulk_message(call: Call) -> Answer:
 
 
 def send_group_message(call: Call) -> Answer:
-    """To a group."""
+    """One message to every member, present ones only: later members do not get it."""
     group = group_of(call.state, call.body["participant_group_id"])
     write_messages(call.state, list(group["members"]), call.body["body"], call.body.get("study_id"))
     return Answer(204)

@@ -414,7 +414,7 @@ class BulkMessage(Body):
 
 
 class GroupMessage(Body):
-    """To a group."""
+    """A text for all who are in a participant group now."""
 
     body: Text
     participant_group_id: Identity

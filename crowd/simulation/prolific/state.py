@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from core.failures import logged_failure
+
 Thing = dict[str, Any]
 LOG = logging.getLogger(__name__)
 
@@ -120,14 +122,13 @@ class State:
                 ).fetchone()
                 if row is None:
                     return
-                try:
+                with logged_failure(LOG, "A task could not be done and is left out: %s %s", row[2], row[3]):
                     with self._transaction(), self._at(row[1]):
                         self._forget_task(row[0])
                         self.handlers[row[2]](json.loads(row[3]))
-                except Exception:
-                    LOG.exception("A task could not be done and is left out: %s %s", row[2], row[3])
-                    with self._transaction():
-                        self._forget_task(row[0])
+                    continue
+                with self._transaction():
+                    self._forget_task(row[0])
 
     def _forget_task(self, seq: int) -> None:
         self._base.execute("DELETE FROM tasks WHERE seq = ?", (seq,))
@@ -144,16 +145,12 @@ class State:
         with self._lock:
             self._depth += 1
             try:
-                if self._depth == 1:
+                if self._depth > 1:
+                    yield
+                else:
                     self._base.execute("BEGIN IMMEDIATE")
-                yield
-            except BaseException:
-                if self._depth == 1:
-                    self._base.execute("ROLLBACK")
-                raise
-            else:
-                if self._depth == 1:
-                    self._base.execute("COMMIT")
+                    with self._base:  # commits, or rolls back where the block fails
+                        yield
             finally:
                 self._depth -= 1
 
@@ -247,7 +244,7 @@ class State:
         where, values = _conditions(kind, parent, owner, statuses)
         order = "DESC" if newest_first else "ASC"
         rows = self._base.execute(
-            f"SELECT body FROM things WHERE {where} ORDER BY seq {order} LIMIT ? OFFSET ?",  # noqa: S608
+            f"SELECT body FROM things WHERE {where} ORDER BY seq {order} LIMIT ? OFFSET ?",  # noqa: S608 - conditions of ours
             (*values, limit, offset),
         )
         return [json.loads(row[0]) for row in rows]
@@ -275,7 +272,7 @@ class State:
         """A payment that is made: listed and taken off the balance by the same row."""
         names = list(payment)
         self._base.execute(
-            f"INSERT INTO payments ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",  # noqa: S608
+            f"INSERT INTO payments ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",  # noqa: S608 - names of ours
             [payment[name] for name in names],
         )
 

@@ -66,7 +66,7 @@ _RETURNS_TO_TELL = 5
 
 
 def study_of(state: State, key: str) -> Thing:
-    """A study."""
+    """What is stored of one, or their answer 404."""
     found = state.get("study", key)
     if found is None:
         raise not_found("The study")
@@ -83,7 +83,7 @@ def list_studies(call: Call) -> Answer:
 
 
 def list_project_studies(call: Call) -> Answer:
-    """Studies of a project."""
+    """Page by page, of one project."""
     project = project_of(call.state, call.ids[0])
     return Answer(200, _list(call, owner=project["id"], statuses=_flagged(call.query), default="page"))
 

@@ -63,7 +63,7 @@ _FREED = ("RETURNED", "TIMED-OUT", "REJECTED")
 
 
 def submission_of(state: State, key: str) -> Thing:
-    """A submission."""
+    """What is stored of one, or their answer 404."""
     found = state.get("submission", key)
     if found is None:
         raise not_found("The submission")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.failures import translated_failure
 from metrics.errors import MetricError
 
 FORMAT = 1
@@ -73,12 +74,9 @@ class Checkpoints:
     def _read(self, path: Path) -> dict[str, Any]:
         import torch
 
-        try:
+        words = f"{path} cannot be read. Remove the folder {self.folder}, and train from the beginning."
+        with translated_failure(lambda _: MetricError(words)):
             found = torch.load(path, map_location="cpu", weights_only=True)
-        except Exception as error:  # the border to torch, whose reader says a broken file in any way
-            raise MetricError(
-                f"{path} cannot be read. Remove the folder {self.folder}, and train from the beginning."
-            ) from error
         return dict(found)
 
 

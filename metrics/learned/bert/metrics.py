@@ -184,11 +184,11 @@ class Layer:
         """The vectors of a chunk's texts, which all metrics of an encoder and layer share."""
         from metrics.learned.bert.vectors import Vectors, layers
 
-        def made() -> Vectors:
+        def compute_vectors() -> Vectors:
             loaded = layers(self.encoder, self.number, self.device)
             return Vectors(loaded, loaded.pieces(chunk.texts))
 
-        return chunk.once(("vectors", self.encoder.digest, self.number), made)
+        return chunk.once(("vectors", self.encoder.digest, self.number), compute_vectors)
 
 
 def make(name: str, profile: Profile) -> Metric:
