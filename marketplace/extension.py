@@ -40,7 +40,7 @@ def _describe(entry: Activity) -> dict[str, Any]:
 
 
 EXTENSION = Extension(
-    ApiPart("marketplace.api"),
+    ApiPart("marketplace.api", last=True),
     *webhooks.EVENT_TYPES,
     *webhook_steps.EVENT_TYPES,
     *webhook_steps.WATCHES,

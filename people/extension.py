@@ -17,7 +17,7 @@ def has_studies(user: User) -> bool:
 
 
 EXTENSION = Extension(
-    ApiPart("people.api"),
+    ApiPart("people.api", last=True),
     MarkProvider(marks_of_guests),
     Page("People", "people:links", "people", position=60),
     AccountPlace("Your studies", "people:own", has_studies),

@@ -1,6 +1,7 @@
 """Pages of webhooks: the list with a form, one of them with its messages, and what may be done with both.
 
 Desk and requester site have one object of `WebhookPages` each, and views that find out who may see it.
+What sends data to another place, or makes and ends secrets, is done by people who lately showed who they are.
 """
 
 import json
@@ -18,6 +19,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 
+from core.accounts.confirmation import way_to_confirm
 from core.errors import ActionError
 from core.origin import Owner
 from core.webhooks import services
@@ -97,6 +99,8 @@ class WebhookPages:
 
     def listing(self, request: HttpRequest, access: Any, owner: int, slug: str, user: User) -> HttpResponse:
         """The webhooks, and the form for a new one."""
+        if request.method == "POST" and (away := way_to_confirm(request)):
+            return away
         form = WebhookForm(request.POST if request.method == "POST" else None, kind=self.kind)
         if request.method == "POST" and form.is_valid():
             try:
@@ -133,6 +137,8 @@ class WebhookPages:
     def page(self, request: HttpRequest, access: Any, owner: int, slug: str, pk: int) -> HttpResponseBase:
         """One webhook: how it is, what it sent, and forms that change it; or its messages as a file."""
         hook = self._hook(owner, pk)
+        if request.method == "POST" and (away := way_to_confirm(request)):
+            return away
         form = WebhookForm(request.POST if request.method == "POST" else None, kind=self.kind, hook=hook)
         if request.method == "POST" and form.is_valid():
             given = form.cleaned_data
@@ -192,6 +198,8 @@ class WebhookPages:
         hook = self._hook(owner, pk)
         if action not in _ACTIONS:
             raise Http404("There is no such action.")
+        if action in _CONFIRMED and (away := way_to_confirm(request)):
+            return away
 
         def run() -> str:
             sentence = _ACTIONS[action](hook)
@@ -274,6 +282,8 @@ _ACTIONS: Mapping[str, Callable[[Webhook], str]] = {
     "end-former-secret": _end_former,
     "remove": _remove,
 }
+#: Actions that ask who it is; a test, a pause and switching on lead nowhere new.
+_CONFIRMED = frozenset({"rotate", "end-former-secret", "remove"})
 
 
 def _field_of(sentence: str) -> tuple[str | None, str]:

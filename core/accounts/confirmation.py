@@ -33,7 +33,15 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 def confirmed(view: View) -> View:
     """The view is asked by a person who lately showed who they are; others show it first, and go on."""
-    return _guarded(view, lambda request: factor_missing(request) or confirmation_missing(request))
+    return _guarded(view, way_to_confirm)
+
+
+def way_to_confirm(request: HttpRequest) -> HttpResponse | None:
+    """Where a person goes before this request is heard; None where nothing is missing.
+
+    For views that ask for it in some of their requests only, after they found out who may.
+    """
+    return factor_missing(request) or confirmation_missing(request)
 
 
 def confirmed_without_factor(view: View) -> View:

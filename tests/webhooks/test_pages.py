@@ -3,9 +3,11 @@
 import re
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
 from core.origin import Owner
@@ -152,8 +154,6 @@ def requester_hook(db, receiver, trusted):
 
 
 def test_a_balance_that_runs_low_is_told_once_for_each_deposit(requester_hook, receiver):
-    from django.utils import timezone
-
     from core.webhooks.steps import tell_steps
     from marketplace.services.people import deposit
 
@@ -166,3 +166,20 @@ def test_a_balance_that_runs_low_is_told_once_for_each_deposit(requester_hook, r
     lab.refresh_from_db()
     deposit(requester=lab, cents=50_00)
     assert tell_steps(timezone.now()) == 0
+
+
+def test_what_leads_elsewhere_and_secrets_ask_who_it_is(site, receiver, trusted):
+    namespace, slug, event, browser = site
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        hook = make(site, receiver)
+        clock.shift(16 * 60)
+        one = reverse(f"{namespace}:webhook", args=[slug, hook.pk])
+        form = {"name": "Other", "address": receiver.url, "events": [event]}
+        posts = [(reverse(f"{namespace}:webhooks", args=[slug]), form | {"shape": "standard"}), (one, form)]
+        for action in ("rotate", "end-former-secret", "remove"):
+            posts.append((reverse(f"{namespace}:webhook_action", args=[slug, hook.pk, action]), {}))
+        for path, sent in posts:
+            assert browser.post(path, sent)["Location"].startswith("/accounts/confirm/?next="), path
+        assert Webhook.objects.get().name == "Our bot" and browser.get(one).status_code == 200
+        browser.post(reverse(f"{namespace}:webhook_action", args=[slug, hook.pk, "pause"]))
+        assert Webhook.objects.get().state == "paused"

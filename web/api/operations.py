@@ -57,7 +57,8 @@ def api() -> NinjaAPI:
         urls_namespace="api-v1",
         parser=BodyParser(),
     )
-    for part in reversed(parts_of(ApiPart)):  # campaigns first, releases of them last
+    # Campaigns first, then their releases; what is beside campaigns comes last.
+    for part in sorted(reversed(parts_of(ApiPart)), key=lambda part: part.last):
         module = import_module(part.module)
         for resource in module.RESOURCES:
             found.add_router("", resource.router)
