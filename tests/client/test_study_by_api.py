@@ -5,6 +5,7 @@ import sys
 
 import nbformat
 import pytest
+from distillery_client import ApiError, Client
 
 from tests.client.notebook import NOTEBOOK, run_notebook, shape_of, text_of
 from tests.client.running import ClientInstallation
@@ -46,6 +47,19 @@ def test_every_cell_of_the_notebook_does_what_its_reader_sees(notebook):
             "run `python -m tests.client.notebook`, and commit the notebook"
         )
     assert "ROUGE-L" in text_of(notebook.cells[-3])
+
+
+def test_the_hubs_library_opens_a_table(installation, notebook, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with Client(installation.url, installation.token) as client:
+        release = client.project("notebook").newest_release()
+        scores = release.load_dataset("scores", split="train", cache_dir=str(tmp_path / "arrow"))
+        assert len(scores) == len(release.scores().to_list()) > 0
+        assert (scores.features["mean"].dtype, scores.features["n_kept"].dtype) == ("float64", "int64")
+        assert set(release.load_dataset("scores", cache_dir=str(tmp_path / "arrow"))) == {"train"}
+        with pytest.raises(ApiError, match="has no 'nothing': as jsonl it has answers, candidates"):
+            release.load_dataset("nothing")
 
 
 def test_the_example_runs_a_study_from_queries_to_an_evaluation(installation, notebook, script):

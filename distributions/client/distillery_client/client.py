@@ -323,11 +323,10 @@ class Release:
                 "load_dataset() needs the package `datasets`: pip install 'distillery-client[datasets]'"
             ) from error
         files = self._files()
-        there = {each.format for each in files}
-        written = next((name for name in _LOADERS if name in there), "parquet")
-        chosen = self._table_files(table, written, files)
-        folder = self._fetch(chosen, self._cache(), progress)
-        by_split = {_split_of(each.path): str(folder / each.path) for each in chosen}
+        written = next((name for name in _LOADERS if any(each.format == name for each in files)), "parquet")
+        wanted = self._table_files(table, written, files)
+        folder = self._fetch(wanted, self._cache(), progress)
+        by_split = {Path(each.path).stem.rpartition("-")[2]: str(folder / each.path) for each in wanted}
         return load_dataset(_LOADERS[written], data_files=by_split, split=split, **options)
 
     def evaluate(self, *, progress: Progress = None, **plan: Any) -> models.EvaluationDetails:
@@ -383,10 +382,6 @@ class Release:
                     fetch_file(self._client, self._address(each.path), place, sha256=each.sha256, count=count)
                 before += each.bytes or 0
         return into
-
-
-def _split_of(path: str) -> str:
-    return Path(path).stem.rpartition("-")[2]
 
 
 class AsyncClient(AsyncOperations):
