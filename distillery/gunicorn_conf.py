@@ -4,6 +4,7 @@ Threads, because a page waits for the database most of its time; few processes, 
 whole application. Measured: asynchronous workers with synchronous views were 8 to 35 times slower.
 """
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -53,5 +54,9 @@ def post_worker_init(worker: Any) -> None:
     """A worker has loaded the application, and accepts connections from now on."""
     from distillery.presence import begin_signs  # noqa: PLC0415  # needs the application
 
+    # What is loaded stays; looking through it again for garbage takes time from pages.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
     begin_signs("web")
     lifeline.announce_ready()

@@ -122,7 +122,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "web.api.middleware.ApiMiddleware",
     "distillery.staticfiles.StaticFilesMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "distillery.policies.PolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "distillery.middleware.HeadersMiddleware",
     "core.accounts.middleware.SessionAgeMiddleware",
@@ -160,6 +160,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "core.accounts.keptforms.in_templates",
             ],
             "builtins": ["core.accounts.templatetags.owned_forms"],
+            "libraries": {"static": "distillery.statictag"},
         },
     }
 ]

@@ -85,6 +85,8 @@ class Movement:
 
 
 _ENTRY = ComposedInsert(LedgerEntry)
+#: What one decision moves; more rows are cheap for each of them anyway.
+_FEW = 8
 
 
 @cache
@@ -140,7 +142,7 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
         )
         for movement in moving
     ]
-    return [_ENTRY.run(entries[0])] if len(entries) == 1 else LedgerEntry.objects.bulk_create(entries)
+    return _ENTRY.run_all(entries) if len(entries) <= _FEW else LedgerEntry.objects.bulk_create(entries)
 
 
 def audit() -> list[str]:

@@ -30,7 +30,7 @@ from marketplace.questionform import fields
 from marketplace.questionform.fields import FormAnswers, answers_xml, read_form_answers
 from marketplace.questionform.parsing import Form
 from marketplace.questions import ExternalQuestion, HTMLQuestion, Question, read_stored_question
-from marketplace.services import accesskeys, assignments, pagestorage, traces
+from marketplace.services import accesskeys, assignments, pagestorage
 
 # Where task pages post their answers: the worker's browser, cross-site, without any cookie.
 
@@ -280,10 +280,9 @@ def _submit(
     request: HttpRequest, holding: Holding, fields: list[tuple[str, str]], answer: str
 ) -> HttpResponse:
     try:
-        holding = assignments.submit(holding=holding, fields=fields, answer=answer)
+        holding = assignments.submit(holding=holding, fields=fields, answer=answer, notes_words=True)
     except Refusal as refusal:
         return refused(request, "Your work could not be submitted", refusal.message, status=409)
-    traces.note_answer(holding=holding)
     if _wants_json(request):
         return JsonResponse({"arrived": True})
     return render(

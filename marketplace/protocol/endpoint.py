@@ -32,6 +32,7 @@ from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
 from marketplace.taskpages import site_url
 from marketplace.topics import endpoint as topics
 
+_SIGNED = ComposedInsert(SignedWrite)
 #: Same calls of one script come within this time.
 SAME_BREATH = timedelta(seconds=5)
 
@@ -44,7 +45,8 @@ def refuse_again(call: Call, signature: str) -> None:
     if call.get("UniqueRequestToken") is not None:
         return
     now = timezone.now()
-    SignedWrite.objects.bulk_create([SignedWrite(signature=signature, at=now)], ignore_conflicts=True)
+    if _SIGNED.run_if_new(SignedWrite(signature=signature, at=now)):
+        return
     first = SignedWrite.objects.values_list("at", flat=True).get(signature=signature)
     if first < now - SAME_BREATH:
         raise ProtocolError(

@@ -7,14 +7,15 @@ effect was committed; of parallel calls, the database lets one through and the o
 from collections.abc import Callable
 from datetime import timedelta
 
-from django.db import connection
 from django.db.models import QuerySet
 
+from core.database.composedqueries import ComposedInsert
 from marketplace.errors import Refusal
 from marketplace.models import TokenUse
 from marketplace.protocol.calls import Call
 
 REMEMBERED = timedelta(hours=24)
+_NEW = ComposedInsert(TokenUse)
 
 
 def claim(
@@ -36,7 +37,7 @@ def claim(
         result=result,
         at=call.now,
     )
-    if _inserted(use):
+    if _NEW.run_if_new(use):
         return
     use = _uses(call, token).get()
     expired = _uses(call, token).filter(call_id=use.call_id, at__lte=call.now - REMEMBERED)
@@ -46,22 +47,6 @@ def claim(
 
 def _uses(call: Call, token: str) -> QuerySet[TokenUse]:
     return TokenUse.objects.filter(requester=call.requester, operation=call.operation, token=token)
-
-
-def _inserted(use: TokenUse) -> bool:
-    """Insert the row where its token is new, in one statement; whether it was."""
-    fields = [field for field in TokenUse._meta.concrete_fields if not field.primary_key]
-    quote = connection.ops.quote_name
-    names = ", ".join(quote(str(field.column)) for field in fields)
-    places = ", ".join(["%s"] * len(fields))
-    values = [field.get_db_prep_save(getattr(use, field.attname), connection) for field in fields]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {quote(TokenUse._meta.db_table)} ({names}) VALUES ({places}) "  # noqa: S608  # our names
-            "ON CONFLICT DO NOTHING",
-            values,
-        )
-        return bool(cursor.rowcount == 1)
 
 
 def already_processed(token: str, _result: str) -> Refusal:

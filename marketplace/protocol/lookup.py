@@ -40,6 +40,20 @@ def is_system(row: QualificationType) -> bool:
 SHOWN_AFTER_DISPOSAL = timedelta(days=7)
 
 
+_BY_ID = ComposedQuery(
+    HIT,
+    ["requester", "hit_id"],
+    lambda requester, hit_id: HIT.objects.filter(requester=requester, hit_id=hit_id).defer("question"),
+)
+_BY_ASSIGNMENT = ComposedQuery(
+    HIT,
+    ["requester", "places__assignment_id"],
+    lambda requester, assignment_id: HIT.objects.filter(
+        requester=requester, places__assignment_id=assignment_id
+    ).defer("question"),
+)
+
+
 def settle_for_writing(call: Call) -> None:
     """Apply what is due to the HIT that a writing call is about, before the call's transaction begins.
 
@@ -47,12 +61,12 @@ def settle_for_writing(call: Call) -> None:
     another call in a ring of locks. What was due stays done where the call itself is refused.
     """
     if "HITId" in call.parameters:
-        named = HIT.objects.filter(requester=call.requester, hit_id=call["HITId"])
+        named = _BY_ID.all(call.requester.pk, call["HITId"])
     elif "AssignmentId" in call.parameters:
-        named = HIT.objects.filter(requester=call.requester, places__assignment_id=call["AssignmentId"])
+        named = _BY_ASSIGNMENT.all(call.requester.pk, call["AssignmentId"])
     else:
         return
-    settle(hits=list(named), now=call.now)
+    settle(hits=named, now=call.now)
 
 
 def _settle_for_reading(call: Call, row: HIT) -> None:
@@ -60,13 +74,18 @@ def _settle_for_reading(call: Call, row: HIT) -> None:
         settle(hits=[row], now=call.now)
 
 
+_HIT = ComposedQuery(
+    HIT,
+    ["hit_id", "requester"],
+    lambda hit_id, requester: HIT.objects.select_related("hit_type", "requester").filter(
+        hit_id=hit_id, requester=requester
+    ),
+)
+
+
 def hit(call: Call) -> HIT:
     """The caller's HIT named by HITId, with everything applied that was due."""
-    row = (
-        HIT.objects.select_related("hit_type", "requester")
-        .filter(hit_id=call["HITId"], requester=call.requester)
-        .first()
-    )
+    row = _HIT.first(call["HITId"], call.requester.pk)
     if row is not None:
         _settle_for_reading(call, row)
     if row is None or (row.disposed_at and row.disposed_at < call.now - SHOWN_AFTER_DISPOSAL):
@@ -90,17 +109,20 @@ def hit_type(call: Call) -> HITType:
     return row
 
 
+_ASSIGNMENT = ComposedQuery(
+    Holding,
+    ["assignment_id", "hit__requester"],
+    lambda assignment_id, requester: (
+        Holding.objects.select_related("hit__hit_type", "worker")
+        .filter(assignment_id=assignment_id, hit__requester=requester, state__in=Holding.OCCUPYING)
+        .order_by("pk")[:1]
+    ),
+)
+
+
 def assignment(call: Call) -> Holding:
     """The answered or still open holding of the place that AssignmentId names, the answered one first."""
-    row = (
-        Holding.objects.select_related("hit__hit_type", "worker")
-        .filter(
-            assignment_id=call["AssignmentId"],
-            hit__requester=call.requester,
-            state__in=Holding.OCCUPYING,
-        )
-        .first()
-    )
+    row = _ASSIGNMENT.first(call["AssignmentId"], call.requester.pk)
     if row is None:
         raise no_assignment(call)
     _settle_for_reading(call, row.hit)

@@ -15,6 +15,7 @@ from marketplace.notifications import emit_event
 from marketplace.policies import known_answers
 from marketplace.questions import answers_xml
 from marketplace.selectors import hit_status, is_followed
+from marketplace.services import traces
 from marketplace.services.endings import notice_expiry, notice_reviewable
 from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
@@ -212,10 +213,13 @@ def _unqualified(verdict: eligibility.Verdict) -> Refusal:
     return Refusal("DoesNotMeetRequirements", " ".join(verdict.missing))
 
 
-def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], answer: str = "") -> Holding:
+def submit(
+    *, holding: Holding, fields: Sequence[tuple[str, str]], answer: str = "", notes_words: bool = False
+) -> Holding:
     """Record a worker's answer; a second submission of the same holding changes nothing.
 
-    The answer is `answer`, QuestionFormAnswers XML, or made of the form's fields where that is empty.
+    The answer is `answer`, QuestionFormAnswers XML, or made of the form's fields where that is empty. Where a
+    person sent it, its words are noted for reviewers (`notes_words`).
     `holding` has its HIT, HIT type and worker loaded. Raises Refusal when the deadline has passed or the
     assignment was returned.
     """
@@ -229,6 +233,7 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], answer: str =
         "auto_approve_at": now + delay,
         "answer": answer or answers_xml(fields),
     }
+    marks = traces.marks_of(str(record["answer"])) if notes_words else None
     with transaction.atomic():
         followed = _locked_if_followed(holding.hit, now)
         # The HIT first, as everywhere: whoever holds its row decides about its assignments.
@@ -238,6 +243,8 @@ def submit(*, holding: Holding, fields: Sequence[tuple[str, str]], answer: str =
             for name, value in record.items():
                 setattr(holding, name, value)
             answer_submitted.send(Holding, holding=holding)
+            if marks is not None:
+                traces.note_answer(holding=holding, marks=marks)
             if followed:
                 followed.pending -= 1
                 followed.submitted += 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from core.database.composedqueries import ComposedInsert
+from core.database.composedqueries import ComposedInsert, ComposedQuery
 from core.money import fees
 from marketplace import ids, ledger
 from marketplace.eligibility import Requirement
@@ -43,11 +43,23 @@ class TypeProperties:
         return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_BY_VALUE = ComposedQuery(
+    HITType,
+    ["requester", "value_digest"],
+    lambda requester, digest: HITType.objects.filter(requester=requester, value_digest=digest),
+)
+
+
 def create_hit_type(*, requester: Requester, properties: TypeProperties, now: datetime) -> HITType:
     """The requester's HIT type with these properties, made if there is none yet."""
+    digest = properties.digest()
+    known = _BY_VALUE.first(requester.pk, digest)
+    if known is not None:
+        known.requester = requester
+        return known
     hit_type, _ = HITType.objects.get_or_create(
         requester=requester,
-        value_digest=properties.digest(),
+        value_digest=digest,
         defaults={
             **asdict(properties),
             "type_id": ids.new_entity_id(),

@@ -9,13 +9,20 @@ from core.database.composedqueries import ComposedQuery
 from marketplace.models import HIT, Holding, Requester, Worker
 
 
-def lock_hit(pk: int) -> HIT:
-    """The HIT as it is now, locked until the transaction ends, with type and requester loaded."""
-    return (
+_HIT = ComposedQuery(
+    HIT,
+    ["id"],
+    lambda pk: (
         HIT.objects.select_related("hit_type", "requester")
         .select_for_update(of=("self",), no_key=True)
-        .get(pk=pk)
-    )
+        .filter(pk=pk)
+    ),
+)
+
+
+def lock_hit(pk: int) -> HIT:
+    """The HIT as it is now, locked until the transaction ends, with type and requester loaded."""
+    return _HIT.get(pk)
 
 
 def lock_people(hit: HIT) -> None:

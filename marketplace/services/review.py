@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
+from core.database.composedqueries import ComposedQuery, ComposedUpdate
 from core.money import fees
 from core.money.amounts import dollars
 from marketplace import ledger
@@ -19,6 +20,28 @@ from marketplace.services.locking import lock_hit
 State = Holding.State
 #: How long after submission a rejection can be turned into an approval.
 OVERRIDE_WITHIN = timedelta(days=30)
+#: What an approval sets on its holding, and on its HIT, in this order.
+_RECORD = ("state", "approved_at", "auto_approved", "paid_cents", "feedback")
+_COUNTS = ("submitted", "approved", "held_places")
+_APPROVED = ComposedUpdate(
+    Holding,
+    ["id", *_RECORD],
+    lambda pk, *record: (
+        Holding.objects.filter(pk=pk, state=State.SUBMITTED),
+        dict(zip(_RECORD, record, strict=True)),
+    ),
+)
+_APPROVED_ON_HIT = ComposedUpdate(
+    HIT,
+    ["id", *_COUNTS],
+    lambda pk, *counts: (HIT.objects.filter(pk=pk), dict(zip(_COUNTS, counts, strict=True))),
+)
+_APPROVED_OF_WORKER = ComposedUpdate(
+    Worker, ["id"], lambda pk: (Worker.objects.filter(pk=pk), {"approved_count": F("approved_count") + 1})
+)
+_CURRENT = ComposedQuery(
+    Holding, ["id"], lambda pk: Holding.objects.select_related("worker").filter(pk=pk)
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MAX_FEEDBACK = 1024
 
@@ -56,22 +79,16 @@ def approve_locked(
     *, holding: Holding, hit: HIT, at: datetime, auto: bool = False, feedback: str | None = None
 ) -> None:
     """Approve a submitted assignment of a locked HIT and pay it from what is on hold."""
-    updated = Holding.objects.filter(pk=holding.pk, state=State.SUBMITTED).update(
-        state=State.APPROVED,
-        approved_at=at,
-        auto_approved=auto,
-        paid_cents=hit.reward_cents,
-        feedback=feedback or holding.feedback,
-    )
-    if not updated:
+    record = (State.APPROVED, at, auto, hit.reward_cents, feedback or holding.feedback)
+    if not _APPROVED.run(holding.pk, *record):
         raise wrong_assignment_state("Submitted")
     holding.state = State.APPROVED
     hit.submitted -= 1
     hit.approved += 1
     hit.held_places -= 1
-    hit.save(update_fields=["submitted", "approved", "held_places"])
+    _APPROVED_ON_HIT.run(hit.pk, hit.submitted, hit.approved, hit.held_places)
     _pay_reward(holding, hit, at)
-    Worker.objects.filter(pk=holding.worker_id).update(approved_count=F("approved_count") + 1)
+    _APPROVED_OF_WORKER.run(holding.worker_id)
     emit_event("AssignmentApproved", hit, assignment_id=holding.assignment_id, at=at)
 
 
@@ -179,4 +196,4 @@ def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now
 
 
 def _current(holding: Holding) -> Holding:
-    return Holding.objects.select_related("worker").get(pk=holding.pk)
+    return _CURRENT.get(holding.pk)

@@ -5,6 +5,7 @@ Nothing here refuses or rejects anything: reviewers are shown what was noted (`r
 
 import hashlib
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from django.utils.crypto import salted_hmac
 
 from core.accounts.guards import device_number
 from core.accounts.security import client_address, neighbourhood
+from core.database.composedqueries import ComposedInsert, ComposedUpdate
 from marketplace import clock, geoip
 from marketplace.answers import fields_of
 from marketplace.models import Holding, Likeness, Worker, WorkerTrace, WorkTrace
@@ -48,17 +50,18 @@ def note_visit(*, request: HttpRequest, worker: Worker, signed_up: bool = False)
     """Note with which address and browser a worker comes; once a day, and nothing where nothing is kept."""
     if not settings.TRACES_KEPT_DAYS:
         return
-    agent = keyed("agent", request.headers.get("User-Agent", "")[:500])
-    country = geoip.country_of(client_address(request))
-    found = [(Kind.ADDRESS, address_digest(request), country)]
+    digests = {Kind.ADDRESS: address_digest(request)}
     if number := device_number(request):
-        found.append((Kind.BROWSER, keyed(Kind.BROWSER, number), ""))
+        digests[Kind.BROWSER] = keyed(Kind.BROWSER, number)
     now = clock.now()
     # The session remembers it, so that accepting asks the database once a day and not for every HIT.
-    mark = " ".join([str(worker.pk), f"{now:%Y-%m-%d}", *(digest[:16] for _, digest, _ in found)])
+    mark = " ".join([str(worker.pk), f"{now:%Y-%m-%d}", *(digest[:16] for digest in digests.values())])
     if not signed_up and request.session.get(_NOTED) == mark:
         return
     request.session[_NOTED] = mark
+    agent = keyed("agent", request.headers.get("User-Agent", "")[:500])
+    country = geoip.country_of(client_address(request))
+    found = [(kind, digest, country if kind == Kind.ADDRESS else "") for kind, digest in digests.items()]
     known = {
         (trace.kind, trace.digest): trace
         for trace in WorkerTrace.objects.filter(worker=worker, digest__in=[each[1] for each in found])
@@ -98,33 +101,66 @@ def note_counts(*, holding: Holding, left: int, left_seconds: int, pastes: int, 
         row.save(update_fields=list(given))
 
 
-def note_answer(*, holding: Holding) -> None:
-    """Note the words of an answer that was submitted, to be compared with others' soon."""
+@dataclass(frozen=True, slots=True)
+class AnswerMarks:
+    """What finds answers like one: a digest of its words, and a sketch that is near for texts that are."""
+
+    digest: str
+    sketch: int
+
+
+def marks_of(answer: str) -> AnswerMarks | None:
+    """The marks of an answer as it is stored; None where it has too few words, or nothing is kept."""
     if not settings.TRACES_KEPT_DAYS:
-        return
-    words = _words(holding)
+        return None
+    words = _words(answer)
     if len(words) < FEWEST_WORDS:
-        return
-    said = {"text_digest": keyed("text", " ".join(words)), "text_sketch": sketch(words)}
-    row, made = WorkTrace.objects.get_or_create(holding=holding, defaults={**said, "at": clock.now()})
-    if not made and not row.text_digest:
-        WorkTrace.objects.filter(pk=row.pk).update(**said)
+        return None
+    return AnswerMarks(keyed("text", " ".join(words)), sketch(words))
 
 
-def _words(holding: Holding) -> list[str]:
+_NEW_TRACE = ComposedInsert(WorkTrace)
+_UNMARKED = ComposedUpdate(
+    WorkTrace,
+    ["holding", "text_digest", "text_sketch"],
+    lambda holding, digest, sketch: (
+        WorkTrace.objects.filter(holding=holding, text_digest=""),
+        {"text_digest": digest, "text_sketch": sketch},
+    ),
+)
+
+
+def note_answer(*, holding: Holding, marks: AnswerMarks) -> None:
+    """Note the words of an answer, to be compared with others' soon; in the transaction that records it."""
+    row = WorkTrace(
+        holding=holding, text_digest=marks.digest, text_sketch=marks.sketch, at=holding.submitted_at
+    )
+    if not _NEW_TRACE.run_if_new(row):  # the browser's counts came before
+        _UNMARKED.run(holding.pk, marks.digest, marks.sketch)
+
+
+def _words(answer: str) -> list[str]:
     """Words that were typed: choices are alike because people agree."""
-    texts = [each.text for each in fields_of(holding.answer) if len(each.text.split()) >= FEWEST_WORDS / 2]
+    texts = [each.text for each in fields_of(answer) if len(each.text.split()) >= FEWEST_WORDS / 2]
     return _WORD.findall(" ".join(texts).lower())
+
+
+#: For each byte a number whose eight parts of 32 bits are its bits, so that one addition counts all of them.
+_PARTS = [sum((byte >> bit & 1) << 32 * bit for bit in range(8)) for byte in range(256)]
 
 
 def sketch(words: list[str]) -> int:
     """A similarity hash (SimHash) of pairs of words, as a signed number of 64 bits."""
-    counts = [0] * 64
-    for first, second in zip(words, words[1:] or words, strict=False):
-        value = int.from_bytes(hashlib.blake2b(f"{first} {second}".encode(), digest_size=8).digest(), "big")
-        for bit in range(64):
-            counts[bit] += 1 if value >> bit & 1 else -1
-    number = sum(1 << bit for bit, count in enumerate(counts) if count > 0)
+    sums, pairs = [0] * 8, list(zip(words, words[1:] or words, strict=False))
+    for first, second in pairs:
+        digest = hashlib.blake2b(f"{first} {second}".encode(), digest_size=8).digest()
+        for place, byte in enumerate(reversed(digest)):
+            sums[place] += _PARTS[byte]
+    number = 0
+    for bit in range(64):
+        count = sums[bit // 8] >> 32 * (bit % 8) & 0xFFFF_FFFF
+        if 2 * count > len(pairs):
+            number |= 1 << bit
     return number - (1 << 64) if number >> 63 else number
 
 
