@@ -1,11 +1,13 @@
-"""What calls of the protocol and the steps of a worker take of a processor, in one process with all middleware.
+"""What calls of the protocol and steps of a worker take of a processor, in one process with all middleware.
 
     .venv/bin/python -m benchmarks.calls --count 300
     .venv/bin/python -m benchmarks.calls --profile submit
+    .venv/bin/python -m benchmarks.calls --http
 
-Rates by the wall's clock say little on a machine that others use as well; seconds of the processor do. Each request
-goes through the WSGI application as gunicorn would hand it over, and what its database process takes is added on
-PostgreSQL (DATABASE_URL). Nothing of a client is counted.
+Rates by the wall's clock say little on a machine that others use as well; seconds of the processor do. Each
+request goes through the WSGI application as gunicorn would hand it over, and what its database process takes
+is added on PostgreSQL (DATABASE_URL). Nothing of a client is counted. `--http` asks a real server instead,
+with boto3 and lean browsers, and counts what the server's processes took.
 """
 
 import argparse
@@ -17,17 +19,18 @@ import pstats
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from tests.server import drop_database, new_database
+from benchmarks.load import Result
+from tests.server import RunningServer, drop_database, new_database
 
 HOST = "127.0.0.1:8000"
 TARGET = "MTurkRequesterServiceV20170117."
@@ -50,8 +53,7 @@ class Meter:
     """Milliseconds of the processor by step: of this process, and of the one that serves its database."""
 
     own: dict[str, list[float]] = field(default_factory=dict)
-    theirs: Counter[str] = field(default_factory=Counter)
-    statements: dict[str, int] = field(default_factory=dict)
+    theirs: dict[str, float] = field(default_factory=dict)
     profiled: str = ""
     profile: cProfile.Profile = field(default_factory=cProfile.Profile)
 
@@ -65,7 +67,7 @@ class Meter:
         taken = time.process_time() - started
         self.profile.disable()
         self.own.setdefault(step, []).append(taken * 1000)
-        self.theirs[step] += (_backend_seconds() - theirs) * 1000  # type: ignore[assignment]
+        self.theirs[step] = self.theirs.get(step, 0.0) + (_backend_seconds() - theirs) * 1000
         return answer
 
 
@@ -219,7 +221,6 @@ def measure(meter: Meter, count: int, *, warm: int = 20) -> None:
     }
     hit_type = _result(script.prepare("CreateHITType", **properties)())["HITTypeId"]
     hit = {"MaxAssignments": 1, "LifetimeInSeconds": 3600, "Question": fill.QUESTION}
-    group = ""
     for number in range(count + warm):
         if number == warm:
             meter.own.clear()
@@ -229,21 +230,14 @@ def measure(meter: Meter, count: int, *, warm: int = 20) -> None:
             "CreateHITWithHITType", HITTypeId=hit_type, UniqueRequestToken=f"n{number}", **hit
         )
         group = _result(meter.run("CreateHITWithHITType", create))["HIT"]["HITGroupId"]
+        accept = partial(browser.post, f"/projects/{group}/tasks/accept", {})
         whole = script.prepare("CreateHIT", UniqueRequestToken=f"w{number}", **properties, **hit)
         _good(meter.run("CreateHIT", whole), 200)
-        accepted = _good(
-            meter.run("accept", lambda: browser.post(f"/projects/{group}/tasks/accept", {})), 302
-        )
-        location = accepted.headers["Location"]
-        page = _good(meter.run("page", lambda: browser.ask("GET", location)), 200)  # noqa: B023  # called at once
-        fields, submit_path = _form_of(page)
-        _good(
-            meter.run(
-                "submit",
-                lambda: browser.post(submit_path, fields | {"answer": fill.ANSWER}, own=False),  # noqa: B023  # as above
-            ),
-            200,
-        )
+        accepted = _good(meter.run("accept", accept), 302)
+        page = _good(meter.run("page", partial(browser.ask, "GET", accepted.headers["Location"])), 200)
+        fields, path = _form_of(page)
+        submit = partial(browser.post, path, fields | {"answer": fill.ANSWER}, own=False)
+        _good(meter.run("submit", submit), 200)
         approve = script.prepare("ApproveAssignment", AssignmentId=fields["assignmentId"])
         _good(meter.run("ApproveAssignment", approve), 200)
 
@@ -261,22 +255,54 @@ def _form_of(page: Answer) -> tuple[dict[str, str], str]:
     }, f"{urlsplit(query['turkSubmitTo'][0]).path}/mturk/externalSubmit"
 
 
-def count_statements(meter: Meter) -> None:
-    """Statements of each step when it is warm, with BEGIN and COMMIT."""
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
+def _server_seconds(server: RunningServer) -> float:
+    """Seconds of the processor that the processes of a server have taken."""
+    total = 0
+    for pid in server.pids:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+        total += sum(map(int, stat.rpartition(")")[2].split()[11:13]))
+    return total / os.sysconf("SC_CLK_TCK")
 
-    counted = Meter()
-    run = counted.run
 
-    def counting(step: str, work: Callable[[], Answer]) -> Answer:
-        with CaptureQueriesContext(connection) as queries:
-            answer = run(step, work)
-        meter.statements[step] = len(queries)
-        return answer
+def measure_server(count: int) -> int:
+    """The same over HTTP: what a call and a cycle take of the processes of a server, parsing included."""
+    from benchmarks.marketplace import PROCESSES, THREADS, UNLIMITED
+    from benchmarks.measures import Bench, _cycle, _enter
+    from tests.clients import mturk_client
 
-    counted.run = counting  # type: ignore[method-assign]
-    measure(counted, 2, warm=2)
+    with RunningServer(environment=UNLIMITED, workers=PROCESSES, threads=THREADS) as server:
+        bench = Bench(server, "sqlite", 1)
+        client = mturk_client(server.api_url, **bench.requester)
+        hit_type = client.create_hit_type(
+            Title="t", Description="d", Reward="0.10", AssignmentDurationInSeconds=600
+        )["HITTypeId"]
+        group = bench.fill("hits", count + 50, 1, "calls")
+        browser = _enter(bench.job(bench.people[0], group))
+        result = Result()
+
+        def create() -> None:
+            client.create_hit_with_hit_type(
+                HITTypeId=hit_type, LifetimeInSeconds=3600, Question=fill_question
+            )
+
+        fill_question = (
+            '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
+            '2006-07-14/ExternalQuestion.xsd"><ExternalURL>https://tasks.example.org/1</ExternalURL>'
+            "<FrameHeight>600</FrameHeight></ExternalQuestion>"
+        )
+        for what, work in (
+            ("CreateHITWithHITType", create),
+            ("a worker's cycle", lambda: _cycle(browser, group, result)),
+        ):
+            for _ in range(20):
+                work()
+            before = _server_seconds(server)
+            for _ in range(count):
+                work()
+            print(f"{what} | {(_server_seconds(server) - before) / count * 1000:.2f} ms of the server")
+        if result.refused:
+            raise RuntimeError(f"{result.refused} cycles were refused: {result.troubles}")
+    return 0
 
 
 def main() -> int:
@@ -284,7 +310,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure the processor time of calls.")
     parser.add_argument("--count", type=int, default=300, help="how often each step is measured")
     parser.add_argument("--profile", default="", help="print where this step spends its time")
+    parser.add_argument("--http", action="store_true", help="ask a server of two processes over HTTP")
     arguments = parser.parse_args()
+    if arguments.http:
+        return measure_server(arguments.count)
     meter = Meter(profiled=arguments.profile)
     with _installation():
         measure(meter, arguments.count)

@@ -4,6 +4,7 @@ Every page of a signed-in person reads the session and the user. Django takes 0.
 queries and their rows, and the database 0.1 ms to answer them.
 """
 
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,11 @@ from core.accounts.models import SignedInSession
 _STORED_BACKEND, _BACKEND = "accounts.backends.ModelBackend", "core.accounts.backends.ModelBackend"
 
 
+#: Sessions that were read lately, by what is stored of them.
+_decoded: dict[tuple[str, ...], dict[str, Any]] = {}
+_MOST_DECODED, _LONGEST_DECODED = 2_000, 4_000
+
+
 class SessionStore(db.SessionStore):
     """Django's own but for `load`, and for the stored name of the backend that signed the person in."""
 
@@ -33,8 +39,16 @@ class SessionStore(db.SessionStore):
         return super().encode(session_dict)
 
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
-        """What was stored."""
-        found = super().decode(session_data)
+        """What was stored. The same text is the same session: its signature is checked once."""
+        mark = (str(session_data), settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+        kept = _decoded.get(mark)
+        if kept is None:
+            kept = super().decode(session_data)
+            if len(_decoded) >= _MOST_DECODED:
+                _decoded.clear()
+            if kept and len(session_data) <= _LONGEST_DECODED:
+                _decoded[mark] = kept
+        found = deepcopy(kept)
         if found.get(BACKEND_SESSION_KEY) == _STORED_BACKEND:
             found[BACKEND_SESSION_KEY] = _BACKEND
         return found

@@ -9,11 +9,14 @@ writer is done, or dead. Single statements outside of a transaction still wait a
 import contextlib
 import fcntl
 import os
+from functools import lru_cache
 from typing import Any
 
 from django.db.backends.sqlite3 import base, operations
 
 from core.failures import on_failure
+
+_LONGEST_KEPT = 8_000
 
 
 class DatabaseOperations(operations.DatabaseOperations):
@@ -24,6 +27,22 @@ class DatabaseOperations(operations.DatabaseOperations):
         from core.audit import triggers  # noqa: PLC0415  # needs the apps
 
         return triggers.emptying_statements("sqlite", super().sql_flush(style, tables, **options))
+
+
+@lru_cache(maxsize=512)
+def _as_sqlite_has_it(query: str) -> str:
+    """A query with SQLite's marks for its parameters; the same few are asked again and again."""
+    return str(base.FORMAT_QMARK_REGEX.sub("?", query).replace("%%", "%"))
+
+
+class CursorWrapper(base.SQLiteCursorWrapper):
+    """Django's own, with a memory of queries of everyday length."""
+
+    def convert_query(self, query: str, *, param_names: Any = None) -> str:
+        """As the driver takes it."""
+        if param_names is None and len(query) <= _LONGEST_KEPT:
+            return _as_sqlite_has_it(query)
+        return str(super().convert_query(query, param_names=param_names))  # type: ignore[misc]
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -39,6 +58,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             with contextlib.suppress(OSError):
                 os.close(os.open(self.settings_dict["NAME"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         return super().get_new_connection(conn_params)
+
+    def create_cursor(self, name: Any = None) -> Any:
+        """A cursor of ours."""
+        return self.connection.cursor(factory=CursorWrapper)
 
     def _start_transaction_under_autocommit(self) -> None:
         self._wait_in_line()

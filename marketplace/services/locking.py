@@ -8,7 +8,6 @@ On SQLite every transaction begins IMMEDIATE and is alone with the database; the
 from core.database.composedqueries import ComposedQuery
 from marketplace.models import HIT, Holding, Requester, Worker
 
-
 _HIT = ComposedQuery(
     HIT,
     ["id"],

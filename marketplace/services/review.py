@@ -39,9 +39,7 @@ _APPROVED_ON_HIT = ComposedUpdate(
 _APPROVED_OF_WORKER = ComposedUpdate(
     Worker, ["id"], lambda pk: (Worker.objects.filter(pk=pk), {"approved_count": F("approved_count") + 1})
 )
-_CURRENT = ComposedQuery(
-    Holding, ["id"], lambda pk: Holding.objects.select_related("worker").filter(pk=pk)
-)
+_CURRENT = ComposedQuery(Holding, ["id"], lambda pk: Holding.objects.select_related("worker").filter(pk=pk))
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MAX_FEEDBACK = 1024
 

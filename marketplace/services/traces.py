@@ -7,6 +7,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from django.conf import settings
 from django.db import transaction
@@ -41,9 +42,15 @@ def keyed(kind: str, text: str) -> str:
     return salted_hmac(f"marketplace.traces.{kind}", text, algorithm="sha256").hexdigest()
 
 
+@lru_cache(maxsize=2_000)
+def _remembered(_secret: str, kind: str, text: str) -> str:
+    """The same for what comes with every request of a person."""
+    return keyed(kind, text)
+
+
 def address_digest(request: HttpRequest) -> str:
     """Of the network address; an IPv6 network of 64 bits is one."""
-    return keyed(Kind.ADDRESS, neighbourhood(client_address(request)))
+    return _remembered(settings.SECRET_KEY, Kind.ADDRESS, neighbourhood(client_address(request)))
 
 
 def note_visit(*, request: HttpRequest, worker: Worker, signed_up: bool = False) -> None:
@@ -52,7 +59,7 @@ def note_visit(*, request: HttpRequest, worker: Worker, signed_up: bool = False)
         return
     digests = {Kind.ADDRESS: address_digest(request)}
     if number := device_number(request):
-        digests[Kind.BROWSER] = keyed(Kind.BROWSER, number)
+        digests[Kind.BROWSER] = _remembered(settings.SECRET_KEY, Kind.BROWSER, number)
     now = clock.now()
     # The session remembers it, so that accepting asks the database once a day and not for every HIT.
     mark = " ".join([str(worker.pk), f"{now:%Y-%m-%d}", *(digest[:16] for digest in digests.values())])

@@ -1,6 +1,7 @@
 """From what a URL names to a row: rows that are not this worker's do not exist."""
 
 import re
+from functools import cache
 
 from django.db.models import Q
 from django.http import Http404
@@ -45,7 +46,12 @@ def own_holding(worker: Worker, pk: int) -> Holding:
     return get_object_or_404(mine, worker=worker, pk=pk)
 
 
+@cache
+def _work_path() -> str:
+    return reverse("site:work", args=["GROUP", "HIT"]).replace("GROUP", "{}").replace("HIT", "{}")
+
+
 def work_url(holding: Holding) -> str:
     """Address of the working page of a holding; its HIT and HIT type must be loaded."""
-    path = reverse("site:work", args=[holding.hit.hit_type.group_id, holding.hit.hit_id])
+    path = _work_path().format(holding.hit.hit_type.group_id, holding.hit.hit_id)
     return f"{path}?assignment_id={holding.assignment_id}"
