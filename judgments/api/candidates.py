@@ -11,9 +11,19 @@ from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
 from annotation.api.queries import ReasonIn
-from annotation.api.uploads import Columns, Sha256, import_payload, report_for, staged_file
+from annotation.api.uploads import (
+    Columns,
+    LineName,
+    Sha256,
+    import_payload,
+    report_for,
+    stage_lines,
+    staged_file,
+)
 from core.api.models import Scope
+from core.files.refusals import BadFieldError
 from core.jobs.services import enqueue
+from judgments.importing.rows import LONGEST_SYSTEM, RowRefusedError, row_of
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import candidates as selectors
 from judgments.selectors.candidates import AnswerScore, Filters
@@ -24,6 +34,7 @@ from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import JobRef
 from web.api.fields import MOST_ID, Body, Time
+from web.api.linebodies import BodyLine
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
@@ -92,6 +103,33 @@ class CandidateImportIn(Body):
     system: str = Field("", max_length=100, description="For lines that name no system.")
     strict: bool = Field(False, description="One bad line refuses the whole file.")
     keep_exact: bool = Field(False, description="Judge answers that are the same as a reference, too.")
+
+
+class CandidateLineOptions(LineName):
+    """How lines become candidates."""
+
+    keep_exact: bool = Field(False, description="Judge answers that are the same as a reference, too.")
+
+
+class CandidateLine(BodyLine):
+    """One answer of one system. The query is named by its id in the log or by its text."""
+
+    query_id: str | int | None = None
+    query: str | None = None
+    system: str = Field(min_length=1, max_length=LONGEST_SYSTEM)
+    text: str = Field(description="The answer; empty: the system gave none.")
+    opinion: str | None = Field(None, description="Of a yes-no answer.")
+    entities: list[Any] | None = Field(None, description="Parts of the answer.")
+    context_turns: list[Any] | None = Field(None, description="Earlier turns, oldest first.")
+
+    def check(self) -> None:
+        """The rules of every import of answers."""
+        values = self.model_dump(exclude_unset=True)
+        context = values.pop("context_turns", None)
+        try:
+            row_of(values | {"context": context}, line=0)
+        except RowRefusedError as error:
+            raise BadFieldError(str(error), error.field) from error
 
 
 class CandidateImportOut(BaseModel):
@@ -169,6 +207,26 @@ def import_candidates(request: ApiRequest, project: str, body: CandidateImportIn
     """Have an upload become candidates, by a job; all of it or nothing. What is there stays as it is."""
     file = staged_file(project_access(request).project, body.upload)
     options = Options(**body.model_dump(exclude={"upload"}))
+    payload = import_payload(request, file, asdict(options))
+    effect = f"candidates:{payload['project']}:{uuid4().hex}"
+    return JobRef(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)
+
+
+@candidates.post(
+    "/projects/{project}/candidate-imports/lines",
+    scopes=[Scope.COLLECT],
+    role=Role.MANAGER,
+    status=202,
+    lines=CandidateLine,
+)
+def import_candidate_lines(request: ApiRequest, project: str, given: InQuery[CandidateLineOptions]) -> JobRef:
+    """Send answers of systems as the body, one JSON object per line; a job imports them, all or nothing.
+
+    Every line is checked before anything is kept: a fault names its line and field. What is there stays as
+    it is.
+    """
+    file = stage_lines(request, given.name, "answers.jsonl")
+    options = Options(format="jsonl", encoding="utf-8", strict=True, keep_exact=given.keep_exact)
     payload = import_payload(request, file, asdict(options))
     effect = f"candidates:{payload['project']}:{uuid4().hex}"
     return JobRef(job=enqueue(kind=IMPORT, payload=payload, effect=effect).pk)

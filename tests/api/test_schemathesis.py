@@ -44,7 +44,7 @@ def schema() -> Any:
         signal.connect(close_old_connections)
 
 
-@schemathesis.serializer("application/toml")
+@schemathesis.serializer("application/toml", "application/x-ndjson", "application/jsonl")
 def write_text(context: Any, value: Any) -> bytes:
     """A file is a text in the schema."""
     return str(value).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Webhooks at the desk and at a requester's site: made, secret shown once, tested, looked at; the audit log."""
+"""Webhooks at the desk and at a requester's site, from the form to the messages; the audit log."""
 
 import json
 import urllib.request

@@ -16,6 +16,7 @@ from core.projects.models import Membership
 from core.projects.selectors import project_for
 from core.rates import limits
 from web.access import ProjectAccess, may_have_projects
+from web.api.linebodies import LineBody
 from web.api.problems import ProblemError
 
 Role = Membership.Role
@@ -37,9 +38,10 @@ class Caller:
 
 
 class ApiRequest(HttpRequest):
-    """A request whose permission was checked."""
+    """A request whose permission was checked; `lines` is the body of operations that take lines."""
 
     caller: Caller
+    lines: LineBody
 
 
 def project_access(request: ApiRequest) -> ProjectAccess:

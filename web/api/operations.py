@@ -57,8 +57,9 @@ def api() -> NinjaAPI:
         urls_namespace="api-v1",
         parser=BodyParser(),
     )
-    # Campaigns first, then their releases; what is beside campaigns comes last.
-    for part in sorted(reversed(parts_of(ApiPart)), key=lambda part: part.last):
+    parts = list(reversed(parts_of(ApiPart)))  # campaigns first, then their releases
+    parts.sort(key=lambda part: part.last)
+    for part in parts:
         module = import_module(part.module)
         for resource in module.RESOURCES:
             found.add_router("", resource.router)

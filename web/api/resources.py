@@ -13,7 +13,7 @@ which may be called again where they stopped.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import wraps
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -35,6 +35,7 @@ from core.api.idempotency import (
 )
 from core.api.models import Scope
 from web.api.access import ApiRequest, Permission
+from web.api.linebodies import BodyLine, describe_lines, read_lines
 from web.api.problems import ProblemDetails, ProblemError
 from web.api.revisions import HEADER as IF_MATCH
 
@@ -91,11 +92,13 @@ class Resource:
         secret: bool = False,
         content: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
+        lines: type[BodyLine] | None = None,
     ) -> Callable[[View], View]:
         """Register a view.
 
         spends: where real money is, only owners may. secret: the reply holds one, and is kept sealed.
         content, body: what the schema says of an answer or body that no model describes, by media type.
+        lines: what each line of the body is; all are checked before the view is called (`linebodies`).
         """
         writes = method not in _READING
         problems = (*ALWAYS, *(OF_WRITES if writes else ()), *((412, 428) if revised else ()))
@@ -114,6 +117,8 @@ class Resource:
             asked["x-spends"] = True
         if content is not None:
             asked["responses"] = {status: {"description": "OK", "content": dict(content)}}
+        if lines is not None:
+            body = describe_lines(lines)
         if body is not None:
             asked["requestBody"] = {"required": True, "content": dict(body)}
         permission = self.permission(scopes=scopes, role=role, writes=writes, spends=spends)
@@ -130,7 +135,7 @@ class Resource:
                 summary=_summary(view),
                 description=_description(view),
                 openapi_extra=asked,
-            )(_answering(view, method, status, atomic=atomic, secret=secret))
+            )(_answering(view, method, status, atomic=atomic, secret=secret, lines=lines))
             return view
 
         return register
@@ -157,12 +162,17 @@ def _description(view: Callable[..., Any]) -> str:
 
 
 def _answering(
-    view: Callable[..., Any], method: str, status: int, *, atomic: bool, secret: bool
+    view: Callable[..., Any],
+    method: str,
+    status: int,
+    *,
+    atomic: bool,
+    secret: bool,
+    lines: type[BodyLine] | None,
 ) -> Callable[..., Any]:
     """The view as django-ninja calls it: once per Idempotency-Key, its model as JSON."""
 
-    @wraps(view)
-    def answer(request: ApiRequest, **values: Any) -> HttpResponseBase:
+    def act_once(request: ApiRequest, values: Mapping[str, Any]) -> HttpResponseBase:
         def act() -> HttpResponseBase:
             return _as_response(view(request, **values), status)
 
@@ -173,6 +183,13 @@ def _answering(
             return _once(request, key, act, with_effect, secret=secret)
         with with_effect():
             return act()
+
+    @wraps(view)
+    def answer(request: ApiRequest, **values: Any) -> HttpResponseBase:
+        if lines is None:
+            return act_once(request, values)
+        with closing(read_lines(request, lines)) as request.lines:
+            return act_once(request, values)
 
     return answer
 
@@ -203,7 +220,10 @@ def _once(
             "idempotency_key_invalid",
             f"{KEY_HEADER}: send at most {_LONGEST_KEY} characters.",
         )
-    digest = digest_of(request.method or "", request.get_full_path(), request.body)
+    # A body of lines was read already, and is not in memory: its own digest stands for it.
+    lines = getattr(request, "lines", None)
+    body = request.body if lines is None else lines.digest.encode()
+    digest = digest_of(request.method or "", request.get_full_path(), body)
     try:
         claim = claim_key(user=request.caller.user, key=key, digest=digest)
         if isinstance(claim, StoredReply):

@@ -565,7 +565,7 @@ class FlagOut(Model):
 
 
 class HitDetails(Model):
-    """A HIT with what is in it."""
+    """A HIT together with the units that its task page shows."""
 
     answered: int
     expires_at: datetime | None

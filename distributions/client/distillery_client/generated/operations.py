@@ -167,6 +167,23 @@ class Operations(Sender):
             models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/candidate-imports", body=body
         )
 
+    def import_candidate_lines(
+        self, project: str, content: Content, *, name: str | None = None, keep_exact: bool | None = None
+    ) -> models.JobRef:
+        """Send answers of systems as the body, one JSON object per line; a job imports them, all or nothing.
+
+        Every line is checked before anything is kept: a fault names its line and field. What is there stays as
+        it is.
+        """
+        return self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/candidate-imports/lines",
+            content=content,
+            media="application/jsonl",
+            query={"name": name, "keep_exact": keep_exact},
+        )
+
     def list_candidates(
         self,
         project: str,
@@ -287,6 +304,40 @@ class Operations(Sender):
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/network",
+        )
+
+    def add_passage_lines(
+        self,
+        project: str,
+        corpus: str,
+        content: Content,
+        *,
+        name: str | None = None,
+        create: bool | None = None,
+        title: str | None = None,
+        language: str | None = None,
+        same_id: Literal["refuse", "first", "number"] | None = None,
+        repeats: Literal["report", "skip", "keep"] | None = None,
+    ) -> models.JobRef:
+        """Send passages as the body, one JSON object per line; a job adds them to a corpus, all or nothing.
+
+        Every line is checked before anything is kept: a fault names its line and field. With `create` the corpus
+        is made where it is not there.
+        """
+        return self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/passages",
+            content=content,
+            media="application/jsonl",
+            query={
+                "name": name,
+                "create": create,
+                "title": title,
+                "language": language,
+                "same_id": same_id,
+                "repeats": repeats,
+            },
         )
 
     def remove_a_corpus(self, project: str, corpus: str) -> models.JobRef:
@@ -570,6 +621,29 @@ class Operations(Sender):
         """Have an upload become queries, by a job; all of it or nothing."""
         return self._send(
             models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/query-imports", body=body
+        )
+
+    def import_query_lines(
+        self,
+        project: str,
+        content: Content,
+        *,
+        name: str | None = None,
+        shortest: int | None = None,
+        longest: int | None = None,
+        start_at: Literal["screening", "curation", "distillation"] | None = None,
+    ) -> models.JobRef:
+        """Send queries as the body, one JSON object per line; a job imports them, all or nothing.
+
+        Every line is checked before anything is kept: a fault names its line and field.
+        """
+        return self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/query-imports/lines",
+            content=content,
+            media="application/jsonl",
+            query={"name": name, "shortest": shortest, "longest": longest, "start_at": start_at},
         )
 
     def preview_query_import(
