@@ -24,6 +24,7 @@ from crowd.services.endpoints import create_endpoint  # noqa: E402
 from crowd.services.tick import tick  # noqa: E402
 from people.links import LinkPlan, make_link  # noqa: E402
 from people.models import Outcome, Visit  # noqa: E402
+from people.owners import project_owner
 from people.tokens import token_of  # noqa: E402
 from tests.crowd.world import make_project, make_stage  # noqa: E402
 
@@ -46,7 +47,7 @@ def make(people: int, tasks: int) -> dict[str, Any]:
     plan = LinkPlan(
         title="Many people", target=f"stage:{stage.pk}", quota=people, most_tasks=tasks, returns=returns
     )
-    link = make_link(project=stage.project, plan=plan, actor=None)
+    link = make_link(owner=project_owner(stage.project), plan=plan, actor=None)
     durability = "WAL" if connection.vendor == "sqlite" else "fsync"
     return {"path": f"/join/{token_of(link)}/", "name": connection.display_name, "durability": durability}
 

@@ -1,14 +1,16 @@
 """What study links lead to: a stage whose work is dealt on arrival, or all of a project's in turn."""
 
+from collections.abc import Sequence
+
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from core.projects.models import Project
+from core.origin import Owner
 from crowd.models import Assignment, Endpoint, Stage, StageSource, Worker
 from crowd.services.deals import NoWork, NoWorkError, deal
 from crowd.services.groups import joined_group, put_into
 from crowd.sources import stages_at
-from people.models import Guest, Outcome, StudyLink
+from people.models import Guest, Outcome, StudyLink, Visit
 from people.targets import NextTask, Target
 
 #: Protocols whose people come by our own links.
@@ -33,21 +35,27 @@ def _own_stages(project: int) -> list[Stage]:
     return list({here.pk: here for here in reversed(own)}.values())[::-1]
 
 
+def _stages_of(owner: Owner) -> list[Stage]:
+    return _own_stages(owner.pk) if owner.kind == Owner.Kind.PROJECT else []
+
+
 class ProjectTarget(Target):
     """A project's stages on study links, the oldest first, each as long as it has work for the person."""
 
     kind, label = "project", "Project"
 
-    def choices(self, project: Project) -> list[tuple[int, str]]:
+    def choices(self, owner: Owner) -> list[tuple[int, str]]:
         """The project, where it has such a stage."""
-        return [(project.pk, "all its stages on study links")] if _own_stages(project.pk) else []
+        return [(owner.pk, "all its stages on study links")] if _stages_of(owner) else []
 
     def stages(self, link: StudyLink) -> list[Stage]:
         """What the link leads to; nothing that belongs to another project."""
-        return _own_stages(link.project_id)
+        return _stages_of(link.owner)
 
     def welcome(self, link: StudyLink, guest: Guest) -> None:
         """Put the person into the link's group, at each endpoint that it leads to; again, nothing changes."""
+        if not link.granted or link.project is None:
+            return
         endpoints = {stage.endpoint_id: stage.endpoint for stage in self.stages(link)}
         for endpoint in endpoints.values():
             worker, _ = Worker.objects.get_or_create(
@@ -57,8 +65,10 @@ class ProjectTarget(Target):
             )
             put_into(joined_group(endpoint, link.project, link.granted), worker)
 
-    def begin(self, link: StudyLink, guest: Guest, back: str) -> NextTask | Outcome:
+    def begin(self, visit: Visit, back: str) -> NextTask | Outcome:
         """Open work first, wherever it is; then the first stage that has some."""
+        link, guest = visit.link, visit.guest
+        assert guest is not None
         stages = self.stages(link)
         finished = self.finished(link, [guest.worker_id]).get(guest.worker_id, 0)
         mine = Assignment.objects.filter(
@@ -104,14 +114,24 @@ class StageTarget(ProjectTarget):
 
     kind, label = "stage", "Stage"
 
-    def choices(self, project: Project) -> list[tuple[int, str]]:
+    def choices(self, owner: Owner) -> list[tuple[int, str]]:
         """The stages whose endpoint is one of study links."""
-        return [(stage.pk, stage.title) for stage in _own_stages(project.pk)]
+        return [(stage.pk, stage.title) for stage in _stages_of(owner)]
 
     def stages(self, link: StudyLink) -> list[Stage]:
         """The one."""
-        return [stage for stage in _own_stages(link.project_id) if stage.pk == link.target_id]
+        return [stage for stage in _stages_of(link.owner) if stage.pk == link.target_id]
 
     def title(self, link: StudyLink) -> str:
         """The stage's title."""
         return next((f"Stage {stage.title}" for stage in self.stages(link)), "A stage that is gone")
+
+    def titles(self, links: Sequence[StudyLink]) -> dict[int, str]:
+        """The stages' titles, read at once."""
+        stages = Stage.objects.in_bulk([link.target_id for link in links])
+        return {
+            link.pk: f"Stage {stages[link.target_id].title}"
+            if link.target_id in stages
+            else "A stage that is gone"
+            for link in links
+        }

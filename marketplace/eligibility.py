@@ -148,6 +148,7 @@ _WORDS = {
 }
 BLOCKED = "This requester does not accept work from you."
 CLOSED = "This account is closed."
+FOREIGN = "You joined by a study link of another requester, and work for that one alone."
 
 
 @dataclass(slots=True)
@@ -216,6 +217,8 @@ def verdicts(*, worker: Worker | None, hit_types: Iterable[HITType]) -> dict[int
                     found.on_request.append(kind)
         if hit_type.requester_id in blockers:
             found.fail("Accept", BLOCKED)
+        if worker and worker.guest_of_id not in (None, hit_type.requester_id):
+            found.fail("DiscoverPreviewAndAccept", FOREIGN)
         if worker and worker.closed_at:
             found.fail("DiscoverPreviewAndAccept", CLOSED)
     return result

@@ -10,6 +10,7 @@ from marketplace.models import Activity
 from marketplace.roles import ACCOUNT_PARTS
 from marketplace.services.activity import ACTIONS
 from marketplace.services.identity_marks import marks_of_workers
+from marketplace.studylinks import PARTS as LINK_PARTS
 from people.identities import MarkProvider
 from web.api.parts import ApiPart
 
@@ -46,5 +47,6 @@ EXTENSION = Extension(
     *webhook_steps.WATCHES,
     AuditSource(Owner.Kind.REQUESTER, Activity, "requester_id", _record, _describe, released=("user",)),
     *ACCOUNT_PARTS,
+    *LINK_PARTS,
     MarkProvider(marks_of_workers),
 )

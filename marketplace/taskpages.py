@@ -220,6 +220,8 @@ def _loaded() -> QuerySet[Holding]:
     return Holding.objects.select_related("hit__hit_type", "worker").only(
         "assignment_id",
         "state",
+        "visit",
+        "unpaid",
         "hit__question",
         "hit__requester_id",
         "hit__hit_review_policy",
@@ -315,7 +317,29 @@ def draw_form(
 
 def continue_url(request: HttpRequest, holding: Holding) -> str:
     """Where the worker goes on, as an absolute URL for the window around the frame."""
+    if holding.visit_id is not None:
+        return site_url(request) + guest_address(holding, "continue")
     return site_url(request) + reverse("site:continue", args=[holding.pk])
+
+
+_guest_signer = signing.Signer(salt="marketplace.guest")
+
+
+def guest_address(holding: Holding, page: str = "") -> str:
+    """The path of a page of work by somebody who came by a study link: it needs no account and no cookie.
+
+    Who knows it may do this one assignment in the person's name, and nothing else.
+    """
+    signature = _guest_signer.sign(str(holding.pk)).replace(":", "-", 1)
+    return reverse(f"site:guest_{page or 'work'}", args=[signature])
+
+
+def guest_holding(signature: str) -> int | None:
+    """The assignment that such a path names, or None where it is not ours."""
+    try:
+        return int(_guest_signer.unsign(signature.replace("-", ":", 1)))
+    except (signing.BadSignature, ValueError):
+        return None
 
 
 def site_url(request: HttpRequest) -> str:

@@ -12,6 +12,7 @@ from people import links as services
 from people import selectors
 from people.links import LinkPlan
 from people.models import Outcome, StudyLink
+from people.owners import project_owner
 from people.targets import all_choices
 from people.visits import why_closed
 from web.access import ProjectAccess
@@ -99,7 +100,7 @@ class LinkChanges(Body):
 @links.get(f"{_LIST}/targets", scopes=[Scope.READ], role=Role.VIEWER)
 def list_link_targets(request: ApiRequest, project: str) -> LinkTargets:
     """What links of the project can lead to: stages on study links, or the whole project."""
-    found = all_choices(project_access(request).project)
+    found = all_choices(project_owner(project_access(request).project))
     return LinkTargets(items=[LinkTarget(target=key, label=label) for key, label in found])
 
 
@@ -107,8 +108,10 @@ def list_link_targets(request: ApiRequest, project: str) -> LinkTargets:
 def list_study_links(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[LinkOut]:
     """The study links of a project."""
     access = project_access(request)
-    page = page_of(selectors.links_of(access.project), paging, key=("pk",), within=access.project.pk)
-    labels = dict(all_choices(access.project))
+    page = page_of(
+        selectors.links_of(project_owner(access.project)), paging, key=("pk",), within=access.project.pk
+    )
+    labels = dict(all_choices(project_owner(access.project)))
     return Page(items=[_describe(row, access, labels) for row in page.items], next=page.next)
 
 
@@ -118,7 +121,7 @@ def create_study_link(request: ApiRequest, project: str, body: LinkIn) -> LinkOu
     access = project_access(request)
     given = body.model_dump(mode="python")
     given["returns"] = {outcome: way.model_dump() for outcome, way in body.returns.items()}
-    made = services.make_link(project=access.project, plan=LinkPlan(**given), actor=access.user)
+    made = services.make_link(owner=project_owner(access.project), plan=LinkPlan(**given), actor=access.user)
     return _now(made, access)
 
 
@@ -165,8 +168,8 @@ def _link(access: ProjectAccess, pk: int) -> StudyLink:
 
 
 def _now(link: StudyLink, access: ProjectAccess) -> LinkOut:
-    row = selectors.links_of(access.project).get(pk=link.pk)
-    return _describe(row, access, dict(all_choices(access.project)))
+    row = selectors.links_of(project_owner(access.project)).get(pk=link.pk)
+    return _describe(row, access, dict(all_choices(project_owner(access.project))))
 
 
 def _describe(row: Any, access: ProjectAccess, labels: Mapping[str, str]) -> LinkOut:

@@ -7,15 +7,16 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from core.origin import Owner
 from core.projects.models import Project
-from core.projects.services import record
 from people.models import ConsentText, StudyLink
+from people.owners import columns_of, kind_of, language_of, project_owner, record_at
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 Kind = ConsentText.Kind
-#: What a project begins with; researchers put their own in its place.
+#: What an owner begins with; people put their own in its place.
 FIRST_TEXT = """\
 You are invited to take part in a research study. You will read short texts and answer questions about them in
 your browser. There are no known risks beyond those of reading on a screen.
@@ -46,10 +47,13 @@ def render_text(body: str) -> SafeString:
 
 
 def newest_text(
-    project: Project | None, kind: str = Kind.CONSENT, languages: list[str] | None = None
+    owner: Owner | None, kind: str = Kind.CONSENT, languages: list[str] | None = None
 ) -> ConsentText | None:
-    """The newest version in the first of these languages that has one, else the newest of all."""
-    rows = ConsentText.objects.filter(project=project, kind=kind).order_by("-version", "-pk")
+    """The newest version in the first of these languages that has one, else the newest of all.
+
+    Without an owner, of the installation's own texts.
+    """
+    rows = ConsentText.objects.filter(**columns_of(owner), kind=kind).order_by("-version", "-pk")
     for language in languages or []:
         if found := rows.filter(language__iexact=language).first():
             return found
@@ -58,16 +62,17 @@ def newest_text(
 
 def text_for(link: StudyLink, wanted: list[str]) -> ConsentText:
     """What a person reads who comes by this link and wants these languages; made where there is none yet."""
-    offered = link.languages or [link.project.language]
+    offered = link.languages or [language_of(link)]
     first = [tag for tag in wanted if tag.lower() in {each.lower() for each in offered}]
-    found = newest_text(link.project, languages=[*first, *offered])
-    return found or save_text(project=link.project, values=first_values(), actor=None)
+    found = newest_text(link.owner, languages=[*first, *offered])
+    return found or save_text(owner=link.owner, values=first_values(), actor=None)
 
 
 def text_of_project(project: Project, wanted: list[str]) -> ConsentText:
     """What a person reads who comes to a project by a panel; made where there is none yet."""
-    found = newest_text(project, languages=[*wanted, project.language])
-    return found or save_text(project=project, values=first_values(), actor=None)
+    owner = project_owner(project)
+    found = newest_text(owner, languages=[*wanted, project.language])
+    return found or save_text(owner=owner, values=first_values(), actor=None)
 
 
 def own_kinds() -> list[str]:
@@ -76,7 +81,7 @@ def own_kinds() -> list[str]:
 
 
 def first_values() -> dict[str, Any]:
-    """What the form of a project's first consent text holds."""
+    """What the form of an owner's first consent text holds."""
     return {
         "body": FIRST_TEXT,
         "what_is_kept": FIRST_KEPT,
@@ -88,30 +93,27 @@ def first_values() -> dict[str, Any]:
 @transaction.atomic
 def save_text(
     *,
-    project: Project | None,
+    owner: Owner | None,
     values: dict[str, Any],
     actor: Any,
     kind: str = Kind.CONSENT,
     language: str = "",
 ) -> ConsentText:
     """A new version with these values; the newest one again where nothing differs from it."""
-    if project is not None:
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    language = language or (project.language if project else "en")
-    newest = (
-        ConsentText.objects.filter(project=project, kind=kind, language=language).order_by("-version").first()
-    )
+    if owner is not None:
+        kind_of(owner).lock(owner.pk)
+    language = language or (kind_of(owner).language(owner.pk) if owner else "en")
+    place = {**columns_of(owner), "kind": kind, "language": language}
+    newest = ConsentText.objects.filter(**place).order_by("-version").first()
     if newest is not None and all(getattr(newest, name) == value for name, value in values.items()):
         return newest
     made = ConsentText.objects.create(
-        project=project,
-        kind=kind,
-        language=language,
+        **place,
         version=newest.version + 1 if newest else 1,
         made_by=actor,
         made_at=timezone.now(),
         **values,
     )
-    if project is not None:
-        record(project=project, action="consent.changed", subject=str(made), actor=actor)
+    if owner is not None:
+        record_at(owner, "consent.changed", str(made), actor=actor)
     return made

@@ -7,6 +7,7 @@ from core.extensions import Extension
 from core.projects.services import EventActions
 from people.identities import MarkProvider, marks_of_guests
 from people.models import Guest
+from people.owners import ProjectLinks
 from web.api.parts import ApiPart
 from web.nav import Page
 
@@ -17,6 +18,7 @@ def has_studies(user: User) -> bool:
 
 
 EXTENSION = Extension(
+    ProjectLinks(),
     ApiPart("people.api", last=True),
     MarkProvider(marks_of_guests),
     Page("People", "people:links", "people", position=60),

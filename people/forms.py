@@ -7,10 +7,11 @@ from typing import Any
 
 from django import forms
 
-from core.projects.models import Project
+from core.origin import Owner
 from people import consents
 from people.links import LinkPlan
 from people.models import ConsentText, Outcome, StudyLink
+from people.owners import kind_of
 from people.targets import all_choices
 
 _MOST_NAMES = 20
@@ -130,18 +131,33 @@ class LinkForm(forms.Form):
         label="Languages",
         help_text="Of your consent texts, such as en, de. Empty: the project's.",
     )
-    granted = forms.RegexField(
+    granted: forms.Field = forms.RegexField(
         r"^[A-Za-z0-9_-]*$",
         max_length=60,
         required=False,
         label="Granted on joining",
         help_text="A group, by a name of letters, digits and dashes. Stages ask for it by the rule group.",
     )
+    granted_value = forms.IntegerField(
+        min_value=-(2**31),
+        max_value=2**31 - 1,
+        initial=1,
+        required=False,
+        label="Value of the qualification",
+    )
     id_parameters = NamesField(
         required=False,
         max_length=400,
         label="Parameters that name the person",
         help_text="In this order; the first one present counts. Empty: people have no id elsewhere.",
+    )
+    id_source = forms.RegexField(
+        r"^[A-Za-z0-9_.-]*$",
+        max_length=40,
+        required=False,
+        label="Whose ids they are",
+        help_text="A panel or workspace, of letters, digits and dashes. The same id is one person at "
+        "links with the same word here, and two people at links with two.",
     )
     id_required = forms.BooleanField(required=False, label="Refuse addresses without such a parameter")
     kept_parameters = NamesField(required=False, max_length=400, label="Further parameters to keep")
@@ -162,11 +178,25 @@ class LinkForm(forms.Form):
     )
     returns_at_once = forms.BooleanField(required=False, label="Go back to the panel without a click")
 
-    def __init__(self, data: Any = None, *, project: Project, preset: Preset | None = None) -> None:
-        super().__init__(data, initial=dict(preset.values) if preset else None, label_suffix="")
+    def __init__(
+        self, data: Any = None, *, owner: Owner, preset: Preset | None = None, target: str = ""
+    ) -> None:
+        first = (dict(preset.values) if preset else {}) | ({"target": target} if target else {})
+        super().__init__(data, initial=first, label_suffix="")
         choices = self.fields["target"]
         assert isinstance(choices, forms.ChoiceField)
-        choices.choices = all_choices(project)
+        choices.choices = all_choices(owner)
+        grants = kind_of(owner).grants(owner.pk)
+        if grants is None:
+            del self.fields["granted_value"]
+        else:
+            self.fields["granted"] = forms.ChoiceField(
+                choices=[("", "Nothing"), *grants],
+                required=False,
+                label="Granted on joining",
+                help_text="A qualification of yours. HITs that ask for it are open to these people, and "
+                "closed to others.",
+            )
         for outcome in RETURNS:
             self.fields[f"code_{outcome}"] = forms.CharField(
                 max_length=100, required=False, label=f"{outcome.label}: code"
@@ -186,15 +216,17 @@ class LinkForm(forms.Form):
         """Who may come, and as whom."""
         names = (
             "id_parameters",
+            "id_source",
             "id_required",
             "kept_parameters",
             "code_word",
             "languages",
             "granted",
+            "granted_value",
             "most_per_address",
             "secret",
         )
-        return [self[name] for name in names]
+        return [self[name] for name in names if name in self.fields]
 
     @property
     def ways_back(self) -> list[Any]:
@@ -218,6 +250,8 @@ class LinkForm(forms.Form):
                 way["address"] = ""
         for name in ("most_tasks", "most_per_address"):
             values[name] = values[name] or 0
+        if values.get("granted") and values.get("granted_value") is None:
+            values["granted_value"] = 1 if "granted_value" in values else None
         return LinkPlan(
             **values,
             expires_at=datetime.combine(day, time.max, tzinfo=UTC) if day else None,

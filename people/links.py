@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from core.projects.models import Project
-from core.projects.services import record, why_read_only
+from core.origin import Owner
 from core.sealing import seal
 from people import consents
 from people.errors import PeopleError
 from people.models import Outcome, StudyLink
+from people.owners import columns_of, kind_of, record_at
 from people.targets import all_choices
 from people.tokens import SECRET, TOKEN, digest, new_token, token_of
 
@@ -35,7 +35,9 @@ class LinkPlan:
     languages: list[str] = field(default_factory=list)
     code_word: str = ""
     granted: str = ""
+    granted_value: int | None = None
     id_parameters: list[str] = field(default_factory=list)
+    id_source: str = ""
     id_required: bool = False
     kept_parameters: list[str] = field(default_factory=list)
     secret: str = ""
@@ -47,18 +49,21 @@ class LinkPlan:
 
 
 @transaction.atomic
-def make_link(*, project: Project, plan: LinkPlan, actor: Any) -> StudyLink:
-    """A link with a new token; the project gets its first consent text where it has none."""
-    if why := why_read_only(project):
+def make_link(*, owner: Owner, plan: LinkPlan, actor: Any) -> StudyLink:
+    """A link with a new token; its owner gets their first consent text where they have none."""
+    if why := kind_of(owner).why_read_only(owner.pk):
         raise PeopleError(why)
-    if plan.target not in {key for key, _ in all_choices(project)}:
-        raise PeopleError("Choose what the link leads to: a stage on study links, or the whole project.")
+    if plan.target not in {key for key, _ in all_choices(owner)}:
+        raise PeopleError("Choose what the link leads to, from what the form lists.")
+    grants = kind_of(owner).grants(owner.pk)
+    if plan.granted and grants is not None and plan.granted not in {key for key, _ in grants}:
+        raise PeopleError("Choose what is granted on joining, from what the form lists, or nothing.")
     for outcome, way in plan.returns.items():
         _check_return(outcome, way)
     kind, _, key = plan.target.partition(":")
     token = new_token()
     link = StudyLink.objects.create(
-        project=project,
+        **columns_of(owner),
         token_digest=digest(TOKEN, token),
         token_sealed=seal(token, purpose=TOKEN),
         target_kind=kind,
@@ -69,7 +74,9 @@ def make_link(*, project: Project, plan: LinkPlan, actor: Any) -> StudyLink:
         languages=plan.languages,
         code_word_digest=digest(CODE_WORD, plain_word(plan.code_word)) if plan.code_word.strip() else "",
         granted=plan.granted,
+        granted_value=plan.granted_value if plan.granted else None,
         id_parameters=plan.id_parameters,
+        id_source=plan.id_source,
         id_required=plan.id_required,
         kept_parameters=plan.kept_parameters,
         secret_sealed=seal(plan.secret, purpose=SECRET) if plan.secret else "",
@@ -82,7 +89,7 @@ def make_link(*, project: Project, plan: LinkPlan, actor: Any) -> StudyLink:
         made_at=timezone.now(),
     )
     consents.text_for(link, [])
-    record(project=project, action="link.made", subject=link.title, actor=actor, details={"link": link.pk})
+    record_at(link, "link.made", link.title, actor=actor, link=link.pk)
     return link
 
 
@@ -107,32 +114,31 @@ def plain_word(word: str) -> str:
     return " ".join(word.split()).casefold()
 
 
-@transaction.atomic
 def draw_code(address: str) -> SafeString:
     """The address as a QR code, an image of the page itself; dark on light also where pages are dark."""
     image = segno.make(address, error="m").svg_inline(scale=4, border=4, light="#fff")
     return SafeString(image)
 
 
+@transaction.atomic
 def close_link(*, link: StudyLink, actor: Any) -> None:
     """Nobody new joins; who has begun goes on."""
     if StudyLink.objects.filter(pk=link.pk, closed_at=None).update(closed_at=timezone.now()):
-        record(project=link.project, action="link.closed", subject=link.title, actor=actor)
+        record_at(link, "link.closed", link.title, actor=actor)
 
 
 @transaction.atomic
 def reopen_link(*, link: StudyLink, actor: Any) -> None:
     """People may join again, under the same address."""
     if StudyLink.objects.filter(pk=link.pk).exclude(closed_at=None).update(closed_at=None):
-        record(project=link.project, action="link.reopened", subject=link.title, actor=actor)
+        record_at(link, "link.reopened", link.title, actor=actor)
 
 
 @transaction.atomic
 def set_quota(*, link: StudyLink, quota: int, actor: Any) -> None:
     """More or fewer people; who has joined stays."""
     if StudyLink.objects.filter(pk=link.pk).exclude(quota=quota).update(quota=quota):
-        details = {"quota": quota}
-        record(project=link.project, action="link.quota", subject=link.title, actor=actor, details=details)
+        record_at(link, "link.quota", link.title, actor=actor, quota=quota)
 
 
 def address_of(link: StudyLink) -> str:

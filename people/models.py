@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from core.origin import Owner
 from core.projects.models import Project
 
 
@@ -18,11 +19,42 @@ class Outcome(models.TextChoices):
     WITHDRAWN = "withdrawn", "Withdrew"
 
 
-class ConsentText(models.Model):
+#: Of a requester the key alone: the marketplace is an app above this one.
+_REQUESTER_HELP = "Key of the marketplace's requester whose it is; empty: a project's."
+
+
+def _one_owner(name: str) -> models.CheckConstraint:
+    """A row belongs to a project or to a requester, never to both and never to none."""
+    project, requester = Q(project__isnull=False), Q(requester_id__isnull=False)
+    return models.CheckConstraint(
+        name=name, condition=(project & Q(requester_id=None)) | (requester & Q(project=None))
+    )
+
+
+class OwnedRow(models.Model):
+    """A row of a project, or of a requester of the marketplace."""
+
+    project: "models.ForeignKey[Project | None]"
+    project_id: int | None
+    requester_id = models.BigIntegerField(null=True, blank=True, help_text=_REQUESTER_HELP)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def owner(self) -> Owner:
+        """Whose it is."""
+        if self.requester_id is not None:
+            return Owner(Owner.Kind.REQUESTER, self.requester_id)
+        assert self.project_id is not None
+        return Owner(Owner.Kind.PROJECT, self.project_id)
+
+
+class ConsentText(OwnedRow):
     """One version of a text that people agree to or can read. A change is a new version."""
 
     class Kind(models.TextChoices):
-        """Consent belongs to a project, terms and privacy to the installation."""
+        """Consent belongs to a project or requester, terms and privacy to the installation."""
 
         CONSENT = "consent", "Consent"
         TERMS = "terms", "Terms"
@@ -53,9 +85,17 @@ class ConsentText(models.Model):
                 condition=Q(project__isnull=False),
             ),
             models.UniqueConstraint(
+                fields=["requester_id", "kind", "language", "version"],
+                name="requester_text_version_once",
+                condition=Q(requester_id__isnull=False),
+            ),
+            models.UniqueConstraint(
                 fields=["kind", "language", "version"],
                 name="own_text_version_once",
-                condition=Q(project=None),
+                condition=Q(project=None, requester_id=None),
+            ),
+            models.CheckConstraint(
+                name="text_of_one_owner", condition=Q(project=None) | Q(requester_id=None)
             ),
         ]
 
@@ -63,7 +103,7 @@ class ConsentText(models.Model):
         return f"{self.kind} {self.language} version {self.version}"
 
 
-class StudyLink(models.Model):
+class StudyLink(OwnedRow):
     """An address by which people from outside join: what they get to do, who may come, how they leave."""
 
     class Compensation(models.TextChoices):
@@ -74,7 +114,9 @@ class StudyLink(models.Model):
         PANEL = "panel", "Money, paid by the panel"
         MONEY = "money", "Money, paid by us"
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="study_links")
+    project = models.ForeignKey(
+        Project, null=True, blank=True, on_delete=models.PROTECT, related_name="study_links"
+    )
     token_digest = models.CharField(max_length=64, unique=True)
     token_sealed = models.TextField(help_text="So that the page of the link can show its address again.")
     target_kind = models.CharField(max_length=20, help_text="stage, project…: who registered it knows it.")
@@ -82,10 +124,20 @@ class StudyLink(models.Model):
     title = models.CharField(max_length=200)
     quota = models.PositiveIntegerField(default=100, help_text="People who may join.")
     expires_at = models.DateTimeField(null=True, blank=True)
-    languages = models.JSONField(default=list, help_text="BCP 47 tags; empty: the project's language.")
+    languages = models.JSONField(default=list, help_text="BCP 47 tags; empty: the owner's language.")
     code_word_digest = models.CharField(max_length=64, blank=True)
     granted = models.CharField(max_length=100, blank=True, help_text="A name that joining gives to a person.")
+    granted_value = models.IntegerField(
+        null=True, blank=True, help_text="With what value, where what is granted has values."
+    )
     id_parameters = models.JSONField(default=list, help_text="Names, the first one present is the identity.")
+    id_source = models.CharField(
+        max_length=40,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Panel or workspace whose ids they are: the same id at another one is another person.",
+    )
     id_required = models.BooleanField(default=False)
     kept_parameters = models.JSONField(default=list)
     secret_sealed = models.TextField(blank=True, help_text="Of the HMAC over the address; empty: none.")
@@ -103,16 +155,26 @@ class StudyLink(models.Model):
     made_at = models.DateTimeField()
 
     class Meta:
-        indexes = [models.Index(fields=["project", "-id"], name="study_link_of_project")]
+        constraints = [_one_owner("study_link_of_one_owner")]
+        indexes = [
+            models.Index(fields=["project", "-id"], name="study_link_of_project"),
+            models.Index(
+                fields=["requester_id", "-id"],
+                name="study_link_of_requester",
+                condition=Q(requester_id__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title
 
 
-class Guest(models.Model):
-    """A person from outside within one project: one row for each external identity."""
+class Guest(OwnedRow):
+    """A person from outside at one project or requester: one row for each external identity there."""
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="guests")
+    project = models.ForeignKey(
+        Project, null=True, blank=True, on_delete=models.PROTECT, related_name="guests"
+    )
     identity_kind = models.CharField(max_length=60, help_text="PROLIFIC_PID…; browser: made up by us.")
     identity = models.CharField(max_length=128)
     worker_id = models.CharField(
@@ -131,7 +193,13 @@ class Guest(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "identity_kind", "identity"], name="guest_once_per_identity"
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["requester_id", "identity_kind", "identity"],
+                name="requester_guest_once",
+                condition=Q(requester_id__isnull=False),
+            ),
+            _one_owner("guest_of_one_owner"),
         ]
 
     def __str__(self) -> str:

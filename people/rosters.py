@@ -17,10 +17,10 @@ from django.utils import timezone
 
 from core.jobs.services import enqueue
 from core.notices.letters import one_line
-from core.projects.services import record
 from core.sealing import seal, unseal
 from people.errors import PeopleError
 from people.models import RosterRow, StudyLink
+from people.owners import record_at
 from people.targets import target_of
 from people.tokens import EMAIL, keyed_digest, sign_roster, token_of
 
@@ -94,8 +94,7 @@ def add_people(*, link: StudyLink, people: list[tuple[str, str]], actor: Any) ->
         batch_size=500,
     )
     added = RosterRow.objects.filter(link=link).count() - before
-    details = {"people": added}
-    record(project=link.project, action="roster.added", subject=link.title, actor=actor, details=details)
+    record_at(link, "roster.added", link.title, actor=actor, people=added)
     return added
 
 
@@ -108,13 +107,7 @@ def plan_mail(*, link: StudyLink, reminder: bool, actor: Any) -> str:
     if link.closed_at is not None:
         raise PeopleError("The link is closed: open it again before you invite people.")
     enqueue(kind=MAIL, payload={"link": link.pk, "reminder": reminder})
-    record(
-        project=link.project,
-        action="roster.mailed",
-        subject=link.title,
-        actor=actor,
-        details={"reminder": reminder},
-    )
+    record_at(link, "roster.mailed", link.title, actor=actor, reminder=reminder)
     return "Reminders are being sent." if reminder else "Personal links are being sent."
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from core.projects.models import Project
+from core.origin import Owner
 from core.sealing import unseal
 from people.models import Outcome, RosterRow, StudyLink, Visit
+from people.owners import columns_of
 from people.targets import target_of
 from people.tokens import EMAIL
 from people.visits import NOTABLE_PER_ADDRESS
@@ -19,10 +20,10 @@ from people.visits import NOTABLE_PER_ADDRESS
 QUIET = timedelta(minutes=45)
 
 
-def links_of(project: Project) -> "QuerySet[StudyLink]":
-    """The links of a project, the newest first, with `opened`, `agreed`, `people` and `done`."""
+def links_of(owner: Owner) -> "QuerySet[StudyLink]":
+    """The links of an owner, the newest first, with `opened`, `agreed`, `people` and `done`."""
     return (
-        StudyLink.objects.filter(project=project)
+        StudyLink.objects.filter(**columns_of(owner))
         .annotate(
             opened=Count("visits"),
             agreed=Count("visits", filter=Q(visits__consented_at__isnull=False)),
@@ -31,6 +32,11 @@ def links_of(project: Project) -> "QuerySet[StudyLink]":
         )
         .order_by("-pk")
     )
+
+
+def links_to(kind: str, pk: int) -> list[StudyLink]:
+    """The links that lead to one thing, the newest first."""
+    return list(StudyLink.objects.filter(target_kind=kind, target_id=pk).order_by("-pk")[:50])
 
 
 @dataclass(frozen=True, slots=True)

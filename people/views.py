@@ -29,6 +29,7 @@ from core.rates import limits
 from people import consents, visits
 from people.errors import JoinError
 from people.models import ConsentText, Outcome, RosterRow, StudyLink, Visit
+from people.owners import columns_of, kind_of
 from people.targets import target_of
 from people.tokens import (
     VisitState,
@@ -117,15 +118,17 @@ def _facts(request: HttpRequest, link: StudyLink, roster: RosterRow | None = Non
 
 def _state(request: HttpRequest, link: StudyLink, signed: str = "") -> tuple[Visit, bool] | None:
     """The visit that address, form or cookie say, and whether the browser is the person's own."""
-    given = signed or request.POST.get(STATE) or request.GET.get(STATE, "")
-    for text in (given, request.COOKIES.get(_COOKIE, "")):
-        found = read_visit(text) if text else None
+    given = read_visit(signed or request.POST.get(STATE) or request.GET.get(STATE, ""))
+    cookie = read_visit(request.COOKIES.get(_COOKIE, ""))
+    for found in (given, cookie):
         if found is None:
             continue
         visit = Visit.objects.filter(pk=found.visit, link=link).select_related("guest").first()
         if visit is not None:
             visit.link = link
-            return visit, found.trusted
+            # A task page that leads back knows the visit alone; its browser may be the person's own.
+            is_own = found.trusted or (cookie is not None and cookie.trusted and cookie.visit == found.visit)
+            return visit, is_own
     return None
 
 
@@ -270,7 +273,10 @@ def consent(request: HttpRequest, link: StudyLink) -> HttpResponse:
         return _go_on(request, visit, trusted=trusted)
     key = request.POST.get("text", "")
     text = get_object_or_404(
-        ConsentText, project=link.project_id, kind=ConsentText.Kind.CONSENT, pk=key if key.isdigit() else 0
+        ConsentText,
+        **columns_of(link.owner),
+        kind=ConsentText.Kind.CONSENT,
+        pk=key if key.isdigit() else 0,
     )
     counter = f"join-word:{link.pk}:{neighbourhood(client_address(request))}"
     if limits().peek(counter, rate=_WRONG_RATE, burst=_WRONG_BURST):
@@ -360,6 +366,7 @@ def _own_page(request: HttpRequest, link: StudyLink, visit: Visit, problem: str 
         guest=guest,
         visit=visit,
         finished=finished,
+        remarks=target_of(link).remarks(link, guest),
         private=private,
         code=recovery_code_of(guest),
         token=token,
@@ -399,6 +406,7 @@ def account(request: HttpRequest, link: StudyLink) -> HttpResponse:
             user.save()
             guest.user = user
             guest.save(update_fields=["user"])
+            kind_of(guest.owner).adopt(guest, user)
     except ValidationError as error:
         return _own_page(request, link, visit, " ".join(error.messages))
     except IntegrityError:

@@ -15,10 +15,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from core.notices.services import raise_notice
 from people.errors import JoinError
 from people.links import CODE_WORD, plain_word
 from people.models import ConsentText, Guest, Outcome, RosterRow, StudyLink, Visit
+from people.owners import columns_of, kind_of
 from people.targets import NextTask, target_of
 from people.tokens import TOKEN, digest, new_code, seal_recovery
 
@@ -118,11 +118,11 @@ def find_visit(link: StudyLink, facts: ArrivalFacts) -> Visit | None:
 def _identity(link: StudyLink, given: dict[str, str]) -> tuple[str, str]:
     for name in link.id_parameters:
         value = given.get(name, "").strip()
-        # A placeholder that a panel did not fill in is nobody's id.
+        # A placeholder that a panel did not fill in is no id.
         if value and "{" not in value and "%" not in value:
             if len(value) > _LONGEST_ID or not value.isprintable():
                 raise JoinError(f"The id in the address ({name}) is not one.", status=400)
-            return name[:60], value
+            return f"{link.id_source}/{name}"[:60] if link.id_source else name[:60], value
     return "", ""
 
 
@@ -133,19 +133,15 @@ def _kept(link: StudyLink, given: dict[str, str]) -> dict[str, str]:
 
 
 def continues(visit: Visit, text: ConsentText) -> bool:
-    """Whether the person agreed to this very text before, on another visit to the project: asked once."""
+    """Whether the person agreed to this very text before, by another link of its owner: asked once."""
     if visit.guest_id is not None:
         return True
     if not visit.external_id:
         return False
-    before = Visit.objects.filter(
-        guest__project=visit.link.project_id,
-        guest__identity_kind=visit.external_kind,
-        guest__identity=visit.external_id,
-        guest__withdrawn_at=None,
-        consent_text=text,
-    )
-    return before.exists()
+    known = _known_guest(visit)
+    if known is None or known.withdrawn_at is not None:
+        return False
+    return Visit.objects.filter(guest=known, consent_text=text).exists()
 
 
 @transaction.atomic
@@ -154,7 +150,9 @@ def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
 
     Raises JoinError: the link is closed or full, the code word is wrong, too many came from this address.
     """
-    link = StudyLink.objects.select_for_update().select_related("project").get(pk=visit.link_id)
+    # The link's own row alone: the project may be none, and that side of a join cannot be locked.
+    rows = StudyLink.objects.select_for_update(of=("self",)).select_related("project")
+    link = rows.get(pk=visit.link_id)
     visit = Visit.objects.select_for_update().get(pk=visit.pk)
     visit.link = link
     if visit.consented_at is not None:
@@ -183,8 +181,7 @@ def agree(visit: Visit, text: ConsentText, *, code_word: str = "") -> Visit:
     )
     if visit.external_kind == ROSTER and visit.external_id:
         RosterRow.objects.filter(pk=int(visit.external_id), link=link).update(guest=visit.guest)
-    if link.granted:
-        target_of(link).welcome(link, visit.guest)
+    target_of(link).welcome(link, visit.guest)
     return visit
 
 
@@ -192,14 +189,14 @@ def _known_guest(visit: Visit) -> Guest | None:
     if not visit.external_id:
         return None
     return Guest.objects.filter(
-        project=visit.link.project_id, identity_kind=visit.external_kind, identity=visit.external_id
+        **columns_of(visit.link.owner), identity_kind=visit.external_kind, identity=visit.external_id
     ).first()
 
 
 def _make_guest(visit: Visit) -> Guest:
     code_digest, code_sealed = seal_recovery(new_code())
     made, _ = Guest.objects.get_or_create(
-        project=visit.link.project,
+        **columns_of(visit.link.owner),
         identity_kind=visit.external_kind or OWN,
         identity=visit.external_id or secrets.token_hex(16),
         defaults={
@@ -213,7 +210,7 @@ def _make_guest(visit: Visit) -> Guest:
 
 
 def _watch_address(link: StudyLink, visit: Visit) -> None:
-    """Refuse who is beyond the limit of one address, and tell the project of many: a hint, no verdict."""
+    """Refuse who is beyond the limit of one address, and tell the owner of many: a hint, no verdict."""
     if not visit.address_digest:
         return
     same = Visit.objects.filter(link=link, address_digest=visit.address_digest, consented_at__isnull=False)
@@ -224,14 +221,13 @@ def _watch_address(link: StudyLink, visit: Visit) -> None:
             "Open it from another network."
         )
     if people + 1 >= NOTABLE_PER_ADDRESS:
-        raise_notice(
-            project=link.project,
+        kind_of(link.owner).notify(
+            link,
             kind="shared_address",
             key=f"shared-address:{link.pk}",
             level="news",
             sentence=f"{NOTABLE_PER_ADDRESS} or more people came to “{link.title[:120]}” from one network "
             "address. A class or an office looks the same; nothing was refused.",
-            address=f"/desk/projects/{link.project.slug}/people/{link.pk}/",
         )
 
 
@@ -254,7 +250,7 @@ def lead(visit: Visit, back: str) -> str | None:
         return None
     with transaction.atomic():  # two tabs at once get the same task
         Guest.objects.select_for_update(no_key=True).get(pk=guest.pk)
-        found = target_of(link).begin(link, guest, back)
+        found = target_of(link).begin(visit, back)
     now = timezone.now()
     if isinstance(found, NextTask):
         Visit.objects.filter(pk=visit.pk).update(seen_at=now, ended_at=None, outcome="")
@@ -294,7 +290,7 @@ def guest_by_code(link: StudyLink, code: str) -> Guest:
     """Who goes on here with the code from another device. Raises JoinError for one that nobody has."""
     plain = "".join(code.upper().split()).replace("-", "")
     found = Guest.objects.filter(
-        project=link.project_id, recovery_digest=seal_recovery(plain)[0], withdrawn_at=None
+        **columns_of(link.owner), recovery_digest=seal_recovery(plain)[0], withdrawn_at=None
     ).first()
     if found is None:
         raise JoinError("Nobody has this code. Compare it with the one on your other device.", status=422)

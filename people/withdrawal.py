@@ -1,4 +1,4 @@
-"""A person leaves a study: what they did stays paid, and the project is told to publish it no more."""
+"""A person leaves a study: what they did stays paid, and its owner is told to publish it no more."""
 
 from abc import ABC, abstractmethod
 
@@ -6,9 +6,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.extensions import parts_of
-from core.notices.services import raise_notice
-from core.projects.services import record
 from people.models import Guest, StudyLink
+from people.owners import kind_of, record_at
+
+#: What an owner reads whose data are tables that they download themselves.
+LEFT_OUT = "Leave their answers out of what you publish; the table of visits says who withdrew and when."
 
 
 class AnswerHolder(ABC):
@@ -25,12 +27,15 @@ class AnswerHolder(ABC):
 
 @transaction.atomic
 def withdraw_guest(guest: Guest, link: StudyLink) -> None:
-    """The person withdraws; the project is told which releases hold their answers. Again, nothing changes."""
+    """The person withdraws; the owner is told which releases hold their answers. Again, nothing changes."""
     if not Guest.objects.filter(pk=guest.pk, withdrawn_at=None).update(withdrawn_at=timezone.now()):
         guest.refresh_from_db()
         return
     guest.refresh_from_db()
-    holders = parts_of(AnswerHolder)  # type: ignore[type-abstract]  # asked by its base class
+    # Releases and judgments are a project's.
+    holders = parts_of(AnswerHolder) if guest.project_id else ()  # type: ignore[type-abstract]
+    owner_kind = kind_of(guest.owner)
+    owner_kind.let_go(guest)
     published = [name for holder in holders for name in holder.published_with(guest)]
     judged = sum(holder.set_aside(guest) for holder in holders)
     taken_out = (
@@ -40,21 +45,15 @@ def withdraw_guest(guest: Guest, link: StudyLink) -> None:
         else ""
     )
     said = f"Published already with their answers: {', '.join(published)}." if published else ""
-    raise_notice(
-        project=link.project,
+    rest = "What they wrote stays out of coming releases." if guest.project_id else LEFT_OUT
+    owner_kind.notify(
+        link,
         kind="withdrawal",
         key=f"withdrawal:{guest.pk}",
         level="warning",
-        sentence=f"{guest.worker_id} withdrew. What they wrote stays out of coming releases.{taken_out} "
-        f"{said}".strip(),
-        address=f"/desk/projects/{link.project.slug}/people/{link.pk}/",
+        sentence=f"{guest.worker_id} withdrew. {rest}{taken_out} {said}".strip(),
     )
-    record(
-        project=link.project,
-        action="guest.withdrew",
-        subject=guest.worker_id,
-        details={"published": published, "judged": judged},
-    )
+    record_at(guest, "guest.withdrew", guest.worker_id, published=published, judged=judged)
 
 
 def withdrawn_ids(project_id: int) -> list[str]:

@@ -36,6 +36,9 @@
     document.querySelector(".time-over").hidden = false;
   }
 
+  // Who came by a study link has none: there the address is what entitles.
+  const token = document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+
   const ticking = setInterval(tick, 1000);
   tick();
 
@@ -58,7 +61,7 @@
 
   function report() {
     const body = new FormData();
-    body.set("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
+    body.set("csrfmiddlewaretoken", token);
     body.set("holding", frame.dataset.holding);
     for (const [name, count] of Object.entries(seen)) body.set(name, count);
     navigator.sendBeacon(frame.dataset.attention, body);
@@ -135,7 +138,7 @@
     delivery.hidden = !words;
     delivery.classList.toggle("wrong", wrong);
   }
-  const OFFLINE = "There is no connection. Your answer is kept here and is sent as soon as the connection is back: leave this page open, or come back to it from your queue.";
+  const OFFLINE = "There is no connection. Your answer is kept here and is sent as soon as the connection is back: leave this page open, or come back to this page later.";
 
   let busy = false;
   let again = 0;
@@ -211,7 +214,7 @@
   }
   function storageForm(sent) {
     const body = new FormData();
-    body.set("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
+    body.set("csrfmiddlewaretoken", token);
     body.set("holding", frame.dataset.holding);
     body.set("changes", JSON.stringify(sent));
     return body;
@@ -285,6 +288,7 @@
   });
 
   const form = document.querySelector(".accept-next");
+  if (!form) return;
   const saved = form.querySelector(".saved");
   form.querySelector("button").hidden = true;
   form.addEventListener("change", async () => {

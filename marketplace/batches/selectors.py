@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 
-from marketplace.models import HIT, Batch, BatchTask, Requester, Template
+from marketplace.models import HIT, Batch, BatchTask, Holding, Requester, Template
 from marketplace.selectors import assignable
 
 
@@ -59,7 +59,9 @@ class Tally:
 def waiting_cents(batch: Batch) -> int:
     """What workers would get if everything that waits were approved, fees aside."""
     rows = HIT.objects.filter(batch=batch, submitted__gt=0)
-    return int(rows.aggregate(sum=Sum(F("submitted") * F("reward_cents")))["sum"] or 0)
+    cents = int(rows.aggregate(sum=Sum(F("submitted") * F("reward_cents")))["sum"] or 0)
+    unpaid = Holding.objects.filter(hit__in=rows, state=Holding.State.SUBMITTED, unpaid=True)
+    return cents - int(unpaid.aggregate(sum=Sum("hit__reward_cents"))["sum"] or 0)
 
 
 def batches(requester: Requester) -> QuerySet[Batch]:

@@ -149,6 +149,14 @@ class Worker(models.Model):
         related_name="workers",
         help_text="By which the worker signed up.",
     )
+    guest_of = models.ForeignKey(
+        Requester,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="guests",
+        help_text="Came by a study link of this requester, and takes HITs of no other.",
+    )
     created_at = models.DateTimeField()
     closed_at = models.DateTimeField(
         null=True,

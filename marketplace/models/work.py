@@ -306,6 +306,20 @@ class Holding(models.Model):
     paid_cents = models.PositiveIntegerField(
         null=True, blank=True, help_text="Reward that was paid; the HIT's own may change afterwards."
     )
+    visit = models.ForeignKey(
+        "people.Visit",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="By a study link, of a person who came so.",
+    )
+    unpaid = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="By a link for which nothing is paid here: its approval gives the hold back.",
+    )
     feedback = models.CharField(max_length=1024, blank=True)
     answer = models.TextField(blank=True, help_text="QuestionFormAnswers XML, as the requester gets it.")
 
@@ -351,6 +365,8 @@ class Holding(models.Model):
     @property
     def pay_cents(self) -> int:
         """What was paid for the work, else what the HIT pays; the HIT must be loaded."""
+        if self.unpaid:
+            return 0
         return self.hit.reward_cents if self.paid_cents is None else self.paid_cents
 
 

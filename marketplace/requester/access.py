@@ -39,6 +39,7 @@ PLACES = (
     ("Overview", "overview", "requester:overview"),
     ("Batches", "batches", "requester:batches"),
     ("HITs", "hits", "requester:hits"),
+    ("Study links", "links", "requester:study_links"),
     ("Review", "review", "requester:review"),
     ("Workers", "workers", "requester:workers"),
     ("Qualifications", "qualifications", "requester:qualifications"),
@@ -134,6 +135,16 @@ def may_one(user: User, requester: Requester, needed: Needed) -> bool:
 for_requester = on_requester()
 
 
+def page_context(request: HttpRequest, access: RequesterAccess, place: str) -> dict[str, Any]:
+    """What the frame around a page shows."""
+    return {
+        "access": access,
+        "requester": access.requester,
+        "sidebar": sidebar_links(access.requester, place, request.path, access.user),
+        "worker": current_worker(request),
+    }
+
+
 def show(
     request: HttpRequest,
     template: str,
@@ -144,12 +155,7 @@ def show(
     **context: Any,
 ) -> HttpResponse:
     """A page of the requester site; `place` is the place of the sidebar it belongs to."""
-    own = {
-        "access": access,
-        "requester": access.requester,
-        "sidebar": sidebar_links(access.requester, place, request.path, access.user),
-        "worker": current_worker(request),
-    }
+    own = page_context(request, access, place)
     return render(request, f"marketplace/requester/{template}", own | context, status=status)
 
 

@@ -20,6 +20,7 @@ from marketplace.requester.views import (
     qualifications,
     review,
     schedules,
+    studylinks,
     templates,
     webhooks,
     workerfiles,
@@ -34,6 +35,7 @@ _WORK = f"{_R}work/<int:pk>/"
 _WORKER = f"{_R}workers/<slug:worker_id>/"
 _KINDS = f"{_R}qualifications/"
 _KIND = f"{_KINDS}<slug:kind>/"
+_LINK = f"{_R}links/<int:pk>/"
 _FILE = f"{_R}files/<int:number>/"
 _ASKED = f"{_R}requests/<slug:asking>/"
 urlpatterns = [
@@ -107,6 +109,18 @@ urlpatterns = [
     path(f"{_BATCH}review/all/", batches.approve_waiting, name="batch_approve_waiting"),
     path(f"{_BATCH}review/<int:job>/", batches.report, name="batch_review_report"),
     path(f"{_BATCH}review/<int:job>/live/", batches.live_reviews, name="batch_review_live"),
+    path(f"{_R}links/", studylinks.listing, name="study_links"),
+    path(f"{_R}links/new/", studylinks.new, name="new_study_link"),
+    path(f"{_R}links/consent/", studylinks.edit_text, name="study_consent"),
+    path(_LINK, studylinks.link, name="study_link"),
+    path(f"{_LINK}live/", studylinks.live, name="study_link_live"),
+    path(f"{_LINK}visits.csv", studylinks.visits_csv, name="study_link_visits"),
+    path(f"{_LINK}close/", studylinks.close, name="close_study_link"),
+    path(f"{_LINK}reopen/", studylinks.reopen, name="reopen_study_link"),
+    path(f"{_LINK}quota/", studylinks.quota, name="study_link_quota"),
+    path(f"{_LINK}list/", studylinks.roster, name="study_link_list"),
+    path(f"{_LINK}list.csv", studylinks.roster_csv, name="study_link_list_csv"),
+    path(f"{_LINK}list/mail/", studylinks.mail, name="study_link_mail"),
     path(f"{_R}hits/", hits.listing, name="hits"),
     path(_HIT, hits.hit, name="hit"),
     path(f"{_HIT}task/", hits.question, name="hit_question"),

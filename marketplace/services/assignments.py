@@ -21,6 +21,7 @@ from marketplace.services.locking import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
 from marketplace.signals import answer_submitted
 from marketplace.sweep import settle
+from people.models import Visit
 
 #: How far back the search for where a worker was in a group goes.
 _LOOK_BACK = 50
@@ -130,7 +131,7 @@ def accept(*, worker: Worker, hit: HIT) -> Holding:
         if locked.hit_type_id != hit.hit_type_id:
             raise Refusal("HITUnavailable", CHANGED)
         locked.hit_type = hit.hit_type
-        return _accept_locked(worker, locked)
+        return accept_locked(worker, locked)
 
 
 def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
@@ -146,7 +147,7 @@ def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
             if pk is not None:
                 hit = _HIT.get(pk)
                 hit.hit_type = hit_type
-                return _accept_locked(worker, hit)
+                return accept_locked(worker, hit)
         if next_hit(worker=worker, hit_type=hit_type) is None:
             raise Refusal("NoWork", NO_WORK)
         lock = "wait"
@@ -162,7 +163,8 @@ def next_hit(*, worker: Worker | None, hit_type: HITType) -> HIT | None:
     return hit
 
 
-def _accept_locked(worker: Worker, hit: HIT) -> Holding:
+def accept_locked(worker: Worker, hit: HIT, *, visit: Visit | None = None, unpaid: bool = False) -> Holding:
+    """The same for a HIT whose row is locked; `visit` is that of a person who came by a study link."""
     now = clock.now()
     worker = lock_worker(worker.pk)
     if hit_status(hit, now) != "Assignable":
@@ -183,6 +185,8 @@ def _accept_locked(worker: Worker, hit: HIT) -> Holding:
                 hit=hit,
                 requester_id=hit.requester_id,
                 worker=worker,
+                visit=visit,
+                unpaid=unpaid,
                 assignment_id=place.assignment_id,
                 accepted_at=now,
                 deadline=now + timedelta(seconds=hit.hit_type.duration_s),

@@ -310,6 +310,8 @@ def notify_workers(
             failures[worker_id] = former_ids.get(worker_id, "There is no worker with this id.")
         elif worker.closed_at:
             failures[worker_id] = "This worker has closed the account."
+        elif worker.guest_of_id is not None and worker.user_id is None:
+            failures[worker_id] = "This person came by a study link, has no account, and so no inbox."
         elif worker.pk not in known:
             failures[worker_id] = (
                 "This worker has not submitted work to you, nor holds a qualification of yours."

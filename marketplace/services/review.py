@@ -20,6 +20,10 @@ from marketplace.services.locking import lock_hit
 State = Holding.State
 #: How long after submission a rejection can be turned into an approval.
 OVERRIDE_WITHIN = timedelta(days=30)
+NO_MONEY = (
+    "This person came by a study link for which nothing is paid here, so there is no bonus either. "
+    "Pay it where they are paid: by the panel, or in the course."
+)
 #: What an approval sets on its holding, and on its HIT, in this order.
 _RECORD = ("state", "approved_at", "auto_approved", "paid_cents", "feedback")
 _COUNTS = ("submitted", "approved", "held_places")
@@ -77,7 +81,8 @@ def approve_locked(
     *, holding: Holding, hit: HIT, at: datetime, auto: bool = False, feedback: str | None = None
 ) -> None:
     """Approve a submitted assignment of a locked HIT and pay it from what is on hold."""
-    record = (State.APPROVED, at, auto, hit.reward_cents, feedback or holding.feedback)
+    paid_cents = 0 if holding.unpaid else hit.reward_cents
+    record = (State.APPROVED, at, auto, paid_cents, feedback or holding.feedback)
     if not _APPROVED.run(holding.pk, *record):
         raise wrong_assignment_state("Submitted")
     holding.state = State.APPROVED
@@ -91,6 +96,16 @@ def approve_locked(
 
 
 def _pay_reward(holding: Holding, hit: HIT, at: datetime) -> None:
+    """Pay reward and fee from what is on hold; where nothing is paid here, the hold goes back."""
+    if holding.unpaid:
+        back = Movement(
+            Kind.RELEASE,
+            hit.reward_cents + hit.fee_cents,
+            hit=hit,
+            memo=f"{holding.assignment_id}: study link",
+        )
+        ledger.post(hit.requester_id, [back], at=at)
+        return
     ledger.post(
         hit.requester_id,
         [
@@ -109,18 +124,22 @@ def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: d
             "A rejection can be overridden within 30 days of submission, while the HIT is not deleted. "
             "This operation can be called with a status of: Submitted",
         )
-    ledger.post(hit.requester_id, [Movement(Kind.HOLD, hit.reward_cents + hit.fee_cents, hit=hit)], at=now)
+    if not holding.unpaid:
+        ledger.post(
+            hit.requester_id, [Movement(Kind.HOLD, hit.reward_cents + hit.fee_cents, hit=hit)], at=now
+        )
     Holding.objects.filter(pk=holding.pk).update(
         state=State.APPROVED,
         approved_at=now,
         rejected_at=None,
-        paid_cents=hit.reward_cents,
+        paid_cents=0 if holding.unpaid else hit.reward_cents,
         feedback=feedback or holding.feedback,
     )
     hit.rejected -= 1
     hit.approved += 1
     hit.save(update_fields=["rejected", "approved"])
-    _pay_reward(holding, hit, now)
+    if not holding.unpaid:
+        _pay_reward(holding, hit, now)
     Worker.objects.filter(pk=holding.worker_id).update(
         approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
     )
@@ -168,6 +187,8 @@ def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now
     holding = Holding.objects.select_related("hit__requester", "worker").get(pk=holding.pk)
     if holding.worker.worker_id != worker_id:
         raise ParameterRefusal("WorkerId", worker_id)
+    if holding.unpaid:
+        raise Refusal("InvalidAssignmentState", NO_MONEY)
     requester: Requester = holding.hit.requester
     fee_cents = fees.bonus_fee(requester.fee_profile, bonus_cents=cents)
     bonus = Bonus.objects.create(

@@ -35,6 +35,7 @@ from marketplace.services.members import set_role as set_member
 from marketplace.services.qualifications import QualificationTest
 from people.links import LinkPlan, make_link
 from people.models import StudyLink
+from people.owners import project_owner
 from people.rosters import add_people
 from releases.download_files import link_for
 from releases.models import Release
@@ -131,7 +132,11 @@ def _study_link(project: Project) -> StudyLink:
     """A link to the project, with somebody on its list."""
     endpoint = create_endpoint(name=f"links-{project.slug}", preset="link", access_key="", secret="")
     stage = make_stage(project, endpoint, slug=f"asked-{project.slug}")
-    link = make_link(project=project, plan=LinkPlan(title="Tea", target=f"stage:{stage.pk}"), actor=None)
+    link = make_link(
+        owner=project_owner(project),
+        plan=LinkPlan(title="Tea", target=f"stage:{stage.pk}"),
+        actor=None,
+    )
     add_people(link=link, people=[("Ada", "ada@example.org")], actor=None)
     return link
 

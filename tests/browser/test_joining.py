@@ -12,13 +12,14 @@ from crowd.services import stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
 from people.links import LinkPlan, address_of, make_link
+from people.owners import project_owner
 from tests.crowd.world import make_stage
 stage = make_stage(create_endpoint(name="links", preset="link", access_key="", secret=""))
 stages.open_stage(stage=stage)
 tick()
 returns = {"completed": {"code": "C0DE", "address": ""}}
 plan = LinkPlan(title="Tea and coffee", target=f"stage:{stage.pk}", returns=returns)
-print(address_of(make_link(project=stage.project, plan=plan, actor=None)))
+print(address_of(make_link(owner=project_owner(stage.project), plan=plan, actor=None)))
 """
 
 

@@ -10,6 +10,7 @@ from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
 from people.links import LinkPlan, make_link
 from people.models import StudyLink
+from people.owners import project_owner
 from people.tokens import token_of
 from tests.crowd.world import make_stage
 
@@ -30,7 +31,7 @@ def new_link(stage):
 
     def make(**plan) -> StudyLink:
         given = {"title": "Tea and coffee", "target": f"stage:{stage.pk}", **plan}
-        return make_link(project=stage.project, plan=LinkPlan(**given), actor=None)
+        return make_link(owner=project_owner(stage.project), plan=LinkPlan(**given), actor=None)
 
     return make
 

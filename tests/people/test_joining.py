@@ -17,6 +17,7 @@ from crowd.services.deals import NoWorkError, deal
 from crowd.services.tick import tick
 from people import consents, views
 from people.models import ConsentText, Guest, Outcome, StudyLink, Visit
+from people.owners import project_owner
 from people.tokens import new_token, sign_query, sign_visit, token_of
 from people.visits import link_by_token, return_address
 from tests.crowd.world import make_stage
@@ -236,7 +237,7 @@ def test_consent_is_asked_again_only_for_a_new_version(new_link, path_of, stage)
     agree(client := Client(), path_of(first), come(client, path_of(first), "?pid=a"))
     assert come(Client(), path_of(second), "?pid=a").status_code == 303
     values = consents.first_values() | {"body": "Other words"}
-    consents.save_text(project=stage.project, values=values, actor=None)
+    consents.save_text(owner=project_owner(stage.project), values=values, actor=None)
     third = new_link(id_parameters=["pid"])
     assert come(Client(), path_of(third), "?pid=a").status_code == 200
     assert list(ConsentText.objects.order_by("pk").values_list("version", flat=True)) == [1, 2]

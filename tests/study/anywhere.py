@@ -40,6 +40,7 @@ from crowd.study.reader import read
 from marketplace.models import Requester
 from marketplace.services.people import create_requester, deposit
 from people.links import LinkPlan, address_of, make_link
+from people.owners import project_owner
 from tests.crowd.panels.worlds import TOKEN, Panel
 
 STUDY = """
@@ -188,7 +189,7 @@ def by_link(project: Project, stage: Stage, owner: User) -> int:
 
 def visit_link(project: Project, stage: Stage, owner: User, numbers: range) -> int:
     """People come by a new link, each of them for all there is; how many tasks they did."""
-    link = make_link(project=project, plan=LinkPlan("Our class", f"stage:{stage.pk}"), actor=owner)
+    link = make_link(owner=project_owner(project), plan=LinkPlan("Our class", f"stage:{stage.pk}"), actor=owner)
     done = 0
     for number in numbers:
         person = Visitor(number)

@@ -50,6 +50,7 @@ from marketplace.requester.batchforms import (
 from marketplace.selectors import hit_status
 from marketplace.services.members import Action
 from marketplace.site.fresh import settle_overdue
+from people.selectors import links_to
 from web.tables import Choices, Column, Grid, GridRequest, Rows, Words
 
 PLACE = "batches"
@@ -223,6 +224,7 @@ def _page(
         shown=results.SHOWN,
         seen=now.isoformat(),
         once=uuid4(),
+        study_links=links_to("batch", batch.pk),
         additions=batch.additions.filter(task_count__gt=0).order_by("number")[:5],
         waiting_cents=selectors.waiting_cents(batch) if stands["tally"].submitted else 0,
         **more,

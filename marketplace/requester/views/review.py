@@ -209,7 +209,7 @@ def work(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRespo
         origin="",
         bonuses=Bonus.objects.filter(holding=row).order_by("-granted_at", "-pk")[:50],
         overridable=_overridable(row, now),
-        cost=row.hit.reward_cents + row.hit.fee_cents,
+        cost=0 if row.unpaid else row.hit.reward_cents + row.hit.fee_cents,
         bonus_rate=bonus_rate(access.requester),
     )
 
@@ -290,6 +290,8 @@ def approve(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRe
         override = "override" in request.POST
         if not decisions.approve_once(holding=row, feedback=feedback, override=override, now=now):
             return "It was approved before; nothing was paid twice."
+        if row.unpaid:
+            return "Approved. Nothing is paid here: the person came by a study link; the hold is back."
         return f"Approved: {row.worker.worker_id} gets {money(row.hit.reward_cents)}."
 
     return _decide(request, access, row, action, now)

@@ -30,6 +30,8 @@ from marketplace.models import Bonus, Holding, LedgerEntry, Letter, Message, Rat
 #: What the page shows; other fields are loaded when asked for.
 FIELDS = (
     "requester_id",
+    "visit",
+    "unpaid",
     "assignment_id",
     "state",
     "accepted_at",
@@ -115,7 +117,11 @@ def standing(worker: Worker) -> OpenWork:
         Holding.objects.filter(worker=worker, state=State.SUBMITTED)
         .order_by()
         .values("hit__requester")
-        .annotate(count=Count("pk"), cents=Sum("hit__reward_cents"), last=Max("auto_approve_at"))
+        .annotate(
+            count=Count("pk"),
+            cents=Sum("hit__reward_cents", filter=Q(unpaid=False), default=0),
+            last=Max("auto_approve_at"),
+        )
     )
     unpaid = (
         LedgerEntry.objects.filter(worker=worker, credit=LedgerEntry.Account.WORKERS)
@@ -224,7 +230,7 @@ def with_feedback(rows: Iterable[tuple[str, datetime, int]]) -> list[FeedbackIte
             found.append(FeedbackItem(kind, when, bonus.reason, bonus.holding, bonus.cents))
         else:
             holding = holdings[key]
-            found.append(FeedbackItem(kind, when, holding.feedback, holding, holding.hit.reward_cents))
+            found.append(FeedbackItem(kind, when, holding.feedback, holding, holding.pay_cents))
     return found
 
 
@@ -385,7 +391,7 @@ def _work_by_day(worker: Worker, during: Period) -> Iterable[Mapping[str, Any]]:
         .annotate(
             hits=Count("pk"),
             rejected=Count("pk", filter=Q(state=State.REJECTED)),
-            pending_cents=Sum("hit__reward_cents", filter=Q(state=State.SUBMITTED)),
+            pending_cents=Sum("hit__reward_cents", filter=Q(state=State.SUBMITTED, unpaid=False)),
             worked=Sum(worked),
         )
     )

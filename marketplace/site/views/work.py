@@ -1,6 +1,8 @@
 """Working on HITs: accept, work, return, and what comes after a submission."""
 
 import json
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 
 from django.conf import settings
@@ -60,19 +62,22 @@ def accept(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
 @for_workers
 def attention(request: HttpRequest, worker: Worker) -> HttpResponse:
     """What the browser counted on the working page; the worker's own work alone, and nothing else is said."""
-    pk, *counts = (
-        int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
-        for given in (
-            request.POST.get(name, "") for name in ("holding", "left", "left_seconds", "pastes", "pasted")
-        )
-    )
+    counts = read_counts(request)
+    pk = _number(request.POST.get("holding", ""))
     holding = Holding.objects.filter(pk=pk, worker=worker, state__in=Holding.OCCUPYING).first()
-    if holding is not None and any(counts):
-        left, left_seconds, pastes, pasted = counts
-        traces.note_counts(
-            holding=holding, left=left, left_seconds=left_seconds, pastes=pastes, pasted=pasted
-        )
+    if holding is not None and any(counts.values()):
+        traces.note_counts(holding=holding, **counts)
     return HttpResponse(status=204)
+
+
+def read_counts(request: HttpRequest) -> dict[str, int]:
+    """What a browser says that it counted, as `traces.note_counts` takes it."""
+    names = ("left", "left_seconds", "pastes", "pasted")
+    return {name: _number(request.POST.get(name, "")) for name in names}
+
+
+def _number(given: str) -> int:
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
 
 
 @require_POST
@@ -84,9 +89,14 @@ def keep_storage(request: HttpRequest, worker: Worker) -> HttpResponse:
     if not pk:
         return JsonResponse({"refused": "Say of which task."}, status=400)
     holding = get_object_or_404(Holding, pk=pk, worker=worker, state__in=Holding.OCCUPYING)
+    return record_storage(request, holding)
+
+
+def record_storage(request: HttpRequest, holding: Holding) -> HttpResponse:
+    """Take the changes that the page around the frame of this assignment brought."""
     try:
         pagestorage.record_changes(
-            worker_pk=worker.pk,
+            worker_pk=holding.worker_id,
             requester_pk=holding.requester_id,
             changes=json.loads(request.POST.get("changes", "")),
         )
@@ -97,6 +107,19 @@ def keep_storage(request: HttpRequest, worker: Worker) -> HttpResponse:
             {"refused": refusal.message}, status=413 if refusal.code == "StorageFull" else 400
         )
     return HttpResponse(status=204)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPage:
+    """Where the working page leads, for somebody with an account and for one who came by a study link."""
+
+    other_work: str
+    going_on: str
+    attention: str
+    storage: str
+    give_back: str
+    pay: str = ""
+    guest: bool = False
 
 
 @require_safe
@@ -118,6 +141,23 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
         holding.refresh_from_db(fields=["state", "ended_at"])
     if holding.state != State.ACCEPTED:
         return _ended(request, holding)
+    links = _links()
+    return show_work(
+        request,
+        holding,
+        WorkPage(
+            other_work=links["groups"],
+            going_on=f"{links['continue']}{holding.pk}",
+            attention=links["attention"],
+            storage=links["keep_storage"],
+            give_back=f"{request.path}/return",
+        ),
+        now=now,
+    )
+
+
+def show_work(request: HttpRequest, holding: Holding, working: WorkPage, *, now: datetime) -> HttpResponse:
+    """The page around the task of an assignment that is at work; its HIT, type and worker are loaded."""
     origin = site_url(request)
     question = taskpages.load_question(holding.hit)
     with timezone.override(zone_of(holding.worker)):
@@ -126,7 +166,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
             "marketplace/site/work.html",
             {
                 "holding": holding,
-                "hit_type": hit_type,
+                "hit_type": holding.hit.hit_type,
                 "worker": holding.worker,
                 "now": now,
                 "seconds_left": int((holding.deadline - now).total_seconds()),
@@ -135,6 +175,7 @@ def work(request: HttpRequest, group_id: str, hit_id: str) -> HttpResponse:
                 "origin": origin,
                 "submit_path": f"/s/{taskpages.submit_signature(holding.pk)}/mturk/externalSubmit",
                 "links": _links(),
+                "working": working,
                 "sandbox": frames.sandbox(question, working=True),
                 "opaque": not isinstance(question, ExternalQuestion),
             },
