@@ -131,12 +131,14 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         template_look sample_table hits hit hit_question review review_by_worker review_table
         review_hit review_worker work answer workers worker qualifications qualification
         qualification_requests qualification_request
+        study_links study_link study_link_live study_link_visits study_link_list_csv
     """,
     ("requester", FORM, "site desk"): """
         former_ids deposit new_invoice new letter new_batch batch_properties batch_review new_template
         template
         batch_rows batch_extend batch_schedule bonus_files
         message new_qualification edit_qualification webhooks webhook
+        new_study_link study_consent study_link_list
     """,
     ("requester", ACT, "site desk"): """
         webhook_action webhook_message
@@ -148,6 +150,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         hit_more_places hit_expire hit_reviewing hit_delete approve reject bonus approve_chosen
         approve_hit approve_worker block unblock worker_grant delete_qualification give_qualification
         revoke_qualification upload_grants accept_request reject_request
+        close_study_link reopen_study_link study_link_quota study_link_mail
     """,
     ("people", LOOK, "viewer"): "links link live",
     ("people", LOOK, "manager"): "visits roster_csv",
@@ -224,6 +227,11 @@ BY_CREDENTIAL: dict[str, tuple[int, int]] = {
     "site:invitation": (404, 404),
     "site:confirm_email": (404, 404),
     "site:unsubscribe": (404, 404),
+    "site:guest_work": (404, 405),
+    "site:guest_continue": (404, 405),
+    "site:guest_return": (405, 404),
+    "site:guest_attention": (405, 404),
+    "site:guest_storage": (405, 404),
     "site:new_password": (200, 200),
     "site:confirm_payment": (404, 404),
     "join:open": (404, 405),

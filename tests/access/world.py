@@ -346,7 +346,7 @@ def _model() -> str:
 
 
 def batches(lab: Requester) -> dict[str, Parts]:
-    """Values of addresses of batches: a draft, and a review that was uploaded for it."""
+    """Values of addresses of batches: a draft, a review that was uploaded for it, a study link."""
     draft = making.draft(lab)
     decided = results.start_decisions(
         batch=draft, decisions=[], file_name="r.csv", override=False, once="once"
@@ -359,13 +359,21 @@ def batches(lab: Requester) -> dict[str, Parts]:
     file = WorkerFile.objects.create(
         requester=lab, number=1, kind="bonuses", file_name="b.csv", created_at=timezone.now()
     )
+    link = make_link(
+        owner=Owner(Owner.Kind.REQUESTER, lab.pk),
+        plan=LinkPlan(title="Pictures", target=f"batch:{draft.pk}"),
+        actor=None,
+    )
     values = {
+        "link": {"pk": link.pk},
         "batch": batch,
         "template": template,
         "running": {"number": running.number, "extension": extension.pk},
         "file": {"number": file.number},
     }
     named = {
+        "link": "study_link study_link_live study_link_visits close_study_link reopen_study_link "
+        "study_link_quota study_link_list study_link_list_csv study_link_mail",
         "batch": "batch batch_live batch_task batch_results batch_review_report batch_review_live "
         "batch_properties batch_review batch_hosts batch_publish batch_cancel batch_delete "
         "batch_approve_waiting batch_schedule batch_mail batch_copy",
@@ -417,7 +425,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
         "asking": wish.request_id,
     }
     return {
-        "site": shared,
+        "site": {**shared, "signature": "none"},
         "join": {"token": "none", "secret": "none", "signed": "none", "kind": "privacy"},
         "site:request_qualification": asked,
         "worker-api-test": {"request_id": "none"},

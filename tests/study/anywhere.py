@@ -189,7 +189,9 @@ def by_link(project: Project, stage: Stage, owner: User) -> int:
 
 def visit_link(project: Project, stage: Stage, owner: User, numbers: range) -> int:
     """People come by a new link, each of them for all there is; how many tasks they did."""
-    link = make_link(owner=project_owner(project), plan=LinkPlan("Our class", f"stage:{stage.pk}"), actor=owner)
+    link = make_link(
+        owner=project_owner(project), plan=LinkPlan("Our class", f"stage:{stage.pk}"), actor=owner
+    )
     done = 0
     for number in numbers:
         person = Visitor(number)

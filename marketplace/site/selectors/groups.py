@@ -126,7 +126,10 @@ def _open_types(worker: Worker | None, now: datetime) -> QuerySet[HITType]:
     hits = _open_hits(now).filter(hit_type=OuterRef("pk"))
     if worker is not None:
         hits = hits.exclude(pk__in=_taken(worker).values("hit_id"))
-    return HITType.objects.filter(Exists(hits))
+    types = HITType.objects.filter(Exists(hits))
+    if worker is not None and worker.guest_of_id is not None:
+        return types.filter(requester=worker.guest_of_id)
+    return types
 
 
 def _taken(worker: Worker) -> QuerySet[Holding]:
