@@ -24,7 +24,7 @@ from crowd.services.endpoints import create_endpoint  # noqa: E402
 from crowd.services.tick import tick  # noqa: E402
 from people.links import LinkPlan, make_link  # noqa: E402
 from people.models import Outcome, Visit  # noqa: E402
-from people.owners import project_owner
+from people.owners import project_owner  # noqa: E402
 from people.tokens import token_of  # noqa: E402
 from tests.crowd.world import make_project, make_stage  # noqa: E402
 

@@ -3,19 +3,20 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from django.contrib.auth.models import User
 from django.http import Http404
 from ninja import Query
 from pydantic import AwareDatetime, BaseModel, Field
 
 from core.api.models import Scope
+from core.origin import Owner
 from people import links as services
 from people import selectors
 from people.links import LinkPlan
 from people.models import Outcome, StudyLink
-from people.owners import project_owner
+from people.owners import columns_of, project_owner
 from people.targets import all_choices
 from people.visits import why_closed
-from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
@@ -97,89 +98,56 @@ class LinkChanges(Body):
     quota: Quota
 
 
-@links.get(f"{_LIST}/targets", scopes=[Scope.READ], role=Role.VIEWER)
-def list_link_targets(request: ApiRequest, project: str) -> LinkTargets:
-    """What links of the project can lead to: stages on study links, or the whole project."""
-    found = all_choices(project_owner(project_access(request).project))
-    return LinkTargets(items=[LinkTarget(target=key, label=label) for key, label in found])
+# What projects and requesters share; each has operations of its own.
 
 
-@links.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
-def list_study_links(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[LinkOut]:
-    """The study links of a project."""
-    access = project_access(request)
-    page = page_of(
-        selectors.links_of(project_owner(access.project)), paging, key=("pk",), within=access.project.pk
-    )
-    labels = dict(all_choices(project_owner(access.project)))
-    return Page(items=[_describe(row, access, labels) for row in page.items], next=page.next)
+def list_targets(owner: Owner) -> LinkTargets:
+    """All that links of the owner can lead to."""
+    return LinkTargets(items=[LinkTarget(target=key, label=label) for key, label in all_choices(owner)])
 
 
-@links.post(_LIST, scopes=[Scope.COLLECT], role=Role.MANAGER, status=201)
-def create_study_link(request: ApiRequest, project: str, body: LinkIn) -> LinkOut:
-    """Make a link. The project gets its first consent text where it has none."""
-    access = project_access(request)
+def list_page(owner: Owner, paging: PageRequest, *, manages: bool) -> Page[LinkOut]:
+    """A page of the owner's links."""
+    page = page_of(selectors.links_of(owner), paging, key=("pk",), within=owner.pk)
+    labels = dict(all_choices(owner))
+    return Page(items=[_describe(row, labels, manages=manages) for row in page.items], next=page.next)
+
+
+def create(owner: Owner, plan: LinkPlan, user: User) -> LinkOut:
+    """Make a link, and describe it."""
+    return describe(services.make_link(owner=owner, plan=plan, actor=user), manages=True)
+
+
+def plan_of(body: LinkIn) -> LinkPlan:
+    """What a body asks for."""
     given = body.model_dump(mode="python")
     given["returns"] = {outcome: way.model_dump() for outcome, way in body.returns.items()}
-    made = services.make_link(owner=project_owner(access.project), plan=LinkPlan(**given), actor=access.user)
-    return _now(made, access)
+    return LinkPlan(**given)
 
 
-@links.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
-def get_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
-    """One link, with how many people came."""
-    access = project_access(request)
-    return _now(_link(access, link), access)
-
-
-@links.patch(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER)
-def change_study_link(request: ApiRequest, project: str, link: int, body: LinkChanges) -> LinkOut:
-    """More or fewer people; who has joined stays."""
-    access = project_access(request)
-    row = _link(access, link)
-    services.set_quota(link=row, quota=body.quota, actor=access.user)
-    return _now(row, access)
-
-
-@links.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def close_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
-    """Nobody new joins; who has begun goes on."""
-    access = project_access(request)
-    row = _link(access, link)
-    services.close_link(link=row, actor=access.user)
-    return _now(row, access)
-
-
-@links.post(f"{_ONE}/reopen", scopes=[Scope.COLLECT], role=Role.MANAGER)
-def reopen_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
-    """People may join again, under the same address."""
-    access = project_access(request)
-    row = _link(access, link)
-    services.reopen_link(link=row, actor=access.user)
-    return _now(row, access)
-
-
-def _link(access: ProjectAccess, pk: int) -> StudyLink:
-    rows = StudyLink.objects.select_related("project").filter(project=access.project)
+def find_link(owner: Owner, pk: int) -> StudyLink:
+    """A link of the owner; Http404 where there is none."""
+    rows = StudyLink.objects.select_related("project").filter(**columns_of(owner))
     row = rows.filter(pk=pk).first() if 0 < pk <= MOST_ID else None
     if row is None:
-        raise Http404("There is no such link in this project.")
+        raise Http404("There is no such link here.")
     return row
 
 
-def _now(link: StudyLink, access: ProjectAccess) -> LinkOut:
-    row = selectors.links_of(project_owner(access.project)).get(pk=link.pk)
-    return _describe(row, access, dict(all_choices(project_owner(access.project))))
+def describe(link: StudyLink, *, manages: bool) -> LinkOut:
+    """A link as it is now, with how many people came."""
+    row = selectors.links_of(link.owner).get(pk=link.pk)
+    return _describe(row, dict(all_choices(link.owner)), manages=manages)
 
 
-def _describe(row: Any, access: ProjectAccess, labels: Mapping[str, str]) -> LinkOut:
+def _describe(row: Any, labels: Mapping[str, str], *, manages: bool) -> LinkOut:
     target = f"{row.target_kind}:{row.target_id}"
     return LinkOut(
         id=row.pk,
         title=row.title,
         target=target,
         leads_to=labels.get(target, ""),
-        address=services.address_of(row) if access.manages else None,
+        address=services.address_of(row) if manages else None,
         quota=row.quota,
         compensation=row.compensation,
         expires_at=row.expires_at,
@@ -190,6 +158,65 @@ def _describe(row: Any, access: ProjectAccess, labels: Mapping[str, str]) -> Lin
         agreed=row.agreed,
         done=row.done,
     )
+
+
+# Operations of projects.
+
+
+def _owner(request: ApiRequest) -> Owner:
+    return project_owner(project_access(request).project)
+
+
+def _manages(request: ApiRequest) -> bool:
+    return project_access(request).manages
+
+
+@links.get(f"{_LIST}/targets", scopes=[Scope.READ], role=Role.VIEWER)
+def list_link_targets(request: ApiRequest, project: str) -> LinkTargets:
+    """What links of the project can lead to: stages on study links, or the whole project."""
+    return list_targets(_owner(request))
+
+
+@links.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
+def list_study_links(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[LinkOut]:
+    """The study links of a project."""
+    return list_page(_owner(request), paging, manages=_manages(request))
+
+
+@links.post(_LIST, scopes=[Scope.COLLECT], role=Role.MANAGER, status=201)
+def create_study_link(request: ApiRequest, project: str, body: LinkIn) -> LinkOut:
+    """Make a link. The project gets its first consent text where it has none."""
+    return create(_owner(request), plan_of(body), request.caller.user)
+
+
+@links.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
+def get_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
+    """One link, with how many people came."""
+    return describe(find_link(_owner(request), link), manages=_manages(request))
+
+
+@links.patch(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER)
+def change_study_link(request: ApiRequest, project: str, link: int, body: LinkChanges) -> LinkOut:
+    """More or fewer people; who has joined stays."""
+    row = find_link(_owner(request), link)
+    services.set_quota(link=row, quota=body.quota, actor=request.caller.user)
+    return describe(row, manages=_manages(request))
+
+
+@links.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def close_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
+    """Nobody new joins; who has begun goes on."""
+    row = find_link(_owner(request), link)
+    services.close_link(link=row, actor=request.caller.user)
+    return describe(row, manages=_manages(request))
+
+
+@links.post(f"{_ONE}/reopen", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def reopen_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
+    """People may join again, under the same address."""
+    row = find_link(_owner(request), link)
+    services.reopen_link(link=row, actor=request.caller.user)
+    return describe(row, manages=_manages(request))
 
 
 RESOURCES = (links,)

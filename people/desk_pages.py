@@ -18,7 +18,7 @@ from core.errors import ActionError
 from core.files.cells import csv_text, plain
 from core.origin import Owner
 from people import consents, links, rosters, selectors
-from people.forms import PRESETS, ConsentForm, LinkForm, preset_named
+from people.forms import PRESETS, ConsentForm, LinkChangesForm, LinkForm, preset_named
 from people.models import ConsentText, Outcome, StudyLink
 from people.owners import columns_of, kind_of
 from people.targets import all_choices, target_of, titles_of
@@ -123,6 +123,21 @@ def link(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
         counts=selectors.count_visits(row),
         returns=[(Outcome(name).label, way) for name, way in row.returns.items()],
     )
+
+
+def edit(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
+    """Change what may change while people come."""
+    row = _link(desk, pk)
+    form = LinkChangesForm(request.POST or None, link=row)
+    if request.method == "POST" and form.is_valid():
+        try:
+            links.change_link(link=row, changes=form.changes(), actor=desk.user)
+        except ActionError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "The changes are stored, and hold from now on.")
+            return redirect(desk.address("link", row.pk))
+    return desk.page(request, "edit_link.html", form=form, link=row, status=422 if form.errors else 200)
 
 
 def live(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:

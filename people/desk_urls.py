@@ -13,6 +13,7 @@ urlpatterns = [
     path(f"{_P}new/", desk.new, name="new_link"),
     path(f"{_P}consent/", desk.edit_text, name="consent"),
     path(f"{_P}<int:pk>/", desk.link, name="link"),
+    path(f"{_P}<int:pk>/edit/", desk.edit, name="edit_link"),
     path(f"{_P}<int:pk>/live/", desk.live, name="live"),
     path(f"{_P}<int:pk>/visits.csv", desk.visits_csv, name="visits"),
     path(f"{_P}<int:pk>/close/", desk.close, name="close_link"),

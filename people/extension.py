@@ -26,6 +26,7 @@ EXTENSION = Extension(
     EventActions(
         {
             "link.made": "made a study link",
+            "link.changed": "changed a study link",
             "link.closed": "closed a study link",
             "link.reopened": "reopened a study link",
             "link.quota": "changed the places of a study link",

@@ -9,7 +9,7 @@ from django import forms
 
 from core.origin import Owner
 from people import consents
-from people.links import LinkPlan
+from people.links import LinkChanges, LinkPlan
 from people.models import ConsentText, Outcome, StudyLink
 from people.owners import kind_of
 from people.targets import all_choices
@@ -101,7 +101,50 @@ class NamesField(forms.CharField):
         return names
 
 
-class LinkForm(forms.Form):
+class ReturnsForm(forms.Form):
+    """How people leave a link: codes and addresses by outcome."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for outcome in RETURNS:
+            self.fields[f"code_{outcome}"] = forms.CharField(
+                max_length=100, required=False, label=f"{outcome.label}: code"
+            )
+            self.fields[f"address_{outcome}"] = forms.CharField(
+                max_length=1000, required=False, label=f"{outcome.label}: return address"
+            )
+        self.fields["returns_at_once"] = forms.BooleanField(
+            required=False, label="Go back to the panel without a click"
+        )
+
+    @property
+    def ways_back(self) -> list[Any]:
+        """Codes and addresses, by outcome."""
+        fields = [self[f"{part}_{outcome}"] for outcome in RETURNS for part in ("code", "address")]
+        return [*fields, self["returns_at_once"]]
+
+    def plain_values(self) -> dict[str, Any]:
+        """What was given as columns of a link: ways back in one, an end of the last day, no number as 0."""
+        values = dict(self.cleaned_data)
+        day = values.pop("last_day")
+        returns = {
+            outcome.value: {
+                "code": values.pop(f"code_{outcome}"),
+                "address": values.pop(f"address_{outcome}"),
+            }
+            for outcome in RETURNS
+        }
+        for way in returns.values():
+            if "{code}" in way["address"] and not way["code"]:  # a preset's address that nobody completed
+                way["address"] = ""
+        for name in ("most_tasks", "most_per_address"):
+            values[name] = values[name] or 0
+        values["expires_at"] = datetime.combine(day, time.max, tzinfo=UTC) if day else None
+        values["returns"] = {outcome: way for outcome, way in returns.items() if any(way.values())}
+        return values
+
+
+class LinkForm(ReturnsForm):
     """A study link."""
 
     title = forms.CharField(max_length=200, label="Title", help_text="People see it on the first page.")
@@ -176,7 +219,6 @@ class LinkForm(forms.Form):
         label="People per network address",
         help_text="0: no limit. A class often shares one address.",
     )
-    returns_at_once = forms.BooleanField(required=False, label="Go back to the panel without a click")
 
     def __init__(
         self, data: Any = None, *, owner: Owner, preset: Preset | None = None, target: str = ""
@@ -196,13 +238,6 @@ class LinkForm(forms.Form):
                 label="Granted on joining",
                 help_text="A qualification of yours. HITs that ask for it are open to these people, and "
                 "closed to others.",
-            )
-        for outcome in RETURNS:
-            self.fields[f"code_{outcome}"] = forms.CharField(
-                max_length=100, required=False, label=f"{outcome.label}: code"
-            )
-            self.fields[f"address_{outcome}"] = forms.CharField(
-                max_length=1000, required=False, label=f"{outcome.label}: return address"
             )
 
     @property
@@ -228,35 +263,39 @@ class LinkForm(forms.Form):
         )
         return [self[name] for name in names if name in self.fields]
 
-    @property
-    def ways_back(self) -> list[Any]:
-        """Codes and addresses, by outcome."""
-        fields = [self[f"{part}_{outcome}"] for outcome in RETURNS for part in ("code", "address")]
-        return [*fields, self["returns_at_once"]]
-
     def plan(self) -> LinkPlan:
         """What is asked for."""
-        values = dict(self.cleaned_data)
-        day = values.pop("last_day")
-        returns = {
-            outcome.value: {
-                "code": values.pop(f"code_{outcome}"),
-                "address": values.pop(f"address_{outcome}"),
-            }
-            for outcome in RETURNS
-        }
-        for way in returns.values():
-            if "{code}" in way["address"] and not way["code"]:  # a preset's address that nobody completed
-                way["address"] = ""
-        for name in ("most_tasks", "most_per_address"):
-            values[name] = values[name] or 0
-        if values.get("granted") and values.get("granted_value") is None:
-            values["granted_value"] = 1 if "granted_value" in values else None
-        return LinkPlan(
-            **values,
-            expires_at=datetime.combine(day, time.max, tzinfo=UTC) if day else None,
-            returns={outcome: way for outcome, way in returns.items() if any(way.values())},
-        )
+        values = self.plain_values()
+        if "granted_value" in values and values["granted_value"] is None:
+            values["granted_value"] = 1
+        return LinkPlan(**values)
+
+
+class LinkChangesForm(ReturnsForm):
+    """What may change on a link while people come."""
+
+    def __init__(self, data: Any = None, *, link: StudyLink) -> None:
+        names = ("title", "quota", "most_tasks", "most_per_address", "returns_at_once")
+        first: dict[str, Any] = {name: getattr(link, name) for name in names}
+        first["last_day"] = link.expires_at.date() if link.expires_at else None
+        for outcome, way in link.returns.items():
+            first |= {f"{part}_{outcome}": text for part, text in way.items()}
+        super().__init__(data, initial=first, label_suffix="")
+
+    title = LinkForm.base_fields["title"]
+    quota = LinkForm.base_fields["quota"]
+    last_day = LinkForm.base_fields["last_day"]
+    most_tasks = LinkForm.base_fields["most_tasks"]
+    most_per_address = LinkForm.base_fields["most_per_address"]
+
+    @property
+    def basic(self) -> list[Any]:
+        """All but the ways back."""
+        return [self[name] for name in ("title", "quota", "last_day", "most_tasks", "most_per_address")]
+
+    def changes(self) -> LinkChanges:
+        """What is asked for."""
+        return LinkChanges(**self.plain_values())
 
 
 class ConsentForm(forms.Form):

@@ -1,6 +1,6 @@
 """Study links: made, changed as far as they may be, closed."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -132,6 +132,36 @@ def reopen_link(*, link: StudyLink, actor: Any) -> None:
     """People may join again, under the same address."""
     if StudyLink.objects.filter(pk=link.pk).exclude(closed_at=None).update(closed_at=None):
         record_at(link, "link.reopened", link.title, actor=actor)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChanges:
+    """What may change while people come; where it leads and what they get stays as it was agreed to."""
+
+    title: str
+    quota: int
+    expires_at: datetime | None
+    returns: dict[str, dict[str, str]]
+    returns_at_once: bool
+    most_tasks: int
+    most_per_address: int
+
+
+@transaction.atomic
+def change_link(*, link: StudyLink, changes: LinkChanges, actor: Any) -> StudyLink:
+    """Take the changes; who has ended keeps the code that they were shown."""
+    for outcome, way in changes.returns.items():
+        _check_return(outcome, way)
+    row = StudyLink.objects.select_for_update(of=("self",)).select_related("project").get(pk=link.pk)
+    if why := kind_of(row.owner).why_read_only(row.owner.pk):
+        raise PeopleError(why)
+    names = [each.name for each in fields(changes) if getattr(row, each.name) != getattr(changes, each.name)]
+    for name in names:
+        setattr(row, name, getattr(changes, name))
+    if names:
+        row.save(update_fields=names)
+        record_at(row, "link.changed", row.title, actor=actor, changed=", ".join(sorted(names)))
+    return row
 
 
 @transaction.atomic

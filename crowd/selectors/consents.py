@@ -43,7 +43,8 @@ def say_consents(rows: Iterable[Assignment]) -> None:
         consent_text__isnull=False,
     )
     for visit in visits.select_related("guest", "consent_text").order_by("consented_at"):
-        key = (visit.guest.project_id, visit.guest.worker_id)  # type: ignore[union-attr]  # it has one
+        assert visit.guest is not None
+        key = (visit.guest.project_id or 0, visit.guest.worker_id)
         by_guest.setdefault(key, []).append(_consent(visit))
     projects = dict(
         Assignment.objects.filter(pk__in=[row.pk for row in found]).values_list("pk", "stage__project")

@@ -1,5 +1,5 @@
-"""Operations of the API about requesters: the list, their webhooks, their audit log."""
+"""Operations of the API about requesters: the list, their webhooks, audit log and study links."""
 
-from marketplace.api import audit, requesters, webhooks
+from marketplace.api import audit, requesters, studylinks, webhooks
 
-RESOURCES = (requesters.requesters, webhooks.webhooks, audit.audit)
+RESOURCES = (requesters.requesters, webhooks.webhooks, audit.audit, studylinks.links)

@@ -113,6 +113,7 @@ urlpatterns = [
     path(f"{_R}links/new/", studylinks.new, name="new_study_link"),
     path(f"{_R}links/consent/", studylinks.edit_text, name="study_consent"),
     path(_LINK, studylinks.link, name="study_link"),
+    path(f"{_LINK}edit/", studylinks.edit, name="edit_study_link"),
     path(f"{_LINK}live/", studylinks.live, name="study_link_live"),
     path(f"{_LINK}visits.csv", studylinks.visits_csv, name="study_link_visits"),
     path(f"{_LINK}close/", studylinks.close, name="close_study_link"),

@@ -138,7 +138,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         template
         batch_rows batch_extend batch_schedule bonus_files
         message new_qualification edit_qualification webhooks webhook
-        new_study_link study_consent study_link_list
+        new_study_link edit_study_link study_consent study_link_list
     """,
     ("requester", ACT, "site desk"): """
         webhook_action webhook_message
@@ -154,7 +154,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     """,
     ("people", LOOK, "viewer"): "links link live",
     ("people", LOOK, "manager"): "visits roster_csv",
-    ("people", FORM, "manager"): "new_link consent roster",
+    ("people", FORM, "manager"): "new_link edit_link consent roster",
     ("people", ACT, "manager"): "close_link reopen_link quota mail",
     ("people", LOOK, "account"): "own",
     ("people", FORM, "site desk"): "own_texts",

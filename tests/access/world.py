@@ -372,8 +372,8 @@ def batches(lab: Requester) -> dict[str, Parts]:
         "file": {"number": file.number},
     }
     named = {
-        "link": "study_link study_link_live study_link_visits close_study_link reopen_study_link "
-        "study_link_quota study_link_list study_link_list_csv study_link_mail",
+        "link": "study_link edit_study_link study_link_live study_link_visits close_study_link "
+        "reopen_study_link study_link_quota study_link_list study_link_list_csv study_link_mail",
         "batch": "batch batch_live batch_task batch_results batch_review_report batch_review_live "
         "batch_properties batch_review batch_hosts batch_publish batch_cancel batch_delete "
         "batch_approve_waiting batch_schedule batch_mail batch_copy",

@@ -22,8 +22,8 @@ ACTS = {
         batch_schedule batch_copy batch_rows batch_extend batch_extension_continue new_template
         template template_copy template_delete template_preview use_sample new_qualification message
         hit_more_time hit_more_places hit_expire hit_delete worker_grant block
-        new_study_link study_consent study_link_list close_study_link reopen_study_link study_link_quota
-        study_link_mail
+        new_study_link edit_study_link study_consent study_link_list close_study_link reopen_study_link
+        study_link_quota study_link_mail
     """,
     (REVIEW,): """
         batch_review batch_approve_waiting approve reject approve_chosen reject_chosen approve_hit
@@ -46,7 +46,7 @@ LOOKS = {
     """,
     (MANAGE,): """
         new_batch batch_properties batch_rows batch_extend batch_schedule new_template new_qualification
-        new_study_link study_consent study_link_visits study_link_list study_link_list_csv
+        new_study_link edit_study_link study_consent study_link_visits study_link_list study_link_list_csv
     """,
     (REVIEW,): "batch_review",
     (PAY,): "deposit",

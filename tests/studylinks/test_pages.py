@@ -65,6 +65,21 @@ def test_a_link_for_a_batch_is_made_from_its_page_and_closed(as_owner, at, lab):
     ]  # fmt: skip
 
 
+def test_what_is_changed_holds_for_those_who_come_later(as_owner, at, hits, new_link, path_of, client, lab):
+    link = new_link(returns={"completed": {"code": "C1", "address": ""}})
+    page = as_owner.get(at(f"{link.pk}/edit/")).content.decode()
+    assert 'value="C1"' in page
+    form = {"title": "Tea", "quota": "1", "most_tasks": "1", "last_day": "", "code_completed": "C2"}
+    wrong = as_owner.post(at(f"{link.pk}/edit/"), form | {"address_completed": "javascript:alert(1)"})
+    assert wrong.status_code == 422
+    assert as_owner.post(at(f"{link.pk}/edit/"), form)["Location"] == at(f"{link.pk}/")
+    end, count = do_everything(client, path_of(link))
+    assert ("C2" in end, count) == (True, 1)
+    assert Client().get(path_of(link)).status_code == 403
+    [row] = Activity.objects.filter(requester=lab, action="link.changed")
+    assert row.details == "changed most_tasks, quota, returns, title"
+
+
 def test_the_live_page_and_the_csv_say_who_came(as_owner, at, hits, new_link, path_of, client):
     link = new_link(id_parameters=["pid"], returns={"completed": {"code": "C1", "address": ""}})
     do_everything(client, path_of(link), "?pid=%3D1")

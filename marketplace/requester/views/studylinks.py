@@ -23,6 +23,7 @@ _NAMES = {
     "new_link": "new_study_link",
     "consent": "study_consent",
     "link": "study_link",
+    "edit_link": "edit_study_link",
     "live": "study_link_live",
     "visits": "study_link_visits",
     "close_link": "close_study_link",
@@ -88,6 +89,7 @@ live = require_safe(_of_requester(desk_pages.live))
 visits_csv = require_safe(_of_requester(desk_pages.visits_csv, Action.MANAGE))
 roster_csv = require_safe(_of_requester(desk_pages.roster_csv, Action.MANAGE))
 new = _on_form(_of_requester(desk_pages.new, Action.MANAGE))
+edit = _on_form(_of_requester(desk_pages.edit, Action.MANAGE))
 edit_text = _on_form(_of_requester(desk_pages.edit_text, Action.MANAGE))
 roster = _on_form(_of_requester(desk_pages.roster, Action.MANAGE))
 close = require_POST(_of_requester(desk_pages.close))
