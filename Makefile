@@ -38,7 +38,7 @@ help: ## this list
 env: $(VENV)/.base ## make .venv with what an installation needs
 env-dev: $(VENV)/.dev ## add what tests and linters need
 
-demo: env ## two campaigns to look at on http://localhost:8000 (SERVE=0: stop when they are set up; PORT=n)
+demo: env ## campaigns to look at on http://localhost:8000 (SERVE=0: stop when they are set up; PORT=n)
 	SERVE=$(SERVE) PORT=$(PORT) $(BIN)/python manage.py demo
 
 run: env ## web server, job worker and timer on this machine (PORT=n)

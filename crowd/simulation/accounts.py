@@ -37,10 +37,11 @@ class LostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status and a body."""
+    """A status and a body; where a redirect leads."""
 
     status: int
     text: str
+    location: str = ""
 
     def json(self) -> Any:
         """The body as JSON; raises LostError where it is none."""
@@ -85,7 +86,7 @@ class Browser:
             connection.close()
         if response.status >= 500:
             raise LostError(f"HTTP {response.status}: {text[:200]!r}")
-        return Answer(response.status, text)
+        return Answer(response.status, text, response.headers.get("Location", ""))
 
     def _connection(self, scheme: str, place: str) -> http.client.HTTPConnection:
         known: dict[tuple[str, str], tuple[http.client.HTTPConnection, float]]

@@ -1,5 +1,6 @@
 """The finished campaign's release, from privacy check to publication, and its evaluation."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -89,13 +90,15 @@ class ReleaseSummary:
     url: str
 
 
-def publish(project: Project, *, owner: User, site: str) -> ReleaseSummary:
+def publish(
+    project: Project, *, owner: User, site: str, notes: str = NOTES, card: Mapping[str, str] = CARD
+) -> ReleaseSummary:
     """Look for personal data, decide about it, build, and show the release to everybody."""
     check_project(project=project, actor=owner)
     findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
     decided = redact_findings(findings=findings.filter(HAS_TEXT), reason=REDACTED, actor=owner)
     decided += accept_findings(findings=findings, reason=ACCEPTED, actor=owner)
-    release = plan_release(project=project, notes=NOTES, options=Options(answers=CARD), actor=owner)
+    release = plan_release(project=project, notes=notes, options=Options(answers=dict(card)), actor=owner)
     release, _ = build_here(release, actor=owner)
     show_release(release=release, actor=owner)
     return ReleaseSummary(

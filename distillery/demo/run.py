@@ -23,15 +23,18 @@ from django.urls import reverse
 from rich.progress import track
 
 from core.money.amounts import dollars
+from core.projects.models import Project
 from crowd.models import Stage
 from crowd.simulation.accounts import Account
-from distillery.demo import answers, finished_campaign, judging, middle
+from distillery.demo import answers, finished_campaign, judging, middle, sources
 from distillery.demo.answers import AnswersSummary
 from distillery.demo.batch import CROWD as BATCH_CROWD
 from distillery.demo.batch import BatchSummary, Robot, publish_batch
+from distillery.demo.books import SourcesSummary
 from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.owner import Scene
+from distillery.demo.panel import DemoPanel, simulated_panel
 from distillery.demo.people import People, make_crowd, make_people
 from distillery.demo.poll import CROWD_SIZE, PollSummary, open_poll, summarise, work_on
 from distillery.demo.publication import EvaluationSummary, ReleaseSummary
@@ -157,6 +160,7 @@ class Summary:
     answers: AnswersSummary
     judging: JudgingSummary | None
     middle: MiddleSummary
+    sources: SourcesSummary
     wall_seconds: float
 
 
@@ -178,20 +182,24 @@ def demonstrate(*, wanted_port: int, stay: bool, started: float) -> None:
         )
         server.wait_until_healthy()
         screen.done(f"The server answers on {server.url}")
-        summary = _campaigns(people, server, screen, started)
-        (settings.DATA_DIR / "summary.json").write_text(json.dumps(asdict(summary), indent=2) + "\n")
-        _tell(people, server, screen, summary)
-        if stay:
-            screen.stay()
-            server.wait()
+        # The panel ends with the demonstration: who goes on with its study finds it as long as this runs.
+        with simulated_panel(settings.DATA_DIR / f"panel{people.suffix}.sqlite3") as panel:
+            summary = _campaigns(people, server, screen, started, panel)
+            (settings.DATA_DIR / "summary.json").write_text(json.dumps(asdict(summary), indent=2) + "\n")
+            _tell(people, server, screen, summary)
+            if stay:
+                screen.stay()
+                server.wait()
 
 
-def _campaigns(people: People, server: Server, screen: Screen, started: float) -> Summary:
-    """HITs of the lab's script, a batch, a poll, a finished campaign, and one in the middle of its work."""
+def _campaigns(people: People, server: Server, screen: Screen, started: float, panel: DemoPanel) -> Summary:
+    """HITs of the lab's script, a batch, a poll; campaigns that are finished, half done, of three sources."""
     requester = people.requester
     offered = _post(people, server, screen)
     workers = iter(
-        make_crowd(BATCH_CROWD + CROWD_SIZE + finished_campaign.CROWD + middle.CROWD, people.suffix)
+        make_crowd(
+            BATCH_CROWD + CROWD_SIZE + finished_campaign.CROWD + middle.CROWD + sources.CROWD, people.suffix
+        )
     )
     requester.refresh_from_db()
     batch = publish_batch(requester, workers=[next(workers) for _ in range(BATCH_CROWD)], site=server.url)
@@ -203,11 +211,15 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float) -
     lines = answers.lines_of_log(judging.truths())
     done = finished_campaign.finish(scene, lines[::2])
     going = middle.get_going(scene, lines[1::2])
-    mark(finished=done.project, middle=going.project, actor=people.owner)
+    three = sources.run_study(scene, panel, lab=requester)
+    of_three = Project.objects.get(slug=three.project)
+    mark(finished=done.project, middle=going.project, sources=of_three, actor=people.owner)
     ours = Stage.objects.filter(project__in=[done.project, going.project, stage.project]).order_by("pk")
     stages = tally(ours.select_related("project"), {**seconds, **done.seconds, **going.seconds})
     requester.refresh_from_db()
-    screen.books(stages, requester.paid_cents, requester.fees_cents, by_script=(50, 10))
+    screen.books(
+        stages, requester.paid_cents, requester.fees_cents, by_script=(50, 10), of_three=three.paid_here
+    )
     connections.close_all()
     return Summary(
         database=connection.vendor,
@@ -234,6 +246,7 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float) -
         answers=answers.summarise(done.project, done.passages),
         judging=done.judged,
         middle=waiting_in(going.project),
+        sources=three,
         wall_seconds=round(time.time() - started, 2),
     )
 
@@ -270,7 +283,7 @@ def _tell(people: People, server: Server, screen: Screen, summary: Summary) -> N
         screen.released(summary.release)
     screen.key(_key(people, server))
     researcher = reverse("desk:project", args=[summary.answers.project])
-    screen.links(server.url, researcher=researcher, people=people)
+    screen.links(server.url, researcher=researcher, people=people, study=summary.sources)
 
 
 def _key(people: People, server: Server) -> Key:

@@ -12,6 +12,7 @@ from rich.table import Table
 from core.money.amounts import dollars
 from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.batch import BatchSummary
+from distillery.demo.books import SourcesSummary
 from distillery.demo.campaign import REGION, Key
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import People
@@ -143,14 +144,48 @@ class Screen:
             f"{now.flagged} answers with flags, {now.answers_to_review} answers to review"
         )
 
+    def sources(self, study: SourcesSummary) -> None:
+        """The books of a study over three sources: ours beside those of each other side."""
+        self.done(
+            f"A study of {len(study.stages)} stages by people from {len(study.books)} places: "
+            f"{study.answers} answers and {study.judgments} judgments, in one release {study.release.version}"
+        )
+        table = Table("source", "people", "tasks", box=None, padding=(0, 1, 0, 1))
+        for name in ("planned", "paid", "fees"):
+            table.add_column(name, justify="right")
+            table.add_column("theirs", justify="right", style="dim")
+        table.add_column("agree")
+        for each in study.books:
+            table.add_row(
+                each.source,
+                str(each.people),
+                str(each.answers),
+                _sum(each.planned_cents),
+                _sum(each.their_planned_cents),
+                _sum(each.paid_cents),
+                _sum(each.their_paid_cents),
+                _sum(each.fee_cents),
+                _sum(each.their_fee_cents),
+                "yes" if each.agree else "[red]NO[/red]",
+            )
+        self.console.print(table)
+        agree = "agree to the cent: yes" if study.agree else "[red]DIFFER[/red]"
+        self._line(f"  The books of all {len(study.books)} {agree}")
+
     def books(
-        self, stages: Iterable[StageSummary], paid: int, fees: int, *, by_script: tuple[int, int]
+        self,
+        stages: Iterable[StageSummary],
+        paid: int,
+        fees: int,
+        *,
+        by_script: tuple[int, int],
+        of_three: tuple[int, int],
     ) -> None:
-        """All stages' books and the lab's script against the marketplace's."""
+        """All stages' books, the lab's script and the study over three sources against the marketplace's."""
         rows = list(stages)
         ours = (
-            by_script[0] + sum(each.paid_cents for each in rows),
-            by_script[1] + sum(each.fee_cents for each in rows),
+            by_script[0] + of_three[0] + sum(each.paid_cents for each in rows),
+            by_script[1] + of_three[1] + sum(each.fee_cents for each in rows),
         )
         table = Table("stage", "units", "done", "approved", "rejected", "paid", "fees", "seconds", box=None)
         table.padding = (0, 1, 0, 1)
@@ -168,8 +203,9 @@ class Screen:
         self.console.print(table)
         agree = "agree to the cent" if ours == (paid, fees) else "[red]DIFFER[/red]"
         self._line(
-            f"  With the script's ${dollars(sum(by_script))}: ${dollars(sum(ours))}; "
-            f"the marketplace's ${dollars(paid + fees)}. The books {agree}."
+            f"  With the script's ${dollars(sum(by_script))} and the ${dollars(sum(of_three))} of the study "
+            f"over three sources: ${dollars(sum(ours))}; the marketplace's ${dollars(paid + fees)}. "
+            f"The books {agree}."
         )
 
     def released(self, release: ReleaseSummary) -> None:
@@ -178,14 +214,15 @@ class Screen:
         self._plain(f"  {release.path}")
         self._plain(f"  .venv/bin/python manage.py release verify {release.path}")
 
-    def links(self, url: str, *, researcher: str, people: People) -> None:
-        """The three places to begin, who can log in, and the password."""
+    def links(self, url: str, *, researcher: str, people: People, study: SourcesSummary) -> None:
+        """The places to begin, who can log in, and the password."""
         owner, guest, *workers = people.logins
         self._line("\n[bold]Begin here[/bold]")
         self._line(f"  researcher    {url}{researcher}    log in as [bold]{owner.username}[/bold]")
         lab = reverse("requester:overview", args=[people.requester.customer_id])
         self._line(f"  requester     {url}{lab}    the lab that pays, of [bold]{owner.username}[/bold] too")
         self._line(f"  worker        {url}/    log in as [bold]{workers[0].username}[/bold]")
+        self._line(f"  visitor       {study.link}    no account is needed; {study.link_page} shows who came")
         self._line(f"  password      [bold]{people.password}[/bold]    each chooses a new one the first time")
         others = " and ".join(login.username for login in workers[1:])
         self._line(f"  There are also {guest.username}, who may look at everything, and the worker {others}.")
@@ -209,6 +246,10 @@ class Screen:
 
     def _plain(self, text: str) -> None:
         self.console.print(text, soft_wrap=True, markup=False)
+
+
+def _sum(cents: int | None) -> str:
+    return "" if cents is None else f"${dollars(cents)}"
 
 
 def _figure(value: float | None) -> str:

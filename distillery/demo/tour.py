@@ -1,4 +1,4 @@
-"""The tour of the demonstration: a few steps in words over the pages of its two campaigns.
+"""The tour of the demonstration: a few steps in words over the pages of its campaigns.
 
 An event marks a project as the demonstration's and says where each step lies. Other installations ask for it
 nowhere: the tour is there only in the processes of `manage.py demo`.
@@ -164,6 +164,13 @@ _STOPS = (
         "judging",
     ),
     _Stop(
+        "People from three places",
+        "A study link, a panel and the own marketplace worked on one study. Open its link in a private "
+        "window: no account is needed, and this page counts you.",
+        "people:links",
+        "sources",
+    ),
+    _Stop(
         "Release",
         "The data set that lasts: files with checksums, a data card, every format. Download it, or "
         "compare it with the next one.",
@@ -180,15 +187,15 @@ _STOPS = (
 )
 
 
-def mark(*, finished: Project, middle: Project, actor: object) -> None:
-    """Note in both campaigns that the demonstration made them, so that the tour is shown there."""
-    for project in (finished, middle):
+def mark(*, finished: Project, middle: Project, sources: Project, actor: object) -> None:
+    """Note in the campaigns that the demonstration made them, so that the tour is shown there."""
+    for project in (finished, middle, sources):
         record(
             project=project,
             action=ACTION,
             subject=project.slug,
             actor=actor,
-            details={"finished": finished.slug, "middle": middle.slug},
+            details={"finished": finished.slug, "middle": middle.slug, "sources": sources.slug},
         )
 
 
@@ -210,7 +217,9 @@ def tour_of(project: Project, path: str) -> Tour | None:
 
 
 def _address(stop: _Stop, slugs: Mapping[str, str]) -> str:
-    """Where it lies; empty where this installation has no such page."""
+    """Where it lies; empty where this installation has no such page, or the demonstration no such part."""
+    if stop.campaign not in slugs:
+        return ""
     parts = [slugs[stop.campaign], *([stop.stage] if stop.stage else [])]
     try:
         return reverse(stop.url_name, args=parts)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from urllib.parse import urlencode, urljoin
 
 import boto3
 import pytest
@@ -148,8 +149,9 @@ def test_the_money_of_all_stages_is_the_marketplaces_to_the_cent(demo):
     assert cents(balance["OnHoldBalance"]) == summary["held_cents"]
     stages = summary["stages"]
     assert summary["deposited_cents"] == 200_00
-    assert summary["paid_cents"] == 50 + sum(stage["paid_cents"] for stage in stages)
-    assert summary["fees_cents"] == 10 + sum(stage["fee_cents"] for stage in stages)
+    [here] = [each for each in summary["sources"]["books"] if each["source"] == "marketplace"]
+    assert summary["paid_cents"] == 50 + here["paid_cents"] + sum(stage["paid_cents"] for stage in stages)
+    assert summary["fees_cents"] == 10 + here["fee_cents"] + sum(stage["fee_cents"] for stage in stages)
     assert summary["held_cents"] == sum(
         [29 * 60, summary["batch"]["held_cents"], *(stage["reserved_cents"] for stage in stages)]
     )
@@ -295,6 +297,53 @@ def test_two_systems_were_judged_filtered_and_topped_up_and_the_report_tells_the
     }
     assert demo.summary["filters"]["removed_judges"] == judging["removed_judges"]
     assert demo.summary["filters"]["topped_up_hits"] == judging["topped_up"]
+
+
+def test_a_study_of_two_stages_over_three_sources_ends_in_one_release(demo):
+    """People of the marketplace, of a link and of a simulated panel each did a part of both stages."""
+    study = demo.summary["sources"]
+    assert study["stages"] == ["answers", "judging"]
+    assert (study["answers"], study["judgments"]) == (12, 24)
+    assert {each["source"]: each["answers"] for each in study["books"]} == {
+        "marketplace": 5,
+        "link": 5,
+        "panel": 5,
+    }
+    assert min(each["people"] for each in study["books"]) >= 3
+    folder = Path(study["release"]["path"])
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    rows = {table["name"]: sum(table["rows"].values()) for table in manifest["tables"]}
+    assert (rows["answers"], rows["ratings"]) == (12, 24)
+    places = [json.loads(line)["source"] for file in folder.rglob("sources/*.jsonl") for line in file.open()]
+    assert {re.sub(r"-\d+$", "", name) for name in places} == {"demo", "links", "panel"}
+
+
+def test_the_books_of_all_three_sources_agree_to_the_cent(demo):
+    study = demo.summary["sources"]
+    assert study["agree"] is True
+    for each in study["books"]:
+        assert each["paid_cents"] == each["their_paid_cents"] == each["planned_cents"] > 0
+        assert each["their_planned_cents"] in (None, each["planned_cents"])
+        assert each["their_fee_cents"] in (None, each["fee_cents"])
+    assert "The books of all 3 agree to the cent: yes" in demo.words
+
+
+def test_its_link_is_open_to_whoever_looks_at_the_demonstration(demo):
+    study = demo.summary["sources"]
+    assert study["link"] in demo.words
+    assert study["link_page"] in demo.words
+    consent = ask("GET", study["link"].replace("localhost", "127.0.0.1"))
+    assert consent.status == 200
+    state, text = (re.search(rf'name="{name}" value="([^"]+)"', consent.text)[1] for name in ("v", "text"))
+    agreed = ask(
+        "POST",
+        f"{study['link'].replace('localhost', '127.0.0.1')}consent/",
+        body=urlencode({"v": state, "text": text, "agree": "yes"}).encode(),
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert agreed.status == 303
+    onward = ask("GET", urljoin(study["link"].replace("localhost", "127.0.0.1"), agreed.headers["location"]))
+    assert "/task/" in onward.headers["location"]
 
 
 def test_its_task_pages_can_be_opened(demo):

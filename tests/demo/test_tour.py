@@ -19,11 +19,12 @@ def owner() -> User:
 
 @pytest.fixture
 def client(owner: User) -> Client:
-    """The owner of a demonstration's two campaigns and of a project of their own."""
+    """The owner of a demonstration's campaigns and of a project of their own."""
     projects = {
-        slug: create_project(slug=slug, title=slug, owner=owner) for slug in ("answers", "more", "mine")
+        slug: create_project(slug=slug, title=slug, owner=owner)
+        for slug in ("answers", "more", "anywhere", "mine")
     }
-    mark(finished=projects["answers"], middle=projects["more"], actor=owner)
+    mark(finished=projects["answers"], middle=projects["more"], sources=projects["anywhere"], actor=owner)
     client = Client()
     client.force_login(owner)
     return client
@@ -43,14 +44,15 @@ def page(client: Client, path: str) -> str:
 
 def test_the_first_page_leads_to_the_next_one(demonstration, client):
     text = page(client, FIRST)
-    assert "Tour, 1 of 9: Overview" in text
+    assert "Tour, 1 of 10: Overview" in text
     assert '<a class="button plain" href="/desk/projects/answers/queries/">Next: Queries</a>' in text
     assert f'<a href="{FIRST}" aria-current="step">Overview</a>' in text
 
 
-def test_it_goes_through_both_campaigns(demonstration, client):
+def test_it_goes_through_all_campaigns(demonstration, client):
+    assert "8 of 10: People from three places" in page(client, "/desk/projects/anywhere/people/")
     text = page(client, "/desk/projects/more/adjudication/")
-    assert "Tour, 4 of 9: Adjudication" in text
+    assert "Tour, 4 of 10: Adjudication" in text
     assert "/desk/projects/answers/stages/judging/judging/filters/" in text
 
 
@@ -72,10 +74,10 @@ def test_it_is_hidden_and_shown_again(demonstration, client):
     hidden = client.post("/examples/tour/", {"show": "0", "next": FIRST})
     assert (hidden.status_code, hidden.headers["Location"]) == (302, FIRST)
     text = page(client, FIRST)
-    assert "1 of 9" not in text
+    assert "1 of 10" not in text
     assert "Show the tour" in text
     client.post("/examples/tour/", {"show": "1", "next": FIRST})
-    assert "1 of 9" in page(client, FIRST)
+    assert "1 of 10" in page(client, FIRST)
 
 
 def test_looking_changes_nothing_and_nobody_is_sent_elsewhere(demonstration, client):

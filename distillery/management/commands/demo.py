@@ -1,4 +1,4 @@
-"""`manage.py demo`: two campaigns to look at, made from nothing."""
+"""`manage.py demo`: campaigns to look at, made from nothing."""
 
 import contextlib
 import logging
@@ -18,7 +18,8 @@ class Command(BaseCommand):
     help = (
         "Set up a demonstration in the data folder's `demo`, from nothing on every run: a database, people "
         "whose password is printed, ten HITs posted by boto3, a finished campaign with a release, one in the "
-        "middle of its work, and the server, until Ctrl-C. "
+        "middle of its work, one over a study link, a simulated panel and this marketplace, and the server, "
+        "until Ctrl-C. "
         "SERVE=0 stops when that is done; PORT chooses the port."
     )
     requires_system_checks = []
