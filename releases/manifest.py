@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from releases.tables import OPTIONAL, TABLES
+from releases.tables import OPTIONAL, TABLES, Table
 
 #: Grows when the manifest has other fields.
 FORM = 2
@@ -56,7 +56,9 @@ def content_digest(lines: Mapping[str, str], about: Mapping[str, Any]) -> str:
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()
 
 
-def tables_of(rows: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
+def tables_of(
+    rows: Mapping[str, Mapping[str, int]], tables: Iterable[Table] = TABLES
+) -> list[dict[str, Any]]:
     """The tables with their columns and how many rows each split has."""
     return [
         {
@@ -69,7 +71,7 @@ def tables_of(rows: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
             ],
             "rows": dict(rows.get(table.name, {})),
         }
-        for table in TABLES
+        for table in tables
         if table.name not in OPTIONAL or rows.get(table.name)
     ]
 

@@ -44,6 +44,11 @@ class Spool:
     simulated: Counter[str] = field(default_factory=Counter)
 
     @property
+    def kinds(self) -> tuple[Table, ...]:
+        """The tables with the columns that they have here."""
+        return tuple(filled.table for filled in self.tables.values())
+
+    @property
     def lines(self) -> Path:
         """The folder with TABLE-SPLIT.jsonl."""
         return self.folder / "lines"
@@ -146,7 +151,7 @@ def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: list[Row]) -> None
         rows = [row for row in batch if row[place] == split]
         if rows:
             lines.write(split, rows)
-    if table is RATINGS:
+    if table.name == RATINGS.name:
         _count(spool, batch)
     if "simulated" in table.names:
         mark = table.place("simulated")

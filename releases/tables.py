@@ -5,7 +5,7 @@ column is described in one place. Rows are tuples in the order of the columns. W
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -249,6 +249,20 @@ SOURCES = Table(
     ),
 )
 TABLES = (REFERENCES, ANSWERS, CANDIDATES, SCORES, RATINGS, RETRIEVAL, SOURCES)
+#: The last column of `answers` and `ratings` where people agreed to a text; other releases have none.
+CONSENT = Column(
+    "consent",
+    Kind.TEXT,
+    "Language and version of the consent text to which the person had agreed, such as en-2; not known: they "
+    "were shown none.",
+)
 #: Tables that a release without rows for them does not name.
 OPTIONAL = frozenset({SOURCES.name})
+
+
+def with_consent(table: Table) -> Table:
+    """The table with the column `consent` behind the others."""
+    return replace(table, columns=(*table.columns, CONSENT))
+
+
 SPLITS = ("train", "validation", "test")

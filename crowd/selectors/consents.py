@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from core.projects.models import Project
 from crowd.models import Assignment, PanelSubmission
 from people.models import ConsentText, Visit
@@ -62,6 +64,50 @@ def _consent(row: Visit | PanelSubmission) -> Consent:
     text = row.consent_text
     assert text is not None and row.consented_at is not None
     return Consent(text.language, text.version, text.protocol_number, row.consented_at)
+
+
+def has_consents(project: Project, using: str) -> bool:
+    """Whether anybody in the project agreed to a text, by a study link or at a panel."""
+    visits = _visits(project, using)
+    return visits.exists() or _submissions(project, using).exists()
+
+
+def _visits(project: Project, using: str) -> "QuerySet[Visit]":
+    return Visit.objects.using(using).filter(
+        guest__project=project, consented_at__isnull=False, consent_text__isnull=False
+    )
+
+
+def _submissions(project: Project, using: str) -> "QuerySet[PanelSubmission]":
+    return PanelSubmission.objects.using(using).filter(
+        study__stage__project=project, consented_at__isnull=False, consent_text__isnull=False
+    )
+
+
+class AgreedTexts:
+    """Everything that people of a project agreed to, read with two questions."""
+
+    def __init__(self, project: Project, using: str) -> None:
+        text = ("consent_text__language", "consent_text__version")
+        submissions = _submissions(project, using).values_list("study__stage", "external_id", *text)
+        self._by_submission = {
+            (stage, name): f"{language}-{version}"
+            for stage, name, language, version in submissions.iterator()
+        }
+        self._by_guest: dict[str, list[tuple[datetime, str]]] = {}
+        visits = _visits(project, using).order_by("consented_at", "pk")
+        for name, at, language, version in visits.values_list(
+            "guest__worker_id", "consented_at", *text
+        ).iterator():
+            self._by_guest.setdefault(name, []).append((at, f"{language}-{version}"))
+
+    def version(self, *, stage: int, submission: str, worker: str, at: datetime) -> str | None:
+        """Language and version, such as `en-2`, agreed to when a piece of work began; None: no text was."""
+        if found := self._by_submission.get((stage, submission)):
+            return found
+        mine = self._by_guest.get(worker, [])
+        before = [version for agreed_at, version in mine if agreed_at <= at]
+        return before[-1] if before else mine[0][1] if mine else None
 
 
 @dataclass(frozen=True, slots=True)

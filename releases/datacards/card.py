@@ -9,7 +9,7 @@ from releases.datacards.head import bibtex_entry, configurations, head, loaded
 from releases.datacards.licences import licence_named
 from releases.formats.registry import LABELS
 from releases.groups import GROUPS, words_of
-from releases.tables import RECORDS, SPLITS, TABLES, Kind, Table
+from releases.tables import CONSENT, RECORDS, SPLITS, Kind, Table
 
 # How the data of each kind of stage are collected, in the words of the papers that they follow.
 
@@ -286,6 +286,11 @@ def _people(facts: Facts) -> Iterator[str]:
             ],
             frozenset({1, 3}),
         )
+        if any(CONSENT in each.columns for each in facts.tables):
+            yield (
+                "The column `consent` of answers and ratings says for each of them to which language and "
+                "version its person had agreed, such as `en-2`."
+            )
     yield from _sources(facts)
 
 
@@ -343,7 +348,7 @@ _WORDS = {
 
 def columns(facts: Facts) -> Iterator[str]:
     """A section for each table that the release has."""
-    there = [each for each in TABLES if facts.rows.get(each.name)]
+    there = [each for each in facts.tables if facts.rows.get(each.name)]
     if there:
         yield "## Columns"
         yield "A value that is not known is null; CSV has an empty cell for it, and JSON for lists."
@@ -448,7 +453,7 @@ def _what(facts: Facts) -> Iterator[str]:
             *(f"{facts.rows[each.name].get(split, 0):,}" for split in SPLITS),
             markdown(each.meaning),
         )
-        for each in TABLES
+        for each in facts.tables
         if facts.rows.get(each.name)
     ]
     if rows:

@@ -30,6 +30,7 @@ from releases.models import PrivacyFinding
 from releases.options import Options
 from releases.reports import collected
 from releases.rows.scope import FoundPassages, JudgedStage
+from releases.tables import Table
 from retrieval.models import Corpus
 
 _MEASURE = "Krippendorff's alpha, interval"
@@ -48,6 +49,7 @@ def facts_of(
     judged: Sequence[JudgedStage],
     verdicts: Counter[tuple[str, str]],
     rows: Mapping[str, Mapping[str, int]],
+    tables: tuple[Table, ...],
     files: Sequence[File],
     workers: int,
     simulated: int,
@@ -81,6 +83,7 @@ def facts_of(
         seed=options.seed,
         shares=options.shares,
         rows=rows,
+        tables=tables,
         files=tuple(files),
     )
 

@@ -8,7 +8,7 @@ wrote them: the describing modules quote them.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from releases.tables import SPLITS
+from releases.tables import SPLITS, TABLES, Table
 
 #: What only people can say about a data set, by key: the wizard asks, the card lists what nobody answered.
 QUESTIONS: dict[str, str] = {
@@ -191,9 +191,10 @@ class Facts:
     """All that is known about a release.
 
     `answers` are what people said to `QUESTIONS` and `DETAILS`, by key; an empty one is no answer. `files`
-    hold data; `rows` counts them by table and split. `brought_in` and, for queries and answers, `left_out`
-    count by group (`releases.groups`), `include` are the groups that a person chose to bring in. `collected`
-    are the first and last day on which people worked, as ISO dates, empty where not known.
+    hold data; `rows` counts them by table and split, and `tables` have their columns. `brought_in` and, for
+    queries and answers, `left_out` count by group (`releases.groups`), `include` are the groups that a person
+    chose to bring in. `collected` are the first and last day on which people worked, as ISO dates, empty
+    where not known.
     """
 
     slug: str
@@ -221,6 +222,7 @@ class Facts:
     seed: int = 0
     shares: tuple[float, ...] = (1.0, 0.0, 0.0)
     rows: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    tables: tuple[Table, ...] = TABLES
     files: tuple[File, ...] = ()
 
     @property

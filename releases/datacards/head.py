@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from releases.datacards.escapes import bibtex, plain, yaml
 from releases.datacards.facts import Facts
 from releases.datacards.licences import licence_named
-from releases.tables import RECORDS, TABLES, Kind, Table
+from releases.tables import RECORDS, Kind, Table
 
 # How to cite a release: `CITATION.cff`, and the same as BibTeX.
 
@@ -93,7 +93,7 @@ def loaded(facts: Facts) -> str:
 
 def configurations(facts: Facts) -> tuple[Table, ...]:
     """The tables that have files, in their order; the first is the default."""
-    return tuple(table for table in TABLES if facts.files_of(table.name, loaded(facts)))
+    return tuple(table for table in facts.tables if facts.files_of(table.name, loaded(facts)))
 
 
 def head(facts: Facts) -> str:

@@ -15,10 +15,12 @@ from django.db.models.functions import Cast
 
 from annotation.candidates import drawn_below
 from annotation.models import Answer, AnswerFlag, CandidatePassage, CuratedPassage, HeldOutWorker, Query
+from crowd.selectors.consents import AgreedTexts, has_consents
 from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System, Verdict
 from judgments.selectors.ratings import good, scale_of
 from metrics.agreement.scale import Scale
 from releases.rows.acceptance import taken_answers
+from releases.rows.consents import rows_with_consent
 from releases.rows.places import has_sources, source_rows_of
 from releases.rows.redactions import Redactions, fit
 from releases.rows.scope import (
@@ -42,6 +44,7 @@ from releases.tables import (
     Batches,
     FilledTable,
     Row,
+    with_consent,
 )
 
 # Rows, some at a time.
@@ -587,4 +590,13 @@ _ROWS = (
 def tables_of(scope: Scope) -> Mapping[str, FilledTable]:
     """The tables by name. Each call of `batches` asks the database again."""
     rows_of = _ROWS if not has_sources(scope) else (*_ROWS, (SOURCES, source_rows))
-    return {table.name: FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
+    found = {table.name: FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
+    if has_consents(scope.project, scope.using):
+        agreed = partial(AgreedTexts, scope.project, scope.using)
+        found |= {
+            table.name: FilledTable(
+                with_consent(table), partial(rows_with_consent, scope, rows, model, agreed)
+            )
+            for table, rows, model in ((ANSWERS, answer_rows, Answer), (RATINGS, rating_rows, Judgment))
+        }
+    return found

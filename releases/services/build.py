@@ -190,7 +190,7 @@ def _about(release: Release, options: Options, gathered: ReleaseTables, content:
             for each, judged in zip(gathered.about["stages"], gathered.judged, strict=True)
         ],
         "steps": gathered.about["steps"],
-        "tables": tables_of(gathered.spool.rows),
+        "tables": tables_of(gathered.spool.rows, gathered.spool.kinds),
     }
 
 
@@ -230,6 +230,7 @@ def _descriptions(
         judged=gathered.judged,
         verdicts=gathered.spool.verdicts,
         rows=gathered.spool.rows,
+        tables=gathered.spool.kinds,
         files=[_fact(file) for file in files if file.format],
         workers=gathered.workers,
         simulated=gathered.simulated,
