@@ -88,6 +88,8 @@ class WizardForm(Form):
         ].help_text = "Names the project in addresses; never changes. Empty: made of the title."
         if stages:
             self.fields["endpoint"] = _endpoint_field(endpoint)
+            if Endpoint.objects.count() > 1:
+                self.fields["also"] = _further_endpoints_field()
         for number, stage in enumerate(stages):
             made = modelform.fields_of(StageFields, leave_out=frozenset({"sources"}))
             self.fields[f"{number}.keep"] = forms.BooleanField(
@@ -246,9 +248,16 @@ class WizardForm(Form):
                 config[name] = value.replace("\r\n", "\n") if isinstance(value, str) else value
         return {"task": task, "config": config}
 
+    def _further_endpoints(self, endpoint: str) -> list[str]:
+        """Marketplaces besides the first that people come from too."""
+        chosen = self.cleaned_data.get("also") or ()
+        return [each.name for each in chosen if each.name != endpoint]
+
     def _table(self, stage: StageTable, endpoint: str, budget: str) -> dict[str, Any]:
         asked = {name: value for name, value in stage.items() if name not in ASKED or name == "reward"}
-        if stage.get("sources"):  # the chosen marketplace takes the place of the stage's own
+        if further := self._further_endpoints(endpoint):
+            asked["sources"] = [{"endpoint": name, "share": 1} for name in (endpoint, *further)]
+        elif stage.get("sources"):  # the chosen marketplace takes the place of the stage's own
             own = stage.get("endpoint")
             asked["sources"] = [
                 {**each, "endpoint": endpoint} if each.get("endpoint") == own else dict(each)
@@ -327,7 +336,8 @@ class WizardForm(Form):
         at = _STAGE.fullmatch(problem.field)
         if at is not None:
             number = self._kept()[int(at[1])][0]
-            field = "endpoint" if at[2] == "endpoint" else f"{number}.{at[2]}"
+            named = {"endpoint": "endpoint", "sources": "also" if "also" in self.fields else "endpoint"}
+            field = named.get(at[2], f"{number}.{at[2]}")
             if field not in self.fields:
                 field = f"{number}.{at[2].partition('.')[0]}"
             words = words if field in self.fields else f"{self.stages[number]['title']}: {words}"
@@ -363,6 +373,20 @@ def _planned(stage: StageTable) -> int | None:
         return None
     planned: int | None = count(kind.config.model_validate(stage.get("config", {})))
     return planned
+
+
+def _further_endpoints_field() -> "forms.ModelMultipleChoiceField[Endpoint]":
+    field = forms.ModelMultipleChoiceField(
+        Endpoint.objects.order_by("real_money", "name"),
+        to_field_name="name",
+        label="People also from",
+        help_text="They work on the same stages, each place with an equal part. Parts, rewards and numbers "
+        "of answers of each place are changed on a stage's page Sources afterwards.",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+    field.label_from_instance = endpoint_words  # type: ignore[method-assign, assignment]
+    return field
 
 
 def _endpoint_field(initial: str) -> "forms.ModelChoiceField[Endpoint]":

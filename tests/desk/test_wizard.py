@@ -14,6 +14,7 @@ from core.projects.models import Event, Membership, Project
 from core.projects.services import create_project
 from crowd.desk.beginnings import beginnings
 from crowd.models import Endpoint, Hit, MarketOperation, Stage
+from crowd.services.endpoints import create_endpoint
 
 pytestmark = pytest.mark.django_db
 
@@ -97,6 +98,28 @@ def test_a_stage_has_the_reward_people_and_budget_that_were_entered(somebody, en
     somebody.post(NEW, sent(somebody, "reference", **changes))
     made = Stage.objects.get(slug="screening")
     assert (made.reward_cents, made.redundancy, made.units_per_hit, made.budget_cents) == (45, 5, 10, 3300)
+
+
+def test_people_come_from_several_places_with_equal_parts(somebody, endpoint):
+    create_endpoint(name="links", preset="link", access_key="", secret="")
+    create_endpoint(name="pounds", preset="link", access_key="", secret="", currency="GBP")
+    chosen = {"endpoint": endpoint.name, "also": ["links", endpoint.name]}
+    review = somebody.post(NEW, sent(somebody, "reference", "review", **chosen))
+    assert review.status_code == 200
+    assert "People from" in review.content.decode()
+    assert '<input type="hidden" name="also" value="links"' in review.content.decode()
+    somebody.post(NEW, sent(somebody, "reference", **chosen))
+    for stage in Stage.objects.filter(project__slug="tides"):
+        rows = stage.sources.order_by("position").values_list("endpoint__name", "share")
+        assert list(rows) == [(endpoint.name, 1), ("links", 1)]
+
+
+def test_a_place_that_pays_in_another_currency_is_refused_beside_its_box(somebody, endpoint):
+    create_endpoint(name="pounds", preset="link", access_key="", secret="", currency="GBP")
+    answer = somebody.post(NEW, sent(somebody, "reference", endpoint=endpoint.name, also=["pounds"]))
+    assert answer.status_code == 422
+    assert "currency" in str(answer.context["form"].errors["also"])
+    assert not Project.objects.filter(slug="tides").exists()
 
 
 def test_the_texts_that_workers_read_are_made_of_the_terms_and_shown_for_editing(somebody, endpoint):
