@@ -44,13 +44,15 @@ def main() -> None:
     parser.add_argument("--kilobits", type=int, default=400)
     parser.add_argument("--latency", type=int, default=400, help="milliseconds to and fro")
     parser.add_argument("--cold", action="store_true", help="forget what the preview has loaded before")
+    parser.add_argument("--waterfall", action="store_true", help="when the browser asked for what")
+    parser.add_argument("--only", default="", help="pages whose name has this in it")
     given = parser.parse_args()
     environment = {"DJANGO_SUPERUSER_PASSWORD": PASSWORD, "DJANGO_SETTINGS_MODULE": "tests.settings_server"}
     with RunningServer(environment=environment) as server, sync_playwright() as playwright:
         client = server.requester().client
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         state = sign_up(server, browser)
-        for name in PAGES:
+        for name in (each for each in PAGES if given.only in each):
             text = (ROOT / "tests" / "browser" / "pages" / f"{name}.html").read_text(encoding="utf-8")
             taken = []
             for _ in range(given.rounds):
@@ -102,8 +104,14 @@ def visit(
     session = context.new_cdp_session(page)
     received: list[int] = []
     session.on("Network.loadingFinished", lambda done: received.append(int(done["encodedDataLength"])))
+    asked: list[tuple[float, str]] = []
+    session.on(
+        "Network.requestWillBeSent",
+        lambda sent: asked.append((time.perf_counter(), sent["request"]["url"])),
+    )
     session.send("Network.enable")
-    session.send("Network.setCacheDisabled", {"cacheDisabled": given.cold})
+    if given.cold:
+        session.send("Network.clearBrowserCache")
     speed = given.kilobits * 1000 / 8
     session.send(
         "Network.emulateNetworkConditions",
@@ -113,6 +121,9 @@ def visit(
     page.get_by_role("button", name="Accept", exact=True).click(no_wait_after=True)
     wait_until_drawn(page)
     taken = time.perf_counter() - began
+    if given.waterfall:
+        for at, address in asked:
+            print(f"  {at - began:5.2f} s  {address.partition('?')[0]}")
     context.close()
     return taken, sum(received)
 

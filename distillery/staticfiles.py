@@ -1,6 +1,7 @@
 """Static files as WhiteNoise serves them, texts compressed: on a slow line a first page is all text."""
 
 import gzip
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,9 @@ from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-un
 
 _TEXTS = ("text/", "image/svg+xml", "application/json")
 #: Longer files are sent as they are; shorter ones fit into one packet anyway.
+_WITH_COMMENTS = ("text/javascript", "text/css", "application/javascript")
+_COMMENTS = re.compile(rb"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)$", re.MULTILINE | re.DOTALL)
+_INDENTATION = re.compile(rb"^\s+", re.MULTILINE)
 _LONGEST, _SHORTEST = 512 * 1024, 1024
 
 
@@ -25,6 +29,8 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # it h
         content = b"".join(getattr(response, "streaming_content", ()))
         response.close()
         # A copy of another length is another representation: its mark may not be the same.
+        if response.headers.get("Content-Type", "").startswith(_WITH_COMMENTS):
+            content = _without_comments(content)
         compressed = HttpResponse(_compress(content), status=200)
         for name, value in response.headers.items():
             if name not in ("Content-Length", "ETag"):
@@ -46,5 +52,14 @@ def _helps(request: HttpRequest, response: HttpResponseBase) -> bool:
 
 
 @lru_cache(maxsize=128)
+def _without_comments(content: bytes) -> bytes:
+    """A script or style sheet of ours without comments that have lines of their own, and without indentation.
+
+    A sixth of what goes over the line. A test holds that no text of a script goes over several lines.
+    """
+    return _INDENTATION.sub(b"", _COMMENTS.sub(b"", content))
+
+
+@lru_cache(maxsize=128)
 def _compress(content: bytes) -> bytes:
-    return gzip.compress(content, compresslevel=6, mtime=0)
+    return gzip.compress(content, compresslevel=9, mtime=0)

@@ -35,7 +35,7 @@ def row_loader(model: type[Model], names: Sequence[str], alias: str) -> Loader:
     once: calling `__init__` field by field took a tenth of a page.
     """
     plain = (
-        model.__init__ is Model.__init__  # type: ignore[misc]
+        model.__init__ is Model.__init__
         and model.from_db.__func__ is Model.from_db.__func__  # type: ignore[attr-defined]
         and not pre_init.has_listeners(model)
         and not post_init.has_listeners(model)

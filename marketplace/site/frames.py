@@ -1,11 +1,14 @@
 """The requester's task page in a frame of ours: where it may come from, and what it may do there."""
 
+from dataclasses import dataclass
+
 from csp.constants import SELF
 from django.http import HttpResponse
+from django.templatetags.static import static
 
 from marketplace import html
 from marketplace.loopback import anywhere
-from marketplace.questions import ExternalQuestion, Question
+from marketplace.questions import ExternalQuestion, HTMLQuestion, Question
 
 #: A task page at work. Its own origin keeps its storage; it leaves the frame only when the worker clicks.
 AT_WORK = (
@@ -31,6 +34,26 @@ def sandbox(question: Question, *, working: bool) -> str:
     if isinstance(question, ExternalQuestion):
         return AT_WORK if working else PREVIEW
     return OURS_AT_WORK if working else html.SANDBOX
+
+
+#: What the page of a QuestionForm loads (`templates/marketplace/frame/form.html`).
+_OF_FORMS = ("html/frame.js", "questionform.css", "html/questionform.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Preload:
+    """A file of ours that the frame is going to ask for, and what it is."""
+
+    address: str
+    kind: str
+
+
+def preloads(question: Question) -> list[Preload]:
+    """What the page around the frame fetches early, so that the frame has it when it asks."""
+    if isinstance(question, ExternalQuestion):
+        return []
+    files = html.files_of(question.html) if isinstance(question, HTMLQuestion) else _OF_FORMS
+    return [Preload(static(name), "style" if name.endswith(".css") else "script") for name in files]
 
 
 def with_task(response: HttpResponse, question: Question, *, origin: str) -> HttpResponse:

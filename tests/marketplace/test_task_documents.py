@@ -1,5 +1,6 @@
 """HTML questions: read, changed where needed, and what their pages may load."""
 
+import re
 import time
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import pytest
 
 from marketplace.crowdelements import ELEMENTS, scripts_of, unknown_element
 from marketplace.errors import Refusal
-from marketplace.html import NEEDS_SCRIPT, hosts_in, task_document, task_headers
+from marketplace.html import NEEDS_SCRIPT, files_of, hosts_in, task_document, task_headers
 from marketplace.questions import HTMLQuestion, html_question_xml, parse_question, read_stored_question
 
+PAGES = Path(__file__).parents[1] / "browser" / "pages"
 SUBMIT = "http://testserver/s/7-x/mturk/externalSubmit"
 SHIM = '<script src="/static/html/frame.js"></script>'
 
@@ -250,3 +252,10 @@ def test_a_page_is_made_in_a_time_that_grows_with_its_length_alone(piece):
     task_document(page, submit_url="https://market.example.org/s/1-x/mturk/externalSubmit")
     hosts_in(page)
     assert time.process_time() - began < 4
+
+
+@pytest.mark.parametrize("path", sorted(PAGES.glob("*.html")), ids=lambda path: path.stem)
+def test_the_page_around_fetches_early_what_the_task_page_loads(path):
+    html = path.read_text(encoding="utf-8")
+    loaded = re.findall(r'(?:src|href)="/static/(html/[a-z-]+\.(?:js|css))"', task_document(html))
+    assert set(files_of(html)) == set(loaded)

@@ -177,6 +177,7 @@ def show_work(request: HttpRequest, holding: Holding, working: WorkPage, *, now:
                 "links": _links(),
                 "working": working,
                 "sandbox": frames.sandbox(question, working=True),
+                "preloads": frames.preloads(question),
                 "opaque": not isinstance(question, ExternalQuestion),
             },
         )
