@@ -123,8 +123,8 @@ def test_a_guessed_encoding_is_shown_and_another_one_can_be_chosen(manager, proj
 def test_a_column_that_refuses_every_line_is_named_with_what_to_do(manager, project):  # noqa: F811
     rows = "".join(f"question {number},Treatment\n" for number in range(30))
     place = upload(manager, f"query,Answer Type\n{rows}".encode()).headers["Location"]
-    page = html.unescape(text(manager.get(place)))
-    assert "30</strong> of the\n    30 lines would be refused; 20 of them are listed" in page
+    page = " ".join(html.unescape(text(manager.get(place))).split())
+    assert "30</strong> of the 30 lines would be refused; 20 of them are listed" in page
     assert "The column “\u2068Answer Type\u2069”, found by its name, is read as the type" in page
     assert "choose “not in the file” for it" in page
     sent = {**FORM, "column_count": "", "column_type": "Answer Type", "start": "1"}
