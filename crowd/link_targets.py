@@ -23,10 +23,12 @@ _OUTCOMES = {
 }
 
 
-def _own_stages(project: int) -> list[Stage]:
-    """Stages with a source of study links, each as that source meets it."""
+def _own_stages(project: int, only: int | None = None) -> list[Stage]:
+    """Stages with a source of study links, each as that source meets it; `only` is the key of one of them."""
     sources = StageSource.objects.filter(stage=OuterRef("pk"), endpoint__protocol=_OWN)
     rows = Stage.objects.filter(Q(endpoint__protocol=_OWN) | Exists(sources), project=project)
+    if only is not None:
+        rows = rows.filter(pk=only)
     rows = rows.select_related("endpoint", "project").prefetch_related(
         Prefetch("sources", StageSource.objects.select_related("endpoint").order_by("position"))
     )
@@ -49,7 +51,13 @@ class ProjectTarget(Target):
         return [(owner.pk, "all its stages on study links")] if _stages_of(owner) else []
 
     def stages(self, link: StudyLink) -> list[Stage]:
-        """What the link leads to; nothing that belongs to another project."""
+        """What the link leads to; nothing that belongs to another project. Read once for each object."""
+        known: list[Stage] | None = link.__dict__.get("_stages")
+        if known is None:
+            known = link.__dict__["_stages"] = self._read_stages(link)
+        return known
+
+    def _read_stages(self, link: StudyLink) -> list[Stage]:
         return _stages_of(link.owner)
 
     def welcome(self, link: StudyLink, guest: Guest) -> None:
@@ -118,9 +126,9 @@ class StageTarget(ProjectTarget):
         """The stages whose endpoint is one of study links."""
         return [(stage.pk, stage.title) for stage in _stages_of(owner)]
 
-    def stages(self, link: StudyLink) -> list[Stage]:
-        """The one."""
-        return [stage for stage in _stages_of(link.owner) if stage.pk == link.target_id]
+    def _read_stages(self, link: StudyLink) -> list[Stage]:
+        owner = link.owner
+        return _own_stages(owner.pk, link.target_id) if owner.kind == Owner.Kind.PROJECT else []
 
     def title(self, link: StudyLink) -> str:
         """The stage's title."""

@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError, transaction
+from django.db.models import Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
@@ -251,12 +253,13 @@ def lead(visit: Visit, back: str) -> str | None:
     with transaction.atomic():  # two tabs at once get the same task
         Guest.objects.select_for_update(no_key=True).get(pk=guest.pk)
         found = target_of(link).begin(visit, back)
-    now = timezone.now()
-    if isinstance(found, NextTask):
-        Visit.objects.filter(pk=visit.pk).update(seen_at=now, ended_at=None, outcome="")
-        Visit.objects.filter(pk=visit.pk, first_task_at=None).update(first_task_at=now)
-        return found.address
-    _end(visit, found)
+        if isinstance(found, NextTask):
+            now = timezone.now()
+            Visit.objects.filter(pk=visit.pk).update(
+                seen_at=now, ended_at=None, outcome="", first_task_at=Coalesce("first_task_at", Value(now))
+            )
+            return found.address
+        _end(visit, found)
     return None
 
 

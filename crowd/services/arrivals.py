@@ -51,13 +51,15 @@ def arrive(
     resuming: bool = False,
     proven: bool = True,
     network: str = "",
+    is_compared: bool = False,
 ) -> AssignmentUnits:
     """Give the units of a HIT to the worker who accepted it; the same again on a reload.
 
     `listing` is the HIT's id at the marketplace as the address says it. With `resuming`, the worker was here
     before and comes back with finished work, which is taken even where nobody new may begin. What is not
     `proven` by the marketplace's signature is refused where the marketplace signs. `network` tells unproven
-    arrivals apart by where they come from.
+    arrivals apart by where they come from. `is_compared`: the caller looked for others who may be this
+    person.
 
     Raises WorkRefusedError with a sentence for the worker: the HIT is over, they have done one of these
     before, were excluded, or reached the most HITs of this stage.
@@ -70,6 +72,10 @@ def arrive(
     known = _known(hit.endpoint, external_id, worker_id)
     if known is None or known.state == State.ENDED:
         make_way(hit, external_id=external_id, worker_id=worker_id, proven=proven)
+        if not resuming:
+            _refuse_what_is_over(hit)
+        if proven and not is_compared and persons.has_several_endpoints(hit.stage.project_id):
+            persons.find_matches(_worker(hit, worker_id), hit.stage.project)
         known = _begin(hit, external_id, worker_id, resuming=resuming, proven=proven, network=network)
     elif proven and not known.proven:
         Assignment.objects.filter(pk=known.pk).update(proven=True)
@@ -117,10 +123,6 @@ def _begin(
     hit: Hit, external_id: str, worker_id: str, *, resuming: bool, proven: bool, network: str
 ) -> Assignment:
     """Check and claim in one transaction that holds the worker: pages opened at once come one by one."""
-    if not resuming:
-        _refuse_what_is_over(hit)
-    if proven and persons.has_several_endpoints(hit.stage.project_id):
-        persons.find_matches(_worker(hit, worker_id), hit.stage.project)
     try:
         with transaction.atomic():
             worker = _worker(hit, worker_id)

@@ -88,7 +88,9 @@ def deal(
     refused: WorkRefusedError | None = None
     for hit in _with_a_place(stage, people):
         try:
-            units = arrive(hit=hit, external_id=session or uuid.uuid4().hex, worker_id=worker_id)
+            units = arrive(
+                hit=hit, external_id=session or uuid.uuid4().hex, worker_id=worker_id, is_compared=True
+            )
         except WorkRefusedError as error:
             refused = refused or error
             continue
@@ -195,4 +197,7 @@ def _with_a_place(stage: Stage, people: Sequence[int]) -> Iterator[Hit]:
     known = HitUnit.objects.filter(hit=OuterRef("pk"), role=HitUnit.Role.UNIT, unit__in=mine.values("unit"))
     rows = Hit.objects.filter(_on_offer(stage)).annotate(taken=TAKEN)
     found = rows.filter(taken__lt=F("places")).exclude(Exists(known)).order_by("pk")
-    yield from list(found.select_related("stage__project", "stage__endpoint", "source__endpoint")[:_TRIES])
+    whole = Hit.objects.select_related("stage__project", "stage__endpoint", "source__endpoint")
+    # Nearly always the first one is taken: the others are not read.
+    for key in list(found.values_list("pk", flat=True)[:_TRIES]):
+        yield whole.get(pk=key)

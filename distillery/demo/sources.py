@@ -39,6 +39,7 @@ from judgments.services.importing import import_candidates
 from marketplace.models import Requester
 from people.links import LinkPlan, address_of, make_link
 from people.models import StudyLink, Visit
+from people.owners import project_owner
 from people.selectors import VISIT_COLUMNS, visit_rows
 
 TITLE = "People from three places"
@@ -264,7 +265,7 @@ def _link_of(study: _Study) -> StudyLink:
             most_tasks=TASKS_EACH,
             returns={"completed": {"code": CODE, "address": ""}},
         )
-        study.link = make_link(project=study.project, plan=plan, actor=study.scene.people.owner)
+        study.link = make_link(owner=project_owner(study.project), plan=plan, actor=study.scene.people.owner)
     return study.link
 
 
