@@ -160,7 +160,6 @@ TEMPLATES: list[dict[str, Any]] = [
                 "core.accounts.keptforms.in_templates",
             ],
             "builtins": ["core.accounts.templatetags.owned_forms"],
-            "libraries": {"static": "distillery.statictag"},
         },
     }
 ]
