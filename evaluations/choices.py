@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluations.errors import EvaluationError
-from evaluations.learned_models import NO_MODELS, Models
+from evaluations.model_options import NO_MODELS, Models
 from evaluations.tables.rows import AnswerTable
 from metrics.base import Metric
 from metrics.catalogue import metric, missing

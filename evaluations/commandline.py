@@ -6,17 +6,14 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management.base import CommandError
 
 from core.accounts.commandline import natural
 from core.failures import on_failure
-from evaluations.learned_models import ModelOptions, models_for
+from evaluations.model_options import NO_MODELS, ModelOptions, Models, kinds_of_all
 from metrics.profiles import profile
-
-if TYPE_CHECKING:
-    from evaluations.learned_models import Models
 
 _NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
 _SCALE = re.compile(rf"({_NUMBER})\s*(?:-|\.\.|:)\s*({_NUMBER})")
@@ -87,14 +84,18 @@ def add_models(parser: ArgumentParser) -> None:
     )
 
 
-def models_of(options: Mapping[str, Any]) -> "Models":
+def models_of(options: Mapping[str, Any]) -> Models:
     """The models that these options and the installation give to the metrics that are to be scored."""
-
     asked = ModelOptions(
         options["model"], options["encoder"], options["layer"], options["idf"], options["download"]
     )
     named = options["metrics"]
-    return models_for(named or profile(options["profile"]).metrics, asked, named=bool(named))
+    wanted = named or profile(options["profile"]).metrics
+    if asked.is_empty and not kinds_of_all(wanted):
+        return NO_MODELS
+    from evaluations.learned_models import models_for
+
+    return models_for(wanted, asked, named=bool(named))
 
 
 def add_table(parser: ArgumentParser) -> None:

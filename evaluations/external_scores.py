@@ -17,7 +17,7 @@ from core.projects.services import record
 from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.tables.sheet import Sheet, open_sheet
-from metrics.catalogue import MAKERS
+from metrics.names import MAKERS
 from releases.models import Release
 from releases.reader import files_of, formats_of, records
 from releases.storage import fetched_folder

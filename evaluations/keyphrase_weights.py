@@ -12,12 +12,14 @@ from core.projects.models import Project
 from evaluations import model_shelf
 from evaluations.errors import EvaluationError
 from evaluations.keyphrase_requests import KeyphraseRequest, wanted_of
-from evaluations.learned_models import cache, encoder_settings, kinds_of
+from evaluations.learned_models import cache, encoder_settings
+from evaluations.model_options import kinds_of
 from judgments.selectors.references import reference_texts
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
+from metrics.learned.kinds import BERTSCORE, KPQA
 from metrics.learned.kpqa.word_weights import weigher
-from metrics.learned.profile_models import BERTSCORE, KPQA, Choice, with_models
+from metrics.learned.profile_models import Choice, with_models
 from metrics.learned.words import cut
 from metrics.profiles import Profile, profile
 

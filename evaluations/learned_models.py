@@ -11,42 +11,16 @@ from django.conf import settings
 from core.storage.errors import StorageUnavailableError
 from evaluations import model_shelf
 from evaluations.errors import EvaluationError
+from evaluations.model_options import WORDS, ModelOptions, Models, kinds_of, kinds_of_all, model_kinds
 from evaluations.model_shelf import ModelEntry
 from evaluations.plans import EvaluationPlan, PinnedModel
-from metrics.catalogue import ALIASES
 from metrics.errors import MetricError
 from metrics.learned.bert.encoder_folder import known
 from metrics.learned.encoders import encoder
 from metrics.learned.folders import CARD, ModelFolder, opened
-from metrics.learned.profile_models import ADEM, BERTSCORE, KINDS, KPQA, choice, with_models
+from metrics.learned.kinds import BERTSCORE, KINDS
+from metrics.learned.profile_models import choice, with_models
 from metrics.profiles import Profile
-
-#: Kinds of models and encoders as people call them.
-WORDS = {KPQA: "KPQA", ADEM: "ADEM", BERTSCORE: "BERTScore"}
-
-
-def kinds_of(name: str) -> frozenset[str]:
-    """`kpqa`, `adem`, and `bertscore` for what needs an encoder; empty for a metric that needs no model."""
-    plain = name.strip().lower().replace("_", "-")
-    plain = ALIASES.get(plain, plain)
-    found = {KPQA} if plain.endswith(("-kpqa", "-kpqa-repo", "-kpqa-paper")) else set()
-    if plain.endswith("adem"):
-        found.add(ADEM)
-    if plain.startswith("bertscore"):
-        found.add(BERTSCORE)
-    return frozenset(found)
-
-
-def kinds_of_all(names: Iterable[str]) -> frozenset[str]:
-    """What any of these metrics needs."""
-    return frozenset().union(*map(kinds_of, names))
-
-
-def model_kinds(names: Iterable[str]) -> list[str]:
-    """Kinds of models that these metrics need, in the order of `KINDS`."""
-    needed = kinds_of_all(names)
-    return [kind for kind in KINDS if kind in needed]
-
 
 #: What every card has, and what stands elsewhere on a page or in a report.
 _FRAME = ("format", "kind", "name", "digest", "files")
@@ -93,23 +67,11 @@ def _is_plain(value: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """Options of a command: `models` are folders or names in METRIC_MODELS."""
-
-    models: Sequence[str] = ()
-    encoder: str = ""
-    layer: int | None = None
-    idf: bool = False
-    download: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """What learned metrics score with: models, settings of BERTScore, and sentences about both."""
+class FoundModels(Models):
+    """Models that are there, settings of BERTScore, and sentences about both."""
 
     folders: tuple[ModelFolder, ...] = ()
     bertscore: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
     def within(self, profile: Profile) -> Profile:
         """The profile with them; weights of words are kept in the data folder between runs."""
@@ -152,15 +114,12 @@ class Models:
         }
 
 
-NO_MODELS = Models()
-
-
 def cache() -> Path:
     """Where weights of words are kept."""
     return Path(settings.DATA_DIR) / "cache" / "keyphrases"
 
 
-def models_for(names: Sequence[str], asked: ModelOptions, *, named: bool) -> Models:
+def models_for(names: Sequence[str], asked: ModelOptions, *, named: bool) -> FoundModels:
     """What the metrics of these names score with: as asked for, else the only one of its kind that there is.
 
     `named` says that somebody named the metrics: then several models of a kind are an error, else a note.
@@ -180,7 +139,8 @@ def models_for(names: Sequence[str], asked: ModelOptions, *, named: bool) -> Mod
             if named:
                 raise
             notes.append(str(error))
-    return Models(tuple(given), _bertscore(asked) if BERTSCORE in needed else {}, tuple(notes))
+    bertscore = _bertscore(asked) if BERTSCORE in needed else {}
+    return FoundModels(tuple(notes), tuple(given), bertscore)
 
 
 def encoder_settings(name: str, layer: int | None = None, *, idf: bool = False) -> dict[str, Any]:
@@ -301,7 +261,7 @@ def publish_for_job(kept: ModelEntry) -> None:
         raise EvaluationError(f"The model {kept.name} cannot be given to other hosts: {error}") from error
 
 
-def models_of(plan: EvaluationPlan) -> Models:
+def models_of(plan: EvaluationPlan) -> FoundModels:
     """The plan's models, whole; EvaluationError or MetricError where one is gone, another one, or damaged."""
     folders = [whole(model_shelf.fetch_files(_there(each)), each.kind, each.digest) for each in plan.models]
     if plan.encoder_digest and known(plan.encoder).digest != plan.encoder_digest:
@@ -309,7 +269,7 @@ def models_of(plan: EvaluationPlan) -> Models:
             f"The encoder {plan.encoder_name} of BERTScore is another one by now. Put it back and begin "
             "again, or make another plan."
         )
-    return Models(tuple(folders), encoder_settings(plan.encoder))
+    return FoundModels(folders=tuple(folders), bertscore=encoder_settings(plan.encoder))
 
 
 def refuse_what_lacks(plan: EvaluationPlan) -> None:

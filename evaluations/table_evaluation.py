@@ -23,7 +23,6 @@ from evaluations.scores import MetricScores, Part, scored, write_csv
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable, batches
 from judgments.report.writer import json_of, text_of
-from metrics.answers import adapted_scores
 from metrics.base import Metric
 from metrics.catalogue import metric
 from metrics.metaeval.correlation import STATISTICS, Statistic
@@ -33,6 +32,7 @@ from metrics.metaeval.papers import known
 from metrics.metaeval.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
 from metrics.metaeval.report import evaluate
 from metrics.metaeval.sweep import Sweep, curves, fixed_weights, name_at
+from metrics.names import ADAPTED
 from metrics.parallel import Crews
 from metrics.profiles import Profile
 from metrics.tokens.scripts import spacing_warning
@@ -173,7 +173,7 @@ def swept_metrics(chosen: MetricChoice, sweeps: Sequence[Sweep]) -> dict[str, Me
 
 def _adapted(chosen: MetricChoice) -> list[Metric]:
     """Adapted metrics whose weights are those of the profile."""
-    return [each for each in chosen.metrics if each.name in adapted_scores.NAMES]
+    return [each for each in chosen.metrics if each.name in ADAPTED]
 
 
 def _profile(of: Metric) -> Profile:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics.answers.importance import importance
-from metrics.answers.pa import NOT_PAIRS, pairwise
+from metrics.answers.pa import pairwise
 from metrics.base import Metric
 from metrics.catalogue import metric
 from metrics.errors import MetricError
 from metrics.matches import MarkedText, Match, match_of
+from metrics.names import NOT_PAIRS
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
 

@@ -17,20 +17,21 @@ from crowd.desk.forms import OnceForm
 from evaluations import model_shelf, selectors
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.errors import EvaluationError
-from evaluations.learned_models import WORDS, kinds_of, kinds_of_all, publish_models
+from evaluations.learned_models import publish_models
+from evaluations.model_options import WORDS, kinds_of, kinds_of_all
 from evaluations.model_shelf import ModelEntry
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, MOST_SAMPLES, EvaluationPlan, plan_of
 from evaluations.services import begin
-from metrics.answers import adapted_scores
-from metrics.catalogue import MAKERS, metric, missing
+from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.bert.encoder_folder import known
-from metrics.learned.profile_models import BERTSCORE, KINDS
+from metrics.learned.kinds import BERTSCORE, KINDS
 from metrics.metaeval.disagreement import MOST
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.sweep import WEIGHTS, sweep_of
+from metrics.names import ADAPTED, MAKERS
 from metrics.profiles import PROFILES, profile
 from releases.models import Release
 from web.access import ProjectAccess, Role, on_project
@@ -434,10 +435,8 @@ class NewForm(OnceForm):
             except MetricError:
                 self.add_error(name, "Write from:to:step, such as 0:10:1, or values such as 0,0.5,2.")
             else:
-                if not set(named) & set(adapted_scores.NAMES):
-                    self.add_error(
-                        name, f"Choose a metric that it changes: {', '.join(adapted_scores.NAMES)}."
-                    )
+                if not set(named) & set(ADAPTED):
+                    self.add_error(name, f"Choose a metric that it changes: {', '.join(ADAPTED)}.")
 
     def _needed(self) -> frozenset[str]:
         given = self.cleaned_data
@@ -551,5 +550,5 @@ def _estimate(release: Release, form: "NewForm | None") -> Estimate:
         replicates=given.get("replicates", 1_000),
         draws=given.get("draws", 9_999),
         samples=given.get("reference_samples") or 0,
-        swept=sum(len(sweep_of(each).values) for each in swept) * len(set(own) & set(adapted_scores.NAMES)),
+        swept=sum(len(sweep_of(each).values) for each in swept) * len(set(own) & set(ADAPTED)),
     )

@@ -14,7 +14,7 @@ from evaluations import selectors, services, storage
 from evaluations.desk.listing import FOLDER, TAB
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
-from evaluations.report.page import shown
+from evaluations.report.desk_part import shown
 from evaluations.services import begin_again
 from releases import download_files
 from web.access import ProjectAccess, Role, on_project

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from evaluations.errors import EvaluationError
-from evaluations.learned_models import NO_MODELS, ModelOptions, models_for
+from evaluations.learned_models import models_for
+from evaluations.model_options import NO_MODELS, ModelOptions
 from evaluations.papers.items import (
     Paper,
     PaperData,

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from evaluations.choices import MetricChoice, choose, scoring_processes
-from evaluations.learned_models import NO_MODELS, Models
+from evaluations.model_options import NO_MODELS, Models
 from evaluations.scores import MetricScores, scored
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from evaluations.learned_models import NO_MODELS, ModelOptions, cache, models_for
+from evaluations.learned_models import cache, models_for
+from evaluations.model_options import NO_MODELS, ModelOptions
 from evaluations.papers.items import (
     PRINTED,
     Paper,
@@ -35,7 +36,7 @@ from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.filters import respond
 from metrics.agreement.recipes import KPQA_2021
 from metrics.agreement.scale import Scale
-from metrics.catalogue import INSTALLED, metric
+from metrics.catalogue import lacking_program, metric
 from metrics.learned.kpqa.word_weights import weigher
 from metrics.learned.profile_models import choice
 from metrics.metaeval.correlation import related
@@ -275,9 +276,8 @@ def _data_set(data: PaperData, source: PaperSource, settings: PaperSettings) -> 
 
 def _own_meteor(data: PaperData) -> str:
     """Why METEOR is our own and not the paper's 1.5; empty where it is 1.5. Samples never need Java."""
-    return (
-        "METEOR 1.5 needs Java, so METEOR here is our own" if data.sample or INSTALLED["meteor-1.5"]() else ""
-    )
+    is_ours = data.sample or lacking_program("meteor-1.5")
+    return "METEOR 1.5 needs Java, so METEOR here is our own" if is_ours else ""
 
 
 def _cider_by_system(table: AnswerTable, judged: ScoredAnswers) -> Floats:

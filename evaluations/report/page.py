@@ -2,22 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles import finders
-from django.core.cache import cache
-from django.template.loader import render_to_string
+from django.template import Context, Engine
 from django.utils.safestring import SafeString
 
 from core.files.atomic import Write
-from evaluations import storage
-from evaluations.models import Evaluation
-from evaluations.report import model, points, tables
+from evaluations.report import model, tables
 from evaluations.report.answer import answer, comparisons
-from evaluations.report.parts import ModelReference, Report, read_report
+from evaluations.report.parts import ModelReference, Report
 from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, protocol_tables, test_rows
 from evaluations.report.points import NONE, Points
 from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
@@ -208,17 +205,28 @@ def page_of(report: Report, points: Points = NONE) -> str:
 
 def page_with(context: Mapping[str, Any]) -> str:
     """The page of a context; plots that were drawn for another page of the same context are drawn once."""
-    return render_to_string("evaluations/report.html", {**context, "sheet": sheet()})
+    return _render("evaluations/report.html", {**context, "sheet": sheet()})
+
+
+def part_with(context: Mapping[str, Any]) -> str:
+    """The part of the desk's page of a context."""
+    return _render("evaluations/parts/report.html", context)
+
+
+@cache
+def _engine() -> Engine:
+    """Templates of reports, which need no tags. Those of all apps would load half of the program."""
+    return Engine(dirs=[str(settings.FILES_DIR / "templates")], debug=settings.DEBUG)
+
+
+def _render(template: str, context: Mapping[str, Any]) -> str:
+    return _engine().get_template(template).render(Context(context))
 
 
 def sheet() -> SafeString:
     """The house's style sheets, which come with the program."""
     texts = (Path(str(finders.find(name))).read_text(encoding="utf-8") for name in _SHEETS)
     return SafeString("\n".join(texts))
-
-
-_PART = "evaluations/parts/report.html"
-_SECONDS = 3_600
 
 
 def file_name() -> str:
@@ -231,29 +239,5 @@ def pages(report: Report, points: Points) -> dict[str, Write]:
     context = context_of(report, points)
     return {
         "report.html": text_of(page_with(context)),
-        file_name(): text_of(render_to_string(_PART, context)),
+        file_name(): text_of(part_with(context)),
     }
-
-
-def shown(evaluation: Evaluation) -> SafeString:
-    """The drawn report: as the job left it, or drawn now and remembered for a while."""
-    try:
-        with storage.open_at(evaluation, file_name()) as file:
-            # Our own templates wrote it, with every text of the data escaped.
-            return SafeString(file.read().decode())
-    except FileNotFoundError:
-        key = f"evaluation-shown:{evaluation.pk}:{settings.DISTILLERY_VERSION}"
-        return SafeString(cache.get_or_set(key, lambda: _drawn(evaluation), _SECONDS))
-
-
-def _drawn(evaluation: Evaluation) -> str:
-    context = context_of(read_report(evaluation.report), _points(evaluation))
-    return render_to_string(_PART, context)
-
-
-def _points(evaluation: Evaluation) -> Points:
-    try:
-        with storage.open_at(evaluation, points.FILE) as file:
-            return points.points_in(file)
-    except FileNotFoundError:
-        return NONE

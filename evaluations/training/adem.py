@@ -21,7 +21,7 @@ from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.settings import CONTEXT, ERROR, REFERENCE, Progress, Settings
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.folders import ModelFolder, write
-from metrics.learned.profile_models import ADEM
+from metrics.learned.kinds import ADEM
 from metrics.metaeval.correlation import column_correlation
 from metrics.texts import Places
 

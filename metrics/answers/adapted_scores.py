@@ -242,6 +242,3 @@ def make(name: str, profile: Profile) -> Metric:
         partial(_measure_bleu, name=name, how=how, plain=plain, tokeniser=tokeniser),
         corpus=partial(_corpus_bleu, plain=plain),
     )
-
-
-NAMES = (*(f"adapted-bleu-{n}" for n in (1, 2, 3, 4)), "adapted-rouge-l")

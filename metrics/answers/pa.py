@@ -16,7 +16,7 @@ Mitra et al. (2016), A Proposal for Evaluating Answer Distillation from Web Data
   one word to one (.70 and .714).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,8 +38,6 @@ Similar = Callable[[Sequence[tuple[Sequence[str], Sequence[str]]]], list[Floats]
 #: Pairs that are compared at a time, and importance weights that are kept.
 PAIRS = 2**16
 KEPT = 2**20
-#: Metrics that do not compare two texts: what a question knows, or the length alone.
-NOT_PAIRS = ("adapted-", "length")
 
 
 def pairwise(base: Metric, found: Any = None) -> Similarity:
@@ -170,8 +168,3 @@ def make(base: Metric, profile: Profile) -> Metric:
         high=base.high,
         survey=base.survey,
     )
-
-
-def named(others: Iterable[str]) -> list[str]:
-    """Names of the phrasing-aware forms of those metrics that compare two texts."""
-    return [f"pa-{name}" for name in others if not name.startswith(NOT_PAIRS)]

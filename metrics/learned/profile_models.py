@@ -11,13 +11,8 @@ from typing import Any
 
 from metrics.errors import MetricError
 from metrics.learned.folders import read_card
+from metrics.learned.kinds import BERTSCORE, KINDS, KPQA
 from metrics.profiles import Profile
-
-#: Kinds of models by what their cards say.
-KPQA, ADEM = "kpqa", "adem"
-KINDS = (KPQA, ADEM)
-#: The family of settings that hold the encoder of BERTScore.
-BERTSCORE = "bertscore"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from core.storage.store import shared_store
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
 from evaluations.executor import pack, unpack
-from evaluations.learned_models import ModelOptions, models_for, models_of
+from evaluations.learned_models import models_for, models_of
+from evaluations.model_options import ModelOptions
 from evaluations.model_shelf import named
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of

@@ -6,7 +6,8 @@ import pytest
 
 from evaluations import learned_models, model_shelf
 from evaluations.errors import EvaluationError
-from evaluations.learned_models import ModelOptions, encoder_settings, kinds_of, models_for
+from evaluations.learned_models import encoder_settings, models_for
+from evaluations.model_options import ModelOptions, kinds_of
 from metrics.errors import MetricError
 from metrics.profiles import profile
 from tests.evaluations.model_folders import model

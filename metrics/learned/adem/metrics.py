@@ -12,10 +12,10 @@ import numpy as np
 
 from metrics.base import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.errors import MetricError
-from metrics.learned import profile_models
-from metrics.learned.adem.settings import CONTEXT, FORMS, REFERENCE
+from metrics.learned.adem.settings import CONTEXT, REFERENCE
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
+from metrics.learned.kinds import ADEM
 from metrics.learned.profile_models import Choice
 from metrics.profiles import Profile
 from metrics.texts import Chunk
@@ -25,14 +25,13 @@ if TYPE_CHECKING:
     from metrics.learned.adem.model import Scorer
 
 NO_QUESTION = "there is no question"
-NAMES = FORMS
 _TITLES = {"adem": "ADEM", "c-adem": "C-ADEM", "r-adem": "R-ADEM"}
 _VERSION = 1
 
 
 def make(name: str, profile: Profile) -> Metric:
     """A form of ADEM, by the model that the profile's settings choose."""
-    choice = profile.options(profile_models.ADEM).get("model")
+    choice = profile.options(ADEM).get("model")
     said, lacks = _describe_form(name, choice)
     return Metric(
         name,
@@ -53,13 +52,11 @@ def _describe_form(form: str, choice: Choice | None) -> tuple[dict[str, object],
     try:
         card = read_card(Path(choice.folder))
     except MetricError as error:
-        return {"model": f"{profile_models.ADEM}-{choice.digest[:12]}"}, missing() or str(error).removesuffix(
-            "."
-        )
+        return {"model": f"{ADEM}-{choice.digest[:12]}"}, missing() or str(error).removesuffix(".")
     settings = card["settings"]
     of_form = settings.get("forms", {}).get(form)
     said = {
-        "model": f"{profile_models.ADEM}-{choice.digest[:12]}",
+        "model": f"{ADEM}-{choice.digest[:12]}",
         "encoder": f"{card.get('encoder', {}).get('name', '')}-{settings['encoder']['digest'][:12]}",
         "n": of_form["n"] if of_form else "none",
         "refs": "none" if form == CONTEXT else "max",

@@ -20,7 +20,8 @@ from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder, opened
-from metrics.learned.profile_models import ADEM, Choice
+from metrics.learned.kinds import ADEM
+from metrics.learned.profile_models import Choice
 from metrics.texts import Places
 
 #: What the folder holds: the encoder, and the matrices with the projection.

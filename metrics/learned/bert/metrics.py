@@ -30,9 +30,10 @@ from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.batches import batches, spread
 from metrics.learned.bert.encoder_folder import EncoderFolder, known
+from metrics.learned.kinds import BERTSCORE, KPQA
 from metrics.learned.kpqa.metrics import said_of
 from metrics.learned.kpqa.word_weights import Weigher, WordWeights
-from metrics.learned.profile_models import BERTSCORE, KPQA, Choice
+from metrics.learned.profile_models import Choice
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 
@@ -138,7 +139,6 @@ _TITLES = {
     "bertscore-kpqa": "BERTScore-KPQA",
     "bertscore-kpqa-repo": "BERTScore-KPQA (repo)",
 }
-NAMES = tuple(_TITLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class Layer:
 
 
 def make(name: str, profile: Profile) -> Metric:
-    """A metric of `NAMES` as the profile's `bertscore` (fields of `Bertscore`) and `kpqa` have it.
+    """One of the metrics as the profile's `bertscore` (fields of `Bertscore`) and `kpqa` have it.
 
     Of the `kpqa` settings `model`, `cache` and `device` are taken.
     """

@@ -23,8 +23,9 @@ from metrics.base import ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
+from metrics.learned.kinds import KPQA
 from metrics.learned.kpqa.word_weights import Weigher, on_places, on_tokens, weigher
-from metrics.learned.profile_models import KPQA, Choice
+from metrics.learned.profile_models import Choice
 from metrics.learned.words import Span
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
@@ -38,7 +39,6 @@ VARIANTS = {
     "rouge-l-kpqa-paper": "paper",
     "rouge-l-kpqa-repo": "repo",
 }
-NAMES = tuple(VARIANTS)
 #: The tokeniser that is the model's own.
 PIECES = "pieces"
 NO_MODEL = "no KPQA model is chosen (--model FOLDER)"

@@ -23,9 +23,10 @@ from metrics.learned import devices, folders
 from metrics.learned.batches import spread
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder
+from metrics.learned.kinds import KPQA
 from metrics.learned.kpqa.pieces import Window, windows
 from metrics.learned.kpqa.weight_cache import IN_PROCESS, Store, Weights, file_of, key
-from metrics.learned.profile_models import KPQA, Choice
+from metrics.learned.profile_models import Choice
 from metrics.learned.words import Span, cut
 from metrics.tokens.positions import placed
 

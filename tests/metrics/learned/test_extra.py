@@ -7,9 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from metrics import MetricError
-from metrics.catalogue import MAKERS, metric, missing
+from metrics.catalogue import metric, missing
 from metrics.learned import extra
-from metrics.learned.kpqa import metrics as kpqa
+from metrics.names import KPQA, MAKERS
 
 REMEDY = r"torch is not installed: pip install '\.\[models\]'"
 TRAINING_REMEDY = r"torch is not installed: pip install '\.\[training\]'"
@@ -35,7 +35,7 @@ def test_what_is_missing_is_named_with_the_remedy(without_torch):
 def test_metrics_are_made_and_say_why_they_cannot_be_scored(without_torch):
     made = [metric(name) for name in MAKERS]
     lacking = {each.name for each in made if "not installed: pip install '.[models]'" in missing(each)}
-    assert lacking >= {*kpqa.NAMES, "bertscore", "bertscore-kpqa", "adem", "c-adem", "r-adem"}
+    assert lacking >= {*KPQA, "bertscore", "bertscore-kpqa", "adem", "c-adem", "r-adem"}
     assert not lacking & {"bleu-4", "rouge-l", "pa-bleu-4", "cider"}
 
 

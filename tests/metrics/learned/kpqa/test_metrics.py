@@ -13,13 +13,15 @@ import pytest
 import metrics
 from evaluations.choices import choose
 from metrics.base import NO_REFERENCE
-from metrics.catalogue import MAKERS, missing
+from metrics.catalogue import missing
 from metrics.errors import MetricError
 from metrics.explanation import explainable
 from metrics.learned.kpqa import word_weights
-from metrics.learned.kpqa.metrics import NAMES, NO_MODEL
+from metrics.learned.kpqa.metrics import NO_MODEL
 from metrics.learned.kpqa.word_weights import on_tokens, weigher
 from metrics.learned.profile_models import choice, with_models
+from metrics.names import KPQA as KPQA_NAMES
+from metrics.names import MAKERS
 from metrics.profiles import profile
 from metrics.scoring import in_chunks, score, score_chunks
 from metrics.texts import Answers
@@ -150,7 +152,7 @@ def test_beta_weighs_recall(model, here):
     assert "|beta:1.2|" in made.signature
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", KPQA_NAMES)
 def test_values_stay_in_range_and_have_a_reason_where_there_is_none(name, here):
     rows = [*ROWS, ("Who?", "somebody", []), ("Who?", "", [])]
     made = metrics.metric(name, here)
@@ -167,23 +169,23 @@ def test_values_stay_in_range_and_have_a_reason_where_there_is_none(name, here):
 
 
 def test_order_and_company_of_answers_change_no_value(here):
-    every = [metrics.metric(name, here) for name in NAMES]
+    every = [metrics.metric(name, here) for name in KPQA_NAMES]
     candidates, references, questions = columns()
     whole = score(Answers(candidates, references, questions), every).values
     for place in (2, 0, 5):
         word_weights._load.cache_clear()
         alone = score(Answers(*columns([ROWS[place]])[:2], questions=[questions[place]]), every).values
-        for name in NAMES:
+        for name in KPQA_NAMES:
             assert alone[name][0] == pytest.approx(whole[name][place], abs=1e-6)
 
 
 def test_two_processes_give_the_same_values(here):
-    every = [metrics.metric(name, here) for name in NAMES]
+    every = [metrics.metric(name, here) for name in KPQA_NAMES]
     candidates, references, questions = columns()
     chunks = in_chunks(Answers(candidates, references, questions), 5)
     one, two = (list(score_chunks(chunks, every, processes=number).values()) for number in (1, 2))
     for alone, shared in zip(one, two, strict=True):
-        for name in NAMES:
+        for name in KPQA_NAMES:
             assert shared[name] == pytest.approx(alone[name], abs=1e-6)
 
 
@@ -195,7 +197,7 @@ def test_weights_are_computed_once_for_all_metrics(here, monkeypatch):
         word_weights.LoadedModel, "weights", lambda self, pairs: asked.extend(pairs) or compute(self, pairs)
     )
     candidates, references, questions = columns()
-    score(Answers(candidates, references, questions), [metrics.metric(name, here) for name in NAMES])
+    score(Answers(candidates, references, questions), [metrics.metric(name, here) for name in KPQA_NAMES])
 
     pairs = {(q, text) for q, c, rs in ROWS for text in (c, *rs)}
     assert sorted(asked) == sorted(pairs)
@@ -203,7 +205,7 @@ def test_weights_are_computed_once_for_all_metrics(here, monkeypatch):
 
 def test_signatures_name_model_question_and_variant(model, here, tmp_path):
     short = model.signature
-    assert [metrics.metric(name, here).signature for name in NAMES] == [
+    assert [metrics.metric(name, here).signature for name in KPQA_NAMES] == [
         f"metric:bleu-1-kpqa|v:1|tok:default.2|variant:paper|refs:best|question:yes|model:{short}",
         f"metric:bleu-1-kpqa-repo|v:1|tok:default.2|variant:repo|refs:best|question:yes|model:{short}",
         f"metric:rouge-l-kpqa|v:1|tok:default.2|variant:weighted|beta:1|refs:best|question:yes|model:{short}",
@@ -263,17 +265,18 @@ def test_its_metrics_are_left_out_with_a_note_where_no_model_is_chosen():
 
 
 def test_they_are_in_the_catalogue_without_phrasing_aware_forms(here):
-    assert set(NAMES) <= set(MAKERS)
-    assert not {f"pa-{name}" for name in NAMES} & set(MAKERS)
+    assert set(KPQA_NAMES) <= set(MAKERS)
+    assert not {f"pa-{name}" for name in KPQA_NAMES} & set(MAKERS)
     assert metrics.metric("BLEU1-KPQA", here).name == "bleu-1-kpqa"
-    assert explainable(NAMES, here) == []
+    assert explainable(KPQA_NAMES, here) == []
     made = metrics.metric("rouge-l-kpqa", here)
     assert pickle.loads(pickle.dumps(made)).signature == made.signature
 
 
 def test_the_catalogue_does_not_load_pytorch():
     code = (
-        "import sys; from metrics.catalogue import MAKERS, metric; [metric(name) for name in MAKERS]; "
+        "import sys; from metrics.catalogue import metric; from metrics.names import MAKERS; "
+        "[metric(name) for name in MAKERS]; "
         "sys.exit(sum(name in sys.modules for name in ('torch', 'transformers')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -293,7 +296,7 @@ def test_long_answers_in_a_chunk_do_not_fill_the_memory(here):
     long = " ".join(f"the car costs {n} euros" for n in range(150))
     candidates = [long] * 2 + [f"it costs {n % 50} euros" for n in range(4094)]
     references = [[long], ["the car"]] + [["it costs 7 euros"]] * 4094
-    every = [metrics.metric(name, here) for name in NAMES]
+    every = [metrics.metric(name, here) for name in KPQA_NAMES]
     score(Answers(candidates[:3], references[:3], ["How much?"] * 3), every)  # what is loaded once
     tracemalloc.start()
     try:

@@ -1,0 +1,44 @@
+"""`manage.py evaluate` on a file loads what it works with: no other app, no metric that is not scored."""
+
+import json
+import os
+import subprocess
+import sys
+
+from tests.repository import ROOT
+
+#: It may get smaller. What makes it larger is loaded by everybody who evaluates a table.
+MOST = 100
+_EVALUATE = """
+import json, sys
+import django
+from django.core.management import call_command
+
+APPS = {"annotation", "core", "crowd", "distillery", "evaluations", "examples", "judgments", "marketplace",
+        "metrics", "people", "releases", "retrieval", "web"}
+
+def list_modules():
+    return {name for name in sys.modules if name.partition(".")[0] in APPS}
+
+django.setup()
+before = list_modules()
+call_command("evaluate", *sys.argv[1:])
+print("LOADED " + json.dumps(sorted(list_modules() - before)))
+"""
+
+
+def test_evaluate_loads_few_modules_beyond_those_of_every_command(tmp_path):
+    words = [str(ROOT / "examples" / "answers.csv"), "--report", str(tmp_path / "report"), "--processes", "1",
+             "--replicates", "50", "--draws", "99"]  # fmt: skip
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "distillery.settings", "DATA_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", _EVALUATE, *words],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    loaded = json.loads(done.stdout.partition("LOADED ")[2])
+    assert len(loaded) <= MOST, "\n".join(loaded)
+    others = ("annotation", "crowd", "distillery", "marketplace", "people", "retrieval", "metrics.answers.pa")
+    assert [name for name in loaded if name.startswith(others)] == []
+    learned = [name for name in loaded if name.startswith("metrics.learned")]
+    assert learned == ["metrics.learned", "metrics.learned.kinds"]
