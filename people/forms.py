@@ -172,7 +172,7 @@ class LinkForm(ReturnsForm):
         required=False,
         max_length=400,
         label="Languages",
-        help_text="Of your consent texts, such as en, de. Empty: the project's.",
+        help_text="Of your consent texts, such as en, de. Empty: the project's, or English.",
     )
     granted: forms.Field = forms.RegexField(
         r"^[A-Za-z0-9_-]*$",

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from core.jobs.models import Job
 from core.origin import Owner
 from marketplace.services.people import create_requester
+from people.links import LinkPlan, make_link
 from tests.access.world import Place, make_people, make_place, make_webhook
 from web.api.schema import build_schema
 
@@ -94,10 +95,13 @@ def make_api_world() -> ApiWorld:
 
 
 def _add_requester(place: Place, owner: User) -> None:
-    """A requester of this person, with a webhook."""
+    """A requester of this person, with a webhook and a study link."""
     lab, _ = create_requester(name=f"Lab of {owner}", fee_profile="none-1", owner=owner)
     place.own["requester"] = {"requester": lab.customer_id}
-    place.own.update(make_webhook("requester", Owner(Owner.Kind.REQUESTER, lab.pk)))
+    ours = Owner(Owner.Kind.REQUESTER, lab.pk)
+    link = make_link(owner=ours, plan=LinkPlan(title="Tea", target=f"requester:{lab.pk}"), actor=None)
+    place.own["requester:study_link"] = {"pk": link.pk}
+    place.own.update(make_webhook("requester", ours))
 
 
 def values_of(place: Place) -> dict[str, Any]:
@@ -135,6 +139,7 @@ OWN_VALUES: tuple[tuple[str, Own], ...] = (
         lambda place: {
             "webhook": place.own["requester:webhook"]["pk"],
             "message": place.own["requester:webhook_message"]["message"],
+            "link": place.own["requester:study_link"]["pk"],
         },
     ),
     (r"/stages/{stage}/answers", lambda place: {"stage": place.rooms["annotation"]["stage"]}),

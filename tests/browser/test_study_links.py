@@ -30,6 +30,13 @@ making.run_jobs()
 world.make_qualification(lab, f"Reader {batch.pk}")
 print(lab.customer_id, batch.number)
 """
+#: Resolves when the page has a draft of what was typed.
+DRAFTED = """() => new Promise((done) => {
+  const isDraft = ([name, text]) => /draft/.test(name) && /Cof/.test(text);
+  const kept = () => Object.entries(localStorage).some(isDraft);
+  const look = () => kept() ? done(true) : setTimeout(look, 20);
+  look();
+})"""
 #: Where pictures go, for people who look at them.
 _PICTURES = os.environ.get("PICTURES")
 
@@ -108,7 +115,7 @@ def test_from_the_page_of_a_batch_to_a_person_who_is_done(
     expect(page.frame_locator("iframe").get_by_role("heading", name="And that?")).to_be_visible()
     # What is typed is there again after the page was loaded anew, without a cookie of an account.
     page.frame_locator("iframe").get_by_label("Answer").fill("Cof")
-    page.wait_for_function("Object.keys(localStorage).some((name) => name.startsWith('distillery.draft'))")
+    page.evaluate(DRAFTED)
     page.reload()
     expect(page.frame_locator("iframe").get_by_label("Answer")).to_have_value("Cof")
     do_task(page, "Coffee")

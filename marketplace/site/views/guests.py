@@ -11,6 +11,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
@@ -22,6 +23,7 @@ from marketplace.services import endings, traces
 from marketplace.site.views.work import WorkPage, read_counts, record_storage, show_work
 from marketplace.sweep import settle
 from marketplace.taskpages import guest_address, guest_holding
+from people.models import StudyLink
 from people.tokens import sign_visit, token_of
 
 State = Holding.State
@@ -54,7 +56,6 @@ def work(request: HttpRequest, holding: Holding) -> HttpResponse:
         holding.refresh_from_db(fields=["state"])
     if holding.state != State.ACCEPTED:
         return _go_on(holding)
-    assert holding.visit is not None
     going_on = guest_address(holding, "continue")
     page = WorkPage(
         other_work=going_on,
@@ -62,7 +63,8 @@ def work(request: HttpRequest, holding: Holding) -> HttpResponse:
         attention=guest_address(holding, "attention"),
         storage=guest_address(holding, "storage"),
         give_back=guest_address(holding, "return"),
-        pay=holding.visit.link.get_compensation_display() if holding.unpaid else "",
+        pay=_pay(holding),
+        own_work=_study_address(holding, "work"),
         guest=True,
     )
     return show_work(request, holding, page, now=now)
@@ -75,12 +77,29 @@ def going_on(request: HttpRequest, holding: Holding) -> HttpResponse:
     return _go_on(holding)
 
 
-def _go_on(holding: Holding) -> HttpResponse:
+def _pay(holding: Holding) -> str:
+    """What people get in place of the reward; empty where the reward is paid."""
+    if not holding.unpaid or holding.visit is None:
+        return ""
+    link = holding.visit.link
+    nothing = link.compensation == StudyLink.Compensation.NOTHING
+    return "Without pay" if nothing else link.get_compensation_display()
+
+
+def _study_address(holding: Holding, page: str) -> str:
+    """A page of the study. The browser that joined has rights in its cookie; the address carries none."""
     visit = holding.visit
     assert visit is not None
-    # The browser that joined has a cookie of its own rights; this address carries none of them.
-    path = reverse("join:handed_over", args=[token_of(visit.link), sign_visit(visit, trusted=False)])
-    return redirect(f"{settings.TASK_URL if settings.PUBLIC_URL else ''}{path}")
+    token, state = token_of(visit.link), sign_visit(visit, trusted=False)
+    if page == "next":
+        path = reverse("join:handed_over", args=[token, state])
+    else:
+        path = f"{reverse(f'join:{page}', args=[token])}?{urlencode({'v': state})}"
+    return f"{settings.TASK_URL if settings.PUBLIC_URL else ''}{path}"
+
+
+def _go_on(holding: Holding) -> HttpResponse:
+    return redirect(_study_address(holding, "next"))
 
 
 @require_POST

@@ -119,6 +119,7 @@ class WorkPage:
     storage: str
     give_back: str
     pay: str = ""
+    own_work: str = ""
     guest: bool = False
 
 

@@ -1622,6 +1622,71 @@ class AsyncOperations(AsyncSender):
             models.AuditVerification, "POST", f"/api/v1/requesters/{self._part(requester)}/audit/verify"
         )
 
+    async def list_requester_study_links(
+        self,
+        requester: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.LinkOut]:
+        """The study links of a requester."""
+        return await self._send(
+            models.Page[models.LinkOut],
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/study-links",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    async def create_requester_study_link(
+        self, requester: str, body: models.RequesterLinkIn | Mapping[str, Any]
+    ) -> models.LinkOut:
+        """Make a link. The requester gets its first consent text where it has none."""
+        return await self._send(
+            models.LinkOut, "POST", f"/api/v1/requesters/{self._part(requester)}/study-links", body=body
+        )
+
+    async def list_requester_link_targets(self, requester: str) -> models.LinkTargets:
+        """What links of the requester can lead to: its batches, or all its open HITs."""
+        return await self._send(
+            models.LinkTargets, "GET", f"/api/v1/requesters/{self._part(requester)}/study-links/targets"
+        )
+
+    async def get_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
+        """One link, with how many people came."""
+        return await self._send(
+            models.LinkOut,
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}",
+        )
+
+    async def change_requester_study_link(
+        self, requester: str, link: int, body: models.LinkChanges | Mapping[str, Any]
+    ) -> models.LinkOut:
+        """More or fewer people; who has joined stays."""
+        return await self._send(
+            models.LinkOut,
+            "PATCH",
+            f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}",
+            body=body,
+        )
+
+    async def close_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
+        """Nobody new joins; who has begun goes on."""
+        return await self._send(
+            models.LinkOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/close",
+        )
+
+    async def reopen_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
+        """People may join again, under the same address."""
+        return await self._send(
+            models.LinkOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/reopen",
+        )
+
     async def list_requester_webhooks(
         self,
         requester: str,

@@ -1170,6 +1170,29 @@ class ReleaseOut(Model):
     withdrawn_reason: str
 
 
+class RequesterLinkIn(Model):
+    """A new link of a requester; `granted` is the id of a qualification type."""
+
+    code_word: str = ""
+    compensation: Literal["nothing", "credit", "panel", "money"] = "nothing"
+    expires_at: datetime | None = None
+    granted: str = ""
+    granted_value: int | None = None
+    id_parameters: list[str] | None = None
+    id_required: bool = False
+    id_source: str = ""
+    kept_parameters: list[str] | None = None
+    languages: list[str] | None = None
+    most_per_address: int = 0
+    most_tasks: int = 0
+    quota: int = 100
+    returns: dict[str, ReturnWay] | None = None
+    returns_at_once: bool = False
+    secret: str = ""
+    target: str
+    title: str
+
+
 class RequesterOut(Model):
     """A requester of the marketplace."""
 
