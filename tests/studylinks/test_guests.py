@@ -3,6 +3,8 @@
 import re
 import threading
 from datetime import timedelta
+from html import unescape
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,7 +14,7 @@ from django.utils import timezone
 
 from core.origin import Owner
 from core.projects.models import Project
-from marketplace import ledger
+from marketplace import clock, ledger
 from marketplace.eligibility import LOCALE, normalise
 from marketplace.errors import Refusal
 from marketplace.models import (
@@ -25,8 +27,8 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.services import hits as hit_services
+from marketplace.services import payables, payouts, qualifications, review
 from marketplace.services import people as people_services
-from marketplace.services import qualifications, review
 from marketplace.sweep import settle
 from people import visits
 from people.errors import JoinError, PeopleError
@@ -100,6 +102,22 @@ def test_it_works_without_cookies(new_link, path_of, hits):
         answer = submit_task(Client(), answer["Location"])
     assert "C0MPLETE" in Client().get(answer["Location"]).content.decode()
     assert Guest.objects.count() == 1
+
+
+def test_a_task_on_the_requesters_own_server_leads_back_too(new_link, path_of, client, group):
+    """Such a page sends its form by itself; what it gets in its frame has the way on."""
+    world.post(group)
+    path = path_of(new_link(returns=RETURNS))
+    task = agree(client, path, come(client, path))["Location"]
+    frame = re.search(r'<iframe[^>]+src="([^"]+)"', client.get(task).content.decode())[1]
+    query = parse_qs(urlsplit(unescape(frame)).query)
+    to = urlsplit(query["turkSubmitTo"][0]).path
+    sent = Client().post(
+        f"{to}/mturk/externalSubmit", {"assignmentId": query["assignmentId"][0], "answer": "Blue."}
+    )
+    going_on = re.search(r'href="([^"]+/continue)"', sent.content.decode())[1]
+    end = client.get(urlsplit(going_on).path, follow=True).content.decode()
+    assert "C0MPLETE" in end
 
 
 def test_the_browser_keeps_its_rights_on_the_way_back_from_a_task(new_link, path_of, hits, client):
@@ -235,6 +253,11 @@ def test_work_for_money_is_paid_like_anybodys(new_link, path_of, lab, group, cli
     own = client.get(f"{path}work/").content.decode()
     assert "You have earned 0.50" in own.replace("$", "")
     assert "make an account below" in own
+    # Owed, and in no file of a payment service before the person says how they are paid.
+    report = payables.make_payable(requester=lab, until=clock.now())
+    assert (report.cents, report.workers) == (50, 1)
+    [claim] = payouts.claims_up_to(report)
+    assert claim.standing == payouts.ClaimState.UNSAID
     assert ledger.audit() == []
 
 
