@@ -1,10 +1,11 @@
 """Measures the REST API: a list of 200 rows, an export as JSONL, and requests per second.
 
     python benchmarks/api.py [--events 100000] [--clients 4] [--seconds 10]
+    python .ci/services.py -- python benchmarks/api.py       # the same on a PostgreSQL of its own
 
-Makes a database of its own in SQLite with so many events, starts gunicorn with two processes of eight
-threads, and asks it over HTTP. Clients and server share the machine's cores; processor time of the server
-says what it needs alone.
+Makes a database with so many events, in SQLite or on the PostgreSQL server of DATABASE_URL, starts gunicorn
+with two processes of eight threads, and asks it over HTTP. Clients and server share the machine's cores;
+processor time of the server says what it needs alone.
 """
 
 # ruff: noqa: PLC0415  # the apps can be imported once the environment names the database
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,7 +45,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         environment = {
             "DATA_DIR": folder,
-            "DATABASE_URL": f"sqlite:///{folder}/distillery.sqlite3",
+            "DATABASE_URL": _database(Path(folder)),
             "API_REQUESTS_PER_SECOND": "0",
         }
         os.environ.update(environment, DJANGO_SETTINGS_MODULE="distillery.settings")
@@ -54,7 +56,8 @@ def main() -> None:
         with RunningServer(environment=environment, workers=PROCESSES, threads=THREADS) as server:
             job = {"url": server.url, "token": token}
             for path, what in ((LIST, "list of 200 rows"), (SMALL, "one project")):
-                together(ask, [job | {"path": path}], 2)  # the first request loads the operations
+                # The first request of a process loads the operations.
+                together(ask, [job | {"path": path}] * 4 * PROCESSES, 4)
                 for clients in (1, given.clients):
                     before = processor_seconds(server)
                     found = together(ask, [job | {"path": path}] * clients, given.seconds)
@@ -65,7 +68,23 @@ def main() -> None:
                         f"median {middle(times):.1f} ms, p95 {p95(times):.1f} ms, "
                         f"processor {took / found.done * 1000:.1f} ms a request"
                     )
-            export(job, lambda: processor_seconds(server))
+            export(job, lambda: processor_seconds(server), lambda: most_memory(server))
+
+
+def _database(folder: Path) -> str:
+    """A database without rows."""
+    from tests.server import new_database
+
+    return new_database(folder)
+
+
+def most_memory(server: Any) -> float:
+    """The most memory that one process of the server has had so far, in MiB."""
+    peaks = []
+    for pid in server.pids:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+        peaks.append(int(status.partition("VmHWM:")[2].split()[0]) / 1024)
+    return max(peaks)
 
 
 def prepare(events: int) -> str:
@@ -118,8 +137,9 @@ def ask(job: Job, line_up: Callable[[], float], result: Result) -> None:
         now = result.add("request", now)
 
 
-def export(job: Job, processor: Callable[[], float]) -> None:
-    """Read the whole log twice; rows per second of the second time."""
+def export(job: Job, processor: Callable[[], float], memory: Callable[[], float]) -> None:
+    """Read the whole log twice; rows per second of the second time, and what memory both took."""
+    at_first = memory()
     parts = urlsplit(job["url"])
     for _ in range(2):
         connection = HTTPConnection(parts.hostname or "", parts.port, timeout=600)
@@ -133,7 +153,8 @@ def export(job: Job, processor: Callable[[], float]) -> None:
         seconds, took = time.perf_counter() - started, processor() - before
     assert json.loads(last.splitlines()[-1])["id"]
     print(
-        f"export of {rows:,} events: {rows / seconds:,.0f} rows/s; {rows / took:,.0f} per second of processor"
+        f"export of {rows:,} events: {rows / seconds:,.0f} rows/s, {rows / took:,.0f} a second of processor, "
+        f"at most {memory() - at_first:.0f} MiB more in a process"
     )
 
 

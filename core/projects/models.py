@@ -33,6 +33,9 @@ class Project(models.Model):
         default=False, help_text="Its data come from elsewhere: nothing is collected or changed in it."
     )
     created_at = models.DateTimeField()
+    closed_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since then nothing new is asked of people; empty: it is not closed."
+    )
 
     class Meta:
         constraints = [

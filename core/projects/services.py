@@ -22,6 +22,8 @@ from core.webhooks.events import emit_action
 _ACTIONS = {
     "project.created": "made the project",
     "project.changed": "changed the project",
+    "project.closed": "closed the project",
+    "project.reopened": "reopened the project",
     "project.budget": "set the project's budget",
     "member.set": "set a member's role",
     "member.removed": "removed a member",

@@ -28,6 +28,7 @@ from crowd.outbox.planning import plan
 from crowd.services.groups import PASSED, with_groups
 from crowd.services.panels import prepare_stage
 from crowd.services.persons import note_marks_of_project
+from crowd.services.projects import lock_open_project, why_closed
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import Quote, quote
 from crowd.services.rounds import request_round
@@ -75,6 +76,8 @@ _DECIDE_WHAT_COUNTS = frozenset({"approve_at_once", "hold_failed_checks", "redun
 def create_stage(*, project: Project, slug: str, actor: Any = None, **fields: Any) -> Stage:
     """A draft of a stage. `fields` are the model's; raises CrowdError, in words, for what cannot be."""
     refuse_read_only(project)
+    if why := why_closed(project):
+        raise StageStateError(why)
     stage = Stage(project=project, slug=slug, created_at=timezone.now(), **fields)
     _check(stage)
     try:
@@ -188,6 +191,8 @@ def opening_problems(stage: Stage) -> Iterator[str]:
         yield f"The stage is {stage.status}; only a draft or paused stage can be opened."
     if why := why_read_only(stage.project):
         yield why
+    if why := why_closed(stage.project):
+        yield why
     try:
         _check(stage)
     except CrowdError as error:
@@ -229,6 +234,8 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
     Raises NotArmedError where real money would be spent and `typed_cents` is not the stage's budget, and
     BudgetError where the budget does not cover the quote.
     """
+    if why := why_closed(stage.project):
+        raise StageStateError(why)
     config_of(stage)
     refuse_unknown_names(stage)
     forget_rows(stage)
@@ -245,6 +252,7 @@ def open_stage(*, stage: Stage, actor: Any = None, typed_cents: int | None = Non
             "of the budget. Raise the budget, or ask fewer people."
         )
     with transaction.atomic():
+        lock_open_project(stage.project)
         Stage.objects.filter(pk=stage.pk).update(
             status=Status.OPEN, opened_at=stage.opened_at or timezone.now()
         )
@@ -305,6 +313,8 @@ def reopen_stage(*, stage: Stage, actor: Any = None, why: str = "") -> None:
 
 @transaction.atomic
 def _move(stage: Stage, before: tuple[str, ...], after: str, action: str, *, actor: Any, why: str) -> None:
+    if before == (Status.CLOSED,):
+        lock_open_project(stage.project)
     moved = Stage.objects.filter(pk=stage.pk, status__in=before).update(status=after)
     if not moved:
         raise StageStateError(f"The stage is {stage.status}; this is possible from: {', '.join(before)}.")

@@ -70,7 +70,9 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         set_sources pause_source open_source close_source move_work decide_match
     """,
     ("desk", FORM, "owner"): "edit_project",
-    ("desk", ACT, "owner"): "set_member remove_member set_stage_budget end_project_token",
+    ("desk", ACT, "owner"): """
+        set_member remove_member set_stage_budget end_project_token close_project reopen_project
+    """,
     ("annotation", LOOK, "viewer"): """
         queries queries_csv query source adjudication case following agreement answers spread_of_answers
         answer_writers answers_of_worker answers_of_query corpora corpus

@@ -1,6 +1,7 @@
 """A stage's life by the API: made, changed, quoted, opened, worked on, paid, closed."""
 
 import pytest
+from django.test import Client
 
 from core.api.models import IdempotencyRecord
 from crowd.models import Assignment, Endpoint, MarketOperation, Stage
@@ -152,3 +153,36 @@ secret_key_env = "SECRET_OF_OURS"
 """
     is_problem(program.ask("POST", "/studies/apply", text), 422, "study_invalid")
     assert not Endpoint.objects.filter(name="evil").exists()
+
+
+def test_a_project_is_closed_when_its_work_is_over_and_nothing_new_is_asked_then(program, stage, project):
+    Stage.objects.update(status="paused")
+    found = is_problem(program.post("/projects/tea/close"), 422, "refused")
+    assert "Close these stages first: poll" in found["detail"]
+    Stage.objects.update(status="closed")
+    closed = program.post("/projects/tea/close", {"why": "Done."}).json()
+    assert closed["closed_at"] is not None
+    is_problem(program.post("/projects/tea/close"), 422, "refused")
+    is_problem(program.post("/projects/tea/stages", STAGE | {"slug": "more"}), 409, "stage_state")
+    is_problem(program.post(f"{AT}/reopen"), 409, "stage_state")
+    Stage.objects.update(status="draft")
+    is_problem(program.post(f"{AT}/open", {}), 409, "stage_state")
+    assert "was closed on" in program.get(f"{AT}/check").json()["problems"][0]
+    assert program.get(f"{AT}/progress").status_code == 200
+    assert program.post("/projects/tea/reopen").json()["closed_at"] is None
+    assert program.post("/projects/tea/stages", STAGE | {"slug": "more"}).status_code == 201
+    actions = list(project.events.filter(action__startswith="project.").values_list("action", flat=True))
+    assert actions[-2:] == ["project.closed", "project.reopened"]
+
+
+def test_owners_close_and_reopen_a_project_on_its_page(project, owner):
+    browser = Client()
+    browser.force_login(owner)
+    assert "Close the project" in browser.get("/desk/projects/tea/settings/").content.decode()
+    browser.post("/desk/projects/tea/close/")
+    page = browser.get("/desk/projects/tea/settings/").content.decode()
+    assert "Reopen the project" in page and "closed since" in page
+    assert "New stage" not in browser.get("/desk/projects/tea/board/").content.decode()
+    browser.post("/desk/projects/tea/reopen/")
+    project.refresh_from_db()
+    assert project.closed_at is None

@@ -23,6 +23,7 @@ from crowd.desk import overview, panels, tables
 from crowd.desk.forms import MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, drawn
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
+from crowd.services import projects as closing
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.forms import FormError, run_action
@@ -155,6 +156,30 @@ def edit(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
             messages.success(request, "Saved.")
             return redirect("desk:settings", access.project.slug)
     return show(request, "project_form.html", access, form=form, status=status)
+
+
+@require_POST
+@on_project(Role.OWNER)
+def close(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    """Ask nothing new of people from now on."""
+
+    def action() -> str:
+        closing.close_project(project=access.project, actor=access.user)
+        return "The project is closed: no stage can be made or opened."
+
+    return run_action(request, action, "desk:settings", access.project.slug)
+
+
+@require_POST
+@on_project(Role.OWNER)
+def reopen(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
+    """Let stages be made and opened again."""
+
+    def action() -> str:
+        closing.reopen_project(project=access.project, actor=access.user)
+        return "The project is open again. Its stages are as they were."
+
+    return run_action(request, action, "desk:settings", access.project.slug)
 
 
 @require_safe

@@ -261,6 +261,17 @@ class AsyncOperations(AsyncSender):
             body=body,
         )
 
+    async def close_project(
+        self, project: str, *, body: models.ProjectReason | Mapping[str, Any] | None = None
+    ) -> models.ProjectOut:
+        """Close a project whose stages are drafts or closed. No stage can be made or opened until it is reopened.
+
+        Reading, decisions, filters, releases and evaluations go on.
+        """
+        return await self._send(
+            models.ProjectOut, "POST", f"/api/v1/projects/{self._part(project)}/close", body=body
+        )
+
     async def list_corpora(self, project: str) -> models.Page[models.CorpusOut]:
         """All corpora of the project."""
         return await self._send(
@@ -828,6 +839,14 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/withdraw",
             body=body,
+        )
+
+    async def reopen_project(
+        self, project: str, *, body: models.ProjectReason | Mapping[str, Any] | None = None
+    ) -> models.ProjectOut:
+        """Let stages be made and opened again. No stage is opened by this."""
+        return await self._send(
+            models.ProjectOut, "POST", f"/api/v1/projects/{self._part(project)}/reopen", body=body
         )
 
     async def search(self, project: str, body: models.SearchIn | Mapping[str, Any]) -> models.SearchOut:

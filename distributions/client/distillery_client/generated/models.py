@@ -901,6 +901,7 @@ class ProjectOut(Model):
     """One campaign."""
 
     budget_cents: int
+    closed_at: datetime | None
     created_at: datetime
     currency: str | None
     language: str
@@ -912,6 +913,12 @@ class ProjectOut(Model):
     spent_cents: int
     title: str
     wage_floor_cents: int
+
+
+class ProjectReason(Model):
+    """Why, for the log of events."""
+
+    why: str = ""
 
 
 class ProjectStatus(Model):
