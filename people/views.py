@@ -7,7 +7,10 @@ another site cannot know.
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlsplit
 
+from csp.constants import SELF
+from csp.decorators import csp_replace
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
@@ -102,7 +105,20 @@ def _join_page(view: View) -> View:
 
 
 def _show(request: HttpRequest, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-    return render(request, f"people/{template}", context, status=status)
+    @csp_replace({"form-action": [SELF, *_own_origins()]})
+    def page(request: HttpRequest) -> HttpResponse:
+        return render(request, f"people/{template}", context, status=status)
+
+    return page(request)
+
+
+def _own_origins() -> list[str]:
+    """Where forms may lead on to: task pages have the installation's own address, whatever a person typed.
+
+    Browsers hold a form to this also behind redirects.
+    """
+    parts = [urlsplit(address) for address in (settings.TASK_URL, settings.PUBLIC_URL) if address]
+    return list(dict.fromkeys(f"{part.scheme}://{part.netloc}" for part in parts))
 
 
 def _facts(request: HttpRequest, link: StudyLink, roster: RosterRow | None = None) -> ArrivalFacts:

@@ -26,8 +26,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 FOLDER = Path(__file__).parent
 SIZES = {"wide": (1280, 860), "phone": (390, 844)}
-#: The finished campaign, and the one in the middle of its work.
-PROJECT, MIDDLE = "answers", "more"
+#: The finished campaign, the one in the middle of its work, and the one with a study link.
+PROJECT, MIDDLE, ANYWHERE = "answers", "more", "anywhere"
 WORKER_PAGES = {
     "screening": "Is it a query that a short passage settles?",
     "curation": "Which passages answer the query?",
@@ -220,6 +220,34 @@ def taken(page: Page, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield name, page.url
 
 
+def take_study_link(browser: Browser, base: str, cookie: str) -> None:
+    """The form of a new link and the page of one, and what somebody with a telephone sees behind it."""
+    from people.links import address_of
+    from people.models import StudyLink
+
+    link = StudyLink.objects.get(project__slug=ANYWHERE)
+    people = f"/desk/projects/{ANYWHERE}/people/"
+    page = signed_in(browser, base, cookie)
+    for name, address in (("new-link", f"{people}new/?from=class"), ("study-link", f"{people}{link.pk}/")):
+        visit(page, address)
+        for summary in page.get_by_text("QR code", exact=True).all():
+            summary.click()
+        page.screenshot(path=FOLDER / f"{name}-wide-light.png", full_page=True)
+    page.context.close()
+    width, height = SIZES["phone"]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, has_touch=True, is_mobile=True, color_scheme="light"
+    )
+    phone = context.new_page()
+    visit(phone, address_of(link))
+    phone.screenshot(path=FOLDER / "consent-phone-light.png", full_page=True)
+    phone.get_by_role("button", name="older and agree").click()
+    phone.wait_for_url("**/task/**")
+    phone.wait_for_load_state("networkidle")
+    phone.screenshot(path=FOLDER / "link-task-phone-light.png", full_page=True)
+    context.close()
+
+
 def review_page() -> str:
     """The review of the query with most flags."""
     from django.db.models import Count
@@ -261,6 +289,7 @@ def main() -> None:
         take(browser, base, admin, {"review": review_page()})
         take(browser, base, admin, judging_pages(), FEW_LOOKS)
         take(browser, base, admin, requester_pages(), FEW_LOOKS)
+        take_study_link(browser, base, admin)
         open_judging()
         page = signed_in(browser, base, worker)
         visit(page, "/")

@@ -80,6 +80,14 @@ def test_from_the_link_to_the_code_in_two_clicks(new_link, path_of, client):
     assert Assignment.objects.filter(worker__external_id=visit.guest.worker_id).count() == 2
 
 
+def test_forms_may_lead_to_task_pages_under_whatever_name_the_link_was_opened(new_link, path_of, settings):
+    """Browsers hold a form's redirects to the policy, and task pages have one address."""
+    settings.TASK_URL = "http://tasks.example.org:8000"
+    policy = Client().get(path_of(new_link()))["Content-Security-Policy"]
+    [allowed] = [each for each in policy.split("; ") if each.startswith("form-action")]
+    assert {"'self'", "http://tasks.example.org:8000"} <= set(allowed.split())
+
+
 def test_it_works_without_cookies_and_sends_no_large_files(new_link, path_of):
     path = path_of(new_link(returns=RETURNS))
     page = come(Client(), path)
