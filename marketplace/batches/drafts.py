@@ -188,6 +188,7 @@ def copy_draft(*, batch: Batch, user: User | None = None) -> Batch:
             properties=batch.properties,
             file_name=batch.file_name,
             file_read=batch.file_read,
+            hours=batch.hours,
             task_count=0,
             created_by=user,
             created_at=clock.now(),

@@ -18,6 +18,7 @@ from core.money.amounts import dollars
 from marketplace import clock
 from marketplace.batches import additions, letters, publication
 from marketplace.errors import Refusal
+from marketplace.hours import Hours
 from marketplace.models import Batch
 from marketplace.services.activity import note
 
@@ -64,6 +65,20 @@ def set_schedule(
     )
     times = [f"{words} {_told(at)}" for at, words in ((publish_at, "publish"), (end_at, "end")) if at]
     note(row.requester_id, "batch.scheduled", row.name, ", ".join(times) or "nothing any more")
+
+
+@transaction.atomic
+def set_hours(*, batch: Batch, hours: Hours | None) -> None:
+    """When HITs of a batch can be taken from now on; None is at any time. Running work is not touched."""
+    row = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk)
+    if row.extends_id:
+        raise Refusal("InvalidBatchState", "Added rows have the hours of their batch. Set them there.")
+    if row.state == State.CANCELLED:
+        raise Refusal("InvalidBatchState", "This batch is cancelled; nothing of it can be taken any more.")
+    stored = hours.stored() if hours else None
+    if row.hours != stored:
+        Batch.objects.filter(pk=row.pk).update(hours=stored)
+        note(row.requester_id, "batch.hours", row.name, str(hours) if hours else "at any time")
 
 
 def run_schedules(now: datetime) -> None:

@@ -91,6 +91,11 @@ class Batch(models.Model):
     schedule_note = models.CharField(
         max_length=500, blank=True, default="", db_default="", help_text="What became of its schedule."
     )
+    hours = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="When its HITs can be taken (`marketplace.hours`); null: at any time.",
+    )
     end_mail_to = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -108,6 +113,7 @@ class Batch(models.Model):
                 fields=["publish_at"], name="batch_to_publish_at", condition=Q(publish_at__isnull=False)
             ),
             models.Index(fields=["end_at"], name="batch_to_end_at", condition=Q(end_at__isnull=False)),
+            models.Index(fields=["requester"], name="batch_with_hours", condition=Q(hours__isnull=False)),
             models.Index(
                 fields=["id"],
                 name="batch_end_to_mail",

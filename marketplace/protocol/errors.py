@@ -26,8 +26,8 @@ class ProtocolError(Exception):
     status: int = 400
 
     def body(self) -> dict[str, Any]:
-        """JSON body of the answer."""
-        return {"__type": self.kind, "Message": self.message, "message": self.message}
+        """JSON body of the answer, with one message: R's paws fails where two names are like "message"."""
+        return {"__type": self.kind, "Message": self.message}
 
 
 def validation_error(message: str) -> ProtocolError:

@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Mapping
+from datetime import time
 from typing import Any
 
 from django import forms
@@ -28,6 +29,7 @@ from marketplace.eligibility import (
     normalise,
 )
 from marketplace.errors import Refusal
+from marketplace.hours import Hours, zone_names
 from marketplace.html import is_origin
 from marketplace.models import Batch, QualificationType, Requester, Template
 from marketplace.questions import MAX_TEMPLATE_BYTES
@@ -552,6 +554,59 @@ class ScheduleForm(forms.Form):
             del self.fields["publish_at"], self.fields["amount"]
         elif batch.extends_id:
             del self.fields["end_at"]
+
+
+class HoursForm(forms.Form):
+    """When HITs of a batch can be taken: days and times by the clock of a time zone."""
+
+    days = forms.TypedMultipleChoiceField(
+        label="Days",
+        coerce=int,
+        choices=list(
+            enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
+        ),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None: at any time.",
+        required=False,
+    )
+    opens = forms.TimeField(
+        label="From", widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"), required=False
+    )
+    closes = forms.TimeField(
+        label="Until",
+        widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+        help_text="A time that is not later than the first is on the next day.",
+        required=False,
+    )
+    zone = forms.ChoiceField(label="Time zone", help_text="Summer time is followed.", required=False)
+
+    def __init__(self, data: Any = None, *, batch: Batch) -> None:
+        kept = Hours.of(batch.hours) if batch.hours else None
+        initial = (
+            {"days": kept.days, "opens": kept.opens, "closes": kept.closes, "zone": kept.zone}
+            if kept
+            else {"opens": time(9), "closes": time(17), "zone": "UTC"}
+        )
+        super().__init__(data, initial=initial, prefix="hours", label_suffix="")
+        self.fields["zone"].choices = [(name, name) for name in zone_names()]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Times and a zone where there are days."""
+        given: dict[str, Any] = super().clean() or {}
+        if given.get("days") and not self.errors:
+            for name in ("opens", "closes", "zone"):
+                if given.get(name) in (None, ""):
+                    self.add_error(name, "Say this, too, or choose no days.")
+            if given.get("opens") is not None and given.get("opens") == given.get("closes"):
+                self.add_error("closes", "It closes when it opens. Choose another time; 00:00 is midnight.")
+        return given
+
+    def hours(self) -> Hours | None:
+        """What was chosen; None for at any time."""
+        given = self.cleaned_data
+        if not given["days"]:
+            return None
+        return Hours(given["zone"], tuple(sorted(set(given["days"]))), given["opens"], given["closes"])
 
 
 class BatchPropertiesForm(PropertiesForm):

@@ -1,6 +1,6 @@
 """A worker's way through an assignment: accept and submit."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -10,11 +10,12 @@ from django.db.models import F
 from core.database.composedqueries import ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
+from marketplace.hours import Hours, closed_batches, outside_hours
 from marketplace.models import HIT, HITType, Holding, Place, Worker
 from marketplace.notifications import emit_event
 from marketplace.policies import known_answers
 from marketplace.questions import answers_xml
-from marketplace.selectors import hit_status, is_followed
+from marketplace.selectors import assignable, hit_status, is_followed
 from marketplace.services import traces
 from marketplace.services.endings import notice_expiry, notice_reviewable
 from marketplace.services.locking import lock_hit, lock_worker
@@ -38,7 +39,7 @@ _NEXT = """
 SELECT hit.id
   FROM marketplace_hit hit
  WHERE hit.hit_type_id = %s AND hit.open_places > 0 AND hit.disposed_at IS NULL
-   AND hit.expires_at > %s AND hit.id > %s
+   AND hit.expires_at > %s AND hit.id > %s{open_batches}
    AND NOT EXISTS (SELECT 1 FROM marketplace_holding mine
                     WHERE mine.hit_id = hit.id AND mine.worker_id = %s
                       AND mine.state IN ('accepted', 'submitted', 'approved', 'rejected'))
@@ -46,17 +47,28 @@ SELECT hit.id
 """
 
 
-def next_hit_pk(*, worker_pk: int | None, hit_type_pk: int, now: datetime, lock: str = "") -> int | None:
+def next_hit_pk(
+    *,
+    worker_pk: int | None,
+    hit_type_pk: int,
+    now: datetime,
+    lock: str = "",
+    closed: Collection[int] = (),
+) -> int | None:
     """Primary key of the first HIT of the group with an open place that the worker has not taken.
 
     The search goes on after the HIT they held last and then begins again. `lock` is "", "wait" or "skip":
     the HIT stays locked until the transaction ends, and with "skip" HITs that other workers are just taking
     are passed over. A database without row locks (SQLite) is locked as a whole and ignores it.
 
+    HITs of `closed` batches are passed over.
+
     A HIT that was waited for and then found full stays locked. So that two who wait never wait for each
     other, "wait" looks at the HITs in the one order that all follow, from the first on.
     """
-    sql = _NEXT
+    passed_over = ", ".join(str(int(pk)) for pk in closed)
+    condition = f" AND COALESCE(hit.batch_id, 0) NOT IN ({passed_over})" if passed_over else ""
+    sql = _NEXT.replace("{open_batches}", condition)
     if lock and connection.features.has_select_for_update:
         sql += " FOR NO KEY UPDATE OF hit" + (" SKIP LOCKED" if lock == "skip" else "")
     moment = connection.ops.adapt_datetimefield_value(now)
@@ -143,19 +155,29 @@ def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
     lock = "skip"
     while True:
         with transaction.atomic():
-            pk = next_hit_pk(worker_pk=worker.pk, hit_type_pk=hit_type.pk, now=clock.now(), lock=lock)
+            now = clock.now()
+            closed = closed_batches(hit_type.requester_id, now)
+            pk = next_hit_pk(worker_pk=worker.pk, hit_type_pk=hit_type.pk, now=now, lock=lock, closed=closed)
             if pk is not None:
                 hit = _HIT.get(pk)
                 hit.hit_type = hit_type
-                return accept_locked(worker, hit)
+                return accept_locked(worker, hit, closed=closed)
         if next_hit(worker=worker, hit_type=hit_type) is None:
+            if hours := closed_hours(worker=worker, hit_type=hit_type, now=now):
+                raise outside_hours(hours, now)
             raise Refusal("NoWork", NO_WORK)
         lock = "wait"
 
 
 def next_hit(*, worker: Worker | None, hit_type: HITType) -> HIT | None:
     """The HIT that `accept_next` would give at this moment, or None; a visitor gets the first open one."""
-    pk = next_hit_pk(worker_pk=worker.pk if worker else None, hit_type_pk=hit_type.pk, now=clock.now())
+    now = clock.now()
+    pk = next_hit_pk(
+        worker_pk=worker.pk if worker else None,
+        hit_type_pk=hit_type.pk,
+        now=now,
+        closed=closed_batches(hit_type.requester_id, now),
+    )
     if pk is None:
         return None
     hit = HIT.objects.get(pk=pk)
@@ -163,10 +185,38 @@ def next_hit(*, worker: Worker | None, hit_type: HITType) -> HIT | None:
     return hit
 
 
-def accept_locked(worker: Worker, hit: HIT, *, visit: Visit | None = None, unpaid: bool = False) -> Holding:
-    """The same for a HIT whose row is locked; `visit` is that of a person who came by a study link."""
+def closed_hours(*, worker: Worker | None, hit_type: HITType, now: datetime) -> Hours | None:
+    """The hours of the HIT that could be taken if it were not for them; the first to open of several."""
+    closed = closed_batches(hit_type.requester_id, now)
+    if not closed:
+        return None
+    there = HIT.objects.filter(assignable(now), hit_type=hit_type, batch__in=closed)
+    if worker is not None:
+        mine = Holding.objects.filter(worker=worker, state__in=Holding.OCCUPYING)
+        there = there.exclude(pk__in=mine.values("hit"))
+    batches = there.order_by().values_list("batch_id", flat=True).distinct()
+    waiting = [closed[pk] for pk in batches if pk is not None]
+    return min(waiting, key=lambda hours: hours.next_opening(now), default=None)
+
+
+def accept_locked(
+    worker: Worker,
+    hit: HIT,
+    *,
+    visit: Visit | None = None,
+    unpaid: bool = False,
+    closed: Mapping[int, Hours] | None = None,
+) -> Holding:
+    """The same for a HIT whose row is locked; `visit` is that of a person who came by a study link.
+
+    `closed` are the batches that are outside of their hours, where the caller knows them.
+    """
     now = clock.now()
     worker = lock_worker(worker.pk)
+    if closed is None:
+        closed = closed_batches(hit.requester_id, now) if hit.batch_id else {}
+    if hours := closed.get(hit.batch_id or 0):
+        raise outside_hours(hours, now)
     if hit_status(hit, now) != "Assignable":
         raise Refusal("HITUnavailable", "Another person took the last place of this HIT, or it has expired.")
     if not (verdict := eligibility.verdict(worker=worker, hit_type=hit.hit_type)).accept:

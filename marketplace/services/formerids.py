@@ -5,14 +5,13 @@ claim; a bonus is paid on the first answer of that worker to the requester, beca
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from core.money.amounts import entered_cents
 from marketplace import clock
@@ -172,7 +171,16 @@ def state_former_id(*, worker: Worker, former_id: str) -> FormerIdClaim:
         claim = FormerIdClaim.objects.create(accepted=False, **values)
     if claim.accepted:
         apply_records(claim)
+    else:
+        _note_for_all(claim, "former_id.contested")
     return claim
+
+
+def _note_for_all(claim: FormerIdClaim, action: str) -> None:
+    """A line for every requester that keeps something on the id."""
+    keeping = FormerIdRecord.objects.filter(former_id=claim.former_id).order_by("requester")
+    for requester in keeping.values_list("requester", flat=True).distinct():
+        note(requester, action, claim.former_id, claim.worker.worker_id)
 
 
 @transaction.atomic
@@ -186,6 +194,7 @@ def settle_claim(*, former_id: str, worker: Worker) -> FormerIdClaim:
     chosen.accepted = True
     chosen.save(update_fields=["accepted"])
     apply_records(chosen)
+    _note_for_all(chosen, "former_id.settled")
     return chosen
 
 
@@ -319,8 +328,11 @@ def waiting_grant(qualification_type: QualificationType, former_id: str) -> Form
     return rows.first()
 
 
-def contested() -> Iterable[FormerIdClaim]:
-    """Claims to ids that several workers state, for staff."""
+def contested(requester: Requester | None = None) -> QuerySet[FormerIdClaim]:
+    """Claims to ids that several workers state; with a requester, those of its tables."""
     others = FormerIdClaim.objects.filter(former_id=OuterRef("former_id")).exclude(pk=OuterRef("pk"))
     rows = FormerIdClaim.objects.filter(Exists(others)).select_related("worker")
+    if requester is not None:
+        listed = FormerIdRecord.objects.filter(requester=requester, former_id=OuterRef("former_id"))
+        rows = rows.filter(Exists(listed))
     return rows.order_by("former_id", "at", "pk")

@@ -12,6 +12,7 @@ from kombu.exceptions import ChannelError, OperationalError
 
 from core.outbound import AddressRefusedError, DeliveryError, Reply, post
 from marketplace import clock
+from marketplace.errors import Refusal
 from marketplace.models import Subscription, TopicDelivery
 from marketplace.topics.publication import CONFIRM_WITHIN, complete, is_allowed, trusted_hosts
 
@@ -65,6 +66,34 @@ def send_due() -> int:
             if time.monotonic() > until:
                 break
     return delivered
+
+
+@transaction.atomic
+def send_again(row: TopicDelivery) -> None:
+    """Send a message once more as soon as possible; one that waits does not wait any longer.
+
+    Raises Refusal where its subscription has ended or is not confirmed, or the message is on its way already.
+    """
+    now = clock.now()
+    subscription = Subscription.objects.select_for_update(no_key=True).get(pk=row.subscription_id)
+    if subscription.ended_at is not None:
+        raise Refusal("NotSubscribed", "This subscription has ended; nothing is sent to it any more.")
+    if subscription.confirmed_at is None and row.document["Type"] == "Notification":
+        raise Refusal("NotConfirmed", "The endpoint has not confirmed its subscription.")
+    waiting = TopicDelivery.objects.filter(
+        subscription=subscription, message_id=row.message_id, state=State.WAITING
+    )
+    if not waiting.filter(pk=row.pk).update(due_at=now):
+        if waiting.exists():
+            raise Refusal("Waiting", "This message is on its way to the endpoint already.")
+        TopicDelivery.objects.create(
+            subscription=subscription,
+            message_id=row.message_id,
+            document=row.document,
+            due_at=now,
+            created_at=now,
+        )
+    send_soon()
 
 
 def _claim(row: TopicDelivery) -> bool:

@@ -126,6 +126,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     """,
     ("site", LOOK, "site desk"): "desk",
     ("requester", LOOK, "site desk"): """
+        former_id_conflicts topics
         overview keys members activity money payables payable report_payouts payouts payout paid_people
         invoices invoice letters ratings batches batch
         batch_live batch_task batch_results batch_review_report batch_review_live templates
@@ -143,6 +144,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         new_study_link edit_study_link study_consent study_link_list
     """,
     ("requester", ACT, "site desk"): """
+        settle_former_id topic_resend
         webhook_action webhook_message
         set_member remove_member reject_chosen batch_extension_continue batch_mail batch_copy template_copy
         worker_file_confirm worker_file_withdraw worker_file_continue template_preview

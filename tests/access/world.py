@@ -28,7 +28,7 @@ from evaluations.models import Evaluation, ExternalScores
 from judgments.models import AgreementReport, CandidateSource, FilterRun
 from marketplace import clock
 from marketplace.batches import results
-from marketplace.models import Batch, BatchExtension, LedgerEntry, Payout, Requester, WorkerFile
+from marketplace.models import Batch, BatchExtension, LedgerEntry, Payout, Requester, Topic, WorkerFile
 from marketplace.models import Worker as SiteWorker
 from marketplace.services import invoice_records, payables, qualification_requests, voices
 from marketplace.services.members import set_role as set_member
@@ -364,7 +364,18 @@ def batches(lab: Requester) -> dict[str, Parts]:
         plan=LinkPlan(title="Pictures", target=f"batch:{draft.pk}"),
         actor=None,
     )
+    topic = Topic.objects.create(requester=lab, name="t", arn=f"arn:{lab.pk}", created_at=timezone.now())
+    subscription = topic.subscriptions.create(
+        arn=f"arn:{lab.pk}:1",
+        protocol="https",
+        endpoint="https://hooks.example.org/t",
+        created_at=timezone.now(),
+    )
+    delivery = subscription.deliveries.create(
+        message_id=uuid4(), document={"Type": "Notification"}, created_at=timezone.now()
+    )
     values = {
+        "delivery": {"pk": delivery.pk},
         "link": {"pk": link.pk},
         "batch": batch,
         "template": template,
@@ -372,6 +383,7 @@ def batches(lab: Requester) -> dict[str, Parts]:
         "file": {"number": file.number},
     }
     named = {
+        "delivery": "topic_resend",
         "link": "study_link edit_study_link study_link_live study_link_visits close_study_link "
         "reopen_study_link study_link_quota study_link_list study_link_list_csv study_link_mail",
         "batch": "batch batch_live batch_task batch_results batch_review_report batch_review_live "

@@ -4,6 +4,9 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from tests.clients import ask, mturk_client
@@ -98,3 +101,30 @@ def test_04_a_balance_is_a_string_with_two_decimals(client):
     assert re.fullmatch(r"\d+\.\d\d", said["OnHoldBalance"])
     assert said["ResponseMetadata"]["RequestId"]
     assert said["ResponseMetadata"]["HTTPHeaders"]["content-type"] == JSON
+
+
+def test_a_call_as_the_paws_package_of_r_makes_it(requester):
+    """The length is signed, the body is "{}" where nothing is asked, and its reader takes one message."""
+    answer = paws_request(requester, "GetAccountBalance", b"{}")
+    assert answer.json()["AvailableBalance"] == balance(requester.client)[0]
+    for name, body in (("GetHIT", b'{"HITId":"3AAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}'), ("GetHIT", b"{}")):
+        refused = paws_request(requester, name, body)
+        assert refused.status == 400
+        assert len([each for each in refused.json() if "message" in each.lower()]) == 1
+
+
+def paws_request(requester, operation: str, body: bytes):
+    request = AWSRequest(
+        "POST",
+        requester.api_url,
+        data=body,
+        headers={
+            "Content-Type": JSON,
+            "Content-Length": str(len(body)),
+            "X-Amz-Target": f"MTurkRequesterServiceV20170117.{operation}",
+        },
+    )
+    credentials = Credentials(requester.access_key, requester.secret)
+    SigV4Auth(credentials, "mturk-requester", "us-east-1").add_auth(request)
+    assert "content-length" in request.headers["Authorization"]
+    return ask("POST", requester.api_url, body, dict(request.headers.items()))

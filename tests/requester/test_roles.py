@@ -23,7 +23,7 @@ ACTS = {
         template template_copy template_delete template_preview use_sample new_qualification message
         hit_more_time hit_more_places hit_expire hit_delete worker_grant block
         new_study_link edit_study_link study_consent study_link_list close_study_link reopen_study_link
-        study_link_quota study_link_mail
+        study_link_quota study_link_mail topic_resend
     """,
     (REVIEW,): """
         batch_review batch_approve_waiting approve reject approve_chosen reject_chosen approve_hit
@@ -42,11 +42,12 @@ LOOKS = {
         overview batches batch batch_live batch_task batch_results templates template template_look
         hits hit review review_table review_hit review_worker work workers worker qualifications
         letters money payables invoices members activity bonus_files worker_file worker_file_live
-        study_links study_link study_link_live
+        study_links study_link study_link_live former_id_conflicts
     """,
     (MANAGE,): """
         new_batch batch_properties batch_rows batch_extend batch_schedule new_template new_qualification
         new_study_link edit_study_link study_consent study_link_visits study_link_list study_link_list_csv
+        topics
     """,
     (REVIEW,): "batch_review",
     (PAY,): "deposit",

@@ -29,6 +29,7 @@ from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import TASK_STATES, Tally
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
+from marketplace.hours import Hours
 from marketplace.html import SANDBOX
 from marketplace.models import Batch, BatchExtension, BatchTask, Requester
 from marketplace.requester.access import (
@@ -204,6 +205,7 @@ def _page(
 
     page = placeholders.parse(batch.html)
     stands = _standing(batch, now)
+    hours = Hours.of(batch.hours) if batch.hours else None
     more: dict[str, Any] = stands
     if batch.state == State.DRAFT:
         more |= _of_draft(access.requester, batch, page)
@@ -224,6 +226,8 @@ def _page(
         shown=results.SHOWN,
         seen=now.isoformat(),
         once=uuid4(),
+        hours=hours,
+        opens_again=hours.next_opening(now) if hours and not hours.is_open(now) else None,
         study_links=links_to("batch", batch.pk),
         additions=batch.additions.filter(task_count__gt=0).order_by("number")[:5],
         waiting_cents=selectors.waiting_cents(batch) if stands["tally"].submitted else 0,

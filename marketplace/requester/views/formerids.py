@@ -3,17 +3,19 @@
 from django import forms
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
-from marketplace.models import FormerIdRecord
-from marketplace.requester.access import RequesterAccess, on_requester, respond
+from marketplace.models import FormerIdClaim, FormerIdRecord, Worker
+from marketplace.requester.access import RequesterAccess, on_requester, respond, show
 from marketplace.services import formerids
 from marketplace.services.members import Action
+from web.forms import run_action
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 PLACE = "workers"
@@ -58,10 +60,53 @@ def former_ids(request: HttpRequest, access: RequesterAccess) -> HttpResponseBas
             found = found.filter(kind=asked["kind"])
         return found.select_related("worker", "qualification_type")
 
-    shown = respond(request, access, RECORDS, rows, "former_ids.html", place=PLACE, form=form)
+    claims = formerids.contested(access.requester).values("former_id").distinct().order_by("former_id")
+    shown = respond(
+        request,
+        access,
+        RECORDS,
+        rows,
+        "former_ids.html",
+        place=PLACE,
+        form=form,
+        contested=claims.count(),
+    )
     if form.errors:
         shown.status_code = 422
     return shown
+
+
+_MOST_CLAIMS = 500
+
+
+@require_safe
+@on_requester()
+def conflicts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """Ids of the requester's tables that several workers state; staff see buttons that settle them."""
+    contested: dict[str, list[FormerIdClaim]] = {}
+    for claim in formerids.contested(access.requester)[:_MOST_CLAIMS]:
+        contested.setdefault(claim.former_id, []).append(claim)
+    return show(request, "former_id_conflicts.html", access, place=PLACE, contested=contested)
+
+
+@require_POST
+@on_requester()
+def settle(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """Staff decide whose an id is: it concerns all requesters, so none of them does."""
+    if not access.staff:
+        raise Http404("Staff settle whose an id is.")
+    named = request.POST.get("worker", "").replace("\0", "")[:64]
+    former_id = request.POST.get("former_id", "").replace("\0", "")[:64]
+
+    def action() -> str:
+        worker = Worker.objects.filter(worker_id=named).first()
+        if worker is None:
+            raise Refusal("InvalidParameterValue", "There is no such worker.")
+        formerids.settle_claim(former_id=former_id, worker=worker)
+        return f"{former_id} is {worker.worker_id}'s."
+
+    address = reverse("requester:former_id_conflicts", args=[access.requester.customer_id])
+    return run_action(request, action, address)
 
 
 def _bring_in(request: HttpRequest, access: RequesterAccess, form: FormerIdsForm) -> HttpResponse | None:

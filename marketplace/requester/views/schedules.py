@@ -13,7 +13,7 @@ from marketplace.batches import letters, publication
 from marketplace.batches import schedule as schedules
 from marketplace.models import Batch
 from marketplace.requester.access import RequesterAccess, on_requester, show
-from marketplace.requester.batchforms import ScheduleForm
+from marketplace.requester.batchforms import HoursForm, ScheduleForm
 from marketplace.requester.views.batches import PLACE, own
 from marketplace.services.members import Action
 from web.forms import run_action
@@ -27,7 +27,13 @@ def schedule(request: HttpRequest, access: RequesterAccess, *, number: int) -> H
     if batch.state == Batch.State.CANCELLED:
         messages.error(request, "This batch is cancelled; nothing of it can be scheduled.")
         return redirect("requester:batch", access.requester.customer_id, number)
-    form = ScheduleForm(request.POST if request.method == "POST" else None, batch=batch)
+    asks_hours = request.method == "POST" and "hours" in request.POST
+    asks_times = request.method == "POST" and not asks_hours
+    hours_form = HoursForm(request.POST if asks_hours else None, batch=batch)
+    if asks_hours and hours_form.is_valid() and _set_hours(hours_form, batch):
+        messages.success(request, "The hours are stored.")
+        return redirect("requester:batch", access.requester.customer_id, number)
+    form = ScheduleForm(request.POST if asks_times else None, batch=batch)
     if form.is_bound and form.is_valid() and _set(form, access, batch):
         messages.success(request, "The schedule is stored.")
         return redirect("requester:batch", access.requester.customer_id, number)
@@ -38,9 +44,10 @@ def schedule(request: HttpRequest, access: RequesterAccess, *, number: int) -> H
         place=PLACE,
         batch=batch,
         form=form,
+        hours_form=hours_form,
         cost=publication.cost_of(batch),
         now=clock.now(),
-        status=422 if form.errors else 200,
+        status=422 if form.errors or hours_form.errors else 200,
     )
 
 
@@ -56,6 +63,15 @@ def _set(form: ScheduleForm, access: RequesterAccess, batch: Batch) -> bool:
         )
     except ActionError as error:
         form.add_error("amount" if "total is" in str(error) else None, str(error))
+        return False
+    return True
+
+
+def _set_hours(form: HoursForm, batch: Batch) -> bool:
+    try:
+        schedules.set_hours(batch=batch, hours=form.hours())
+    except ActionError as error:
+        form.add_error(None, str(error))
         return False
     return True
 

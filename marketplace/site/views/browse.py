@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from marketplace import clock, taskpages
 from marketplace.eligibility import verdict
-from marketplace.services.assignments import next_hit
+from marketplace.services.assignments import closed_hours, next_hit
 from marketplace.site import frames
 from marketplace.site.access import current_worker, page
 from marketplace.site.fresh import settle_overdue
@@ -43,6 +43,7 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
     hit = next_hit(worker=worker, hit_type=hit_type)
     question = taskpages.load_question(hit) if hit and judged.preview else None
     origin = site_url(request)
+    closed = None if hit else closed_hours(worker=worker, hit_type=hit_type, now=now)
     shown = page(
         request,
         "preview.html",
@@ -50,6 +51,8 @@ def preview(request: HttpRequest, group_id: str) -> HttpResponse:
         now=now,
         hit_type=hit_type,
         hit=hit,
+        closed=closed,
+        opens_again=closed.next_opening(now) if closed else None,
         verdict=judged,
         opinion=group_opinion(hit_type),
         ways=qualifications.ways(worker, judged.on_request, now),

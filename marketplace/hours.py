@@ -1,0 +1,111 @@
+"""Hours of the week in which HITs of a batch can be taken, by the clock on the wall of a time zone."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Any, Self
+from zoneinfo import ZoneInfo, available_timezones
+
+from core.database.composedqueries import ComposedQuery
+from marketplace.errors import Refusal
+from marketplace.models import Batch
+
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """From one time of these days to another; one that is not later is on the day after."""
+
+    zone: str
+    days: tuple[int, ...]
+    opens: time
+    closes: time
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Self:
+        """As a batch keeps them."""
+        return cls(
+            stored["zone"],
+            tuple(stored["days"]),
+            time.fromisoformat(stored["opens"]),
+            time.fromisoformat(stored["closes"]),
+        )
+
+    def stored(self) -> dict[str, Any]:
+        """As JSON, for the batch."""
+        opens, closes = (each.isoformat("minutes") for each in (self.opens, self.closes))
+        return {"zone": self.zone, "days": list(self.days), "opens": opens, "closes": closes}
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether something can be taken at this moment."""
+        return any(start <= now < end for start, end in self._spans(now))
+
+    def next_opening(self, now: datetime) -> datetime:
+        """When that begins again, in the time of the zone; now where it is open."""
+        if self.is_open(now):
+            return now
+        return min(start for start, _ in self._spans(now) if start > now).astimezone(_zone(self.zone))
+
+    def _spans(self, now: datetime) -> Iterable[tuple[datetime, datetime]]:
+        """Beginning and end on the days around, in UTC.
+
+        Where clocks are set back, both hours of one name belong to a span that has that hour; where they are
+        set forward, a time that does not exist is the one an hour later.
+        """
+        today = now.astimezone(_zone(self.zone)).date()
+        for day in (today + timedelta(days=number) for number in range(-1, 9)):
+            if day.weekday() in self.days:
+                last = day if self.closes > self.opens else day + timedelta(days=1)
+                first, *_ = self._moments(day, self.opens)
+                yield first, max(self._moments(last, self.closes))
+
+    def _moments(self, day: date, at: time) -> list[datetime]:
+        """When it is so late: two moments where clocks are set back."""
+        zone = _zone(self.zone)
+        return [datetime.combine(day, at.replace(fold=fold), zone).astimezone(UTC) for fold in (0, 1)]
+
+    def __str__(self) -> str:
+        return f"{_days_in_words(self.days)} {self.opens:%H:%M}-{self.closes:%H:%M} {self.zone}"
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> ZoneInfo:
+    return ZoneInfo(name)
+
+
+@lru_cache(maxsize=1)
+def zone_names() -> tuple[str, ...]:
+    """The time zones that this system knows."""
+    return tuple(sorted(name for name in available_timezones() if "/" in name or name == "UTC"))
+
+
+def _days_in_words(days: Sequence[int]) -> str:
+    """Mon-Fri for days in a row, Mon, Wed for others."""
+    if len(days) == len(DAYS):
+        return "Every day"
+    if len(days) > 2 and days[-1] - days[0] == len(days) - 1:
+        return f"{DAYS[days[0]]}-{DAYS[days[-1]]}"
+    return ", ".join(DAYS[day] for day in days)
+
+
+_WITH_HOURS = ComposedQuery(
+    Batch,
+    ["requester"],
+    lambda requester: Batch.objects.filter(requester=requester, hours__isnull=False).only("hours"),
+)
+
+
+def closed_batches(requester_pk: int, now: datetime) -> dict[int, Hours]:
+    """Batches of a requester of which nothing can be taken at this moment, with their hours."""
+    found = {each.pk: Hours.of(each.hours) for each in _WITH_HOURS.all(requester_pk) if each.hours}
+    return {pk: hours for pk, hours in found.items() if not hours.is_open(now)}
+
+
+def outside_hours(hours: Hours, now: datetime) -> Refusal:
+    """The refusal of accepting outside of them, which says when that is possible again."""
+    again = f"{hours.next_opening(now):%a %-d %b, %H:%M}"
+    return Refusal(
+        "OutsideHours", f"This work can be accepted {hours}. It opens again {again} ({hours.zone})."
+    )

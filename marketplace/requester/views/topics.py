@@ -1,0 +1,74 @@
+"""Topics of a requester's scripts: who is subscribed, and what became of every message."""
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from marketplace import clock
+from marketplace.models import Subscription, TopicDelivery
+from marketplace.requester.access import RequesterAccess, on_requester, respond
+from marketplace.services.members import Action
+from marketplace.topics.delivery import KEPT, send_again
+from web.forms import run_action
+from web.tables import Choices, Column, Grid, GridRequest, Words
+
+PLACE = "webhooks"
+State = TopicDelivery.State
+_MOST_SUBSCRIPTIONS = 100
+DELIVERIES = Grid(
+    "topic-deliveries",
+    columns=(
+        Column("created", "Message of", lambda row: row.created_at, by="pk", down=True),
+        Column("state", "State", lambda row: row.get_state_display(), by="state"),
+        Column("attempts", "Attempts", lambda row: row.attempts, by="attempts", down=True),
+    ),
+    filters=(
+        Choices("state", "State", {"all": "All", **{each.value: each.label for each in State}}, tabs=True),
+        Words("q", "Endpoint"),
+    ),
+    order="created",
+)
+
+
+@require_safe
+@on_requester(look=Action.MANAGE)
+def topics(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """The subscriptions and the log."""
+
+    def rows(asked: GridRequest) -> QuerySet[TopicDelivery]:
+        found = TopicDelivery.objects.filter(subscription__topic__requester=access.requester)
+        if asked["state"] != "all":
+            found = found.filter(state=asked["state"])
+        if asked["q"]:
+            found = found.filter(subscription__endpoint__icontains=asked["q"])
+        return found.select_related("subscription__topic")
+
+    subscriptions = Subscription.objects.filter(topic__requester=access.requester).select_related("topic")
+    return respond(
+        request,
+        access,
+        DELIVERIES,
+        rows,
+        "topics.html",
+        place=PLACE,
+        subscriptions=subscriptions.order_by("ended_at", "-pk")[:_MOST_SUBSCRIPTIONS],
+        kept_days=KEPT.days,
+        now=clock.now(),
+    )
+
+
+@require_POST
+@on_requester(act=Action.MANAGE)
+def resend(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
+    """Send a message to its endpoint again."""
+    mine = TopicDelivery.objects.filter(subscription__topic__requester=access.requester)
+    row = get_object_or_404(mine.select_related("subscription"), pk=pk)
+
+    def action() -> str:
+        send_again(row)
+        return "The message is sent again."
+
+    return run_action(request, action, reverse("requester:topics", args=[access.requester.customer_id]))
