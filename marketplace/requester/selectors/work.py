@@ -106,7 +106,12 @@ GRID = Grid(
         Column("rejected", "Rejected", lambda row: row.rejected_at, on_page=False),
         Column("by_itself", "Approved by itself", lambda row: row.auto_approved, on_page=False),
         Column("feedback", "Feedback", lambda row: row.feedback, on_page=False),
-        Column("reward", "Reward", lambda row: dollars(row.hit.reward_cents), on_page=False),
+        Column(
+            "reward",
+            "Reward",
+            lambda row: dollars(0 if row.unpaid else row.hit.reward_cents),
+            on_page=False,
+        ),
         Column("answer", "Answer", _answer, on_page=False),
     ),
     filters=(
