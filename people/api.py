@@ -86,7 +86,7 @@ class LinkOut(BaseModel):
     expires_at: Time | None
     made_at: Time
     closed_at: Time | None
-    closed: str = Field(description="Why nobody can join now; empty: people can.")
+    closed: str = Field(description="Why people cannot join now; empty: they can.")
     opened: int
     agreed: int
     done: int
@@ -205,7 +205,7 @@ def change_study_link(request: ApiRequest, project: str, link: int, body: LinkCh
 
 @links.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Role.MANAGER)
 def close_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
-    """Nobody new joins; who has begun goes on."""
+    """Close a link: no one else joins. People who have begun can finish."""
     row = find_link(_owner(request), link)
     services.close_link(link=row, actor=request.caller.user)
     return describe(row, manages=_manages(request))

@@ -79,7 +79,7 @@ class PassageOut(BaseModel):
     title: str
     url: str
     text: str
-    position: int | None = Field(description="Where it stands in the curated set; null: not in it.")
+    position: int | None = Field(description="Its place in the curated set; null: not in it.")
     folded: bool = Field(description="It repeats a better ranked one and is not shown.")
 
 

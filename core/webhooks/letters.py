@@ -1,4 +1,4 @@
-"""An e-mail to whoever made a webhook that was disabled: claimed before it is sent, so it goes out once."""
+"""An e-mail to the person who made a webhook that was disabled: claimed before it is sent, so sent once."""
 
 import logging
 from datetime import datetime

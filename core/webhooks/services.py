@@ -64,7 +64,7 @@ def create_webhook(
 ) -> NewWebhook:
     """Have messages sent to an address from now on.
 
-    An e-mail goes to the own address of whoever makes it: nobody else can be signed up for it.
+    An e-mail goes to the address of the person who makes it: no one else can be signed up for it.
     """
     wanted = check_events(owner.kind, events)
     if not name.strip():

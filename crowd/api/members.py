@@ -20,7 +20,7 @@ members = Resource("Members")
 
 
 class MemberOut(BaseModel):
-    """Somebody in the project."""
+    """A member of the project."""
 
     username: str
     role: Annotated[str, OneOf(Role)]
@@ -34,7 +34,7 @@ class MemberIn(Body):
 
 @members.get("/projects/{project}/members", scopes=[Scope.READ], role=Role.VIEWER)
 def list_members(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[MemberOut]:
-    """Everybody in the project."""
+    """All members of the project with their roles."""
     at = project_access(request).project
     rows = Membership.objects.filter(project=at).select_related("user")
     page = page_of(rows, paging, key=("pk",), within=at.pk)
@@ -43,7 +43,7 @@ def list_members(request: ApiRequest, project: str, paging: Query[PageRequest]) 
 
 @members.put("/projects/{project}/members/{username}", scopes=[Scope.ADMIN], role=Role.OWNER)
 def set_member(request: ApiRequest, project: str, username: str, body: MemberIn) -> MemberOut:
-    """Bring somebody in who has an account, or give them another role; the last owner stays one."""
+    """Add a person who has an account, or change a member's role. The last owner stays owner."""
     access = project_access(request)
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
@@ -53,7 +53,7 @@ def set_member(request: ApiRequest, project: str, username: str, body: MemberIn)
 
 @members.delete("/projects/{project}/members/{username}", scopes=[Scope.ADMIN], role=Role.OWNER)
 def remove_member(request: ApiRequest, project: str, username: str) -> None:
-    """Take somebody out; the last owner stays."""
+    """Remove a member. The last owner stays."""
     access = project_access(request)
     rows = Membership.objects.select_related("user")
     row = rows.filter(project=access.project, user__username=username).first()

@@ -61,7 +61,7 @@ class Resolution(Body):
 def list_waiting_operations(
     request: ApiRequest, project: str, paging: Query[PageRequest]
 ) -> Page[OperationOut]:
-    """Calls that nobody answered, in all stages: a person must look and say what became of them."""
+    """Calls without an answer, in all stages: a person must find out what became of them."""
     at = project_access(request).project
     rows = operations_for_people().filter(stage__project=at)
     return _page(rows, paging, ("waiting", at.pk))
@@ -83,7 +83,7 @@ def list_operations(
 def resolve_operation(
     request: ApiRequest, project: str, operation: uuid.UUID, body: Resolution
 ) -> OperationOut:
-    """Say what became of a call that nobody answered: it is booked as done, or its money is free again."""
+    """State what became of a call without an answer: it is booked as done, or its money is free again."""
     access = project_access(request)
     rows = MarketOperation.objects.select_related("stage", "endpoint", "hit")
     row = rows.filter(stage__project=access.project, pk=operation).first()

@@ -27,7 +27,7 @@ class PaceOut(BaseModel):
     per_hour: float
     likely: Time
     soonest: Time
-    latest: Time | None = Field(description="Null: nobody can tell.")
+    latest: Time | None = Field(description="Null: it cannot be foreseen.")
 
 
 class PayOut(BaseModel):

@@ -246,7 +246,7 @@ def get_stage(request: ApiRequest, project: str, stage: str) -> StageOut:
 
 @stages.patch(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER, revised=True)
 def change_stage(request: ApiRequest, project: str, stage: str, body: StageChanges) -> StageOut:
-    """Change a stage, as far as nobody works under its terms yet; all of it or nothing."""
+    """Change a stage, all of it or nothing. Terms under which people work already cannot change."""
     access = stage_access(request)
     row, given = access.stage, body.model_dump(exclude_unset=True, exclude={"task"}, mode="json")
     given = {name: value for name, value in given.items() if value is not None or name in _MAY_BE_NONE}

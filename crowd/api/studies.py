@@ -21,7 +21,7 @@ from web.api.problems import ProblemError
 from web.api.resources import Resource
 
 studies = Resource("Studies")
-#: Keys of endpoints are in no file, and the server's own environment is nobody's business.
+#: Keys of endpoints are in no file, and the server's own environment is not for its members.
 _ENVIRONMENT: dict[str, str] = {}
 TOML = "application/toml"
 _FILE = {TOML: {"schema": {"type": "string"}}}
@@ -100,7 +100,7 @@ def apply_study(request: ApiRequest) -> StudyOut:
         applied = application.apply(study, found, _ENVIRONMENT, actor=request.caller.user)
     except application.ChangedMeanwhileError as error:
         raise ProblemError(
-            409, "changed_since", "Somebody changed the project meanwhile. Send the file again."
+            409, "changed_since", "The project was changed meanwhile. Send the file again."
         ) from error
     except StudyError as error:
         raise _wrong(error) from error

@@ -73,7 +73,7 @@ def change_requester_study_link(request: ApiRequest, requester: str, link: int, 
 
 @links.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Action.MANAGE)
 def close_requester_study_link(request: ApiRequest, requester: str, link: int) -> LinkOut:
-    """Nobody new joins; who has begun goes on."""
+    """Close a link: no one else joins. People who have begun can finish."""
     row = kit.find_link(_owner(request), link)
     services.close_link(link=row, actor=request.caller.user)
     return kit.describe(row, manages=True)

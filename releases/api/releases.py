@@ -80,7 +80,7 @@ class ContentChoice(BaseModel):
 
 
 class WithdrawIn(Body):
-    """Why a release is withdrawn; everybody who has its address reads it."""
+    """Why a release is withdrawn. Its page shows the reason."""
 
     reason: str = Field(min_length=1, max_length=300)
 

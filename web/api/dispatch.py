@@ -35,7 +35,7 @@ def answer(request: HttpRequest) -> HttpResponseBase:
     with acting_as(lambda: _actor(request), via=Via.API):
         try:
             response = _answer(request)
-        except Exception as error:  # every refusal is a problem, and so is what nobody expected
+        except Exception as error:  # every refusal is a problem, and so is what was not expected
             response = problems.handle(request, error)
     response.headers.setdefault("Cache-Control", "no-store")
     if rate := settings.API_REQUESTS_PER_SECOND:

@@ -17,7 +17,7 @@ Why = Annotated[str, Field(max_length=1000, description="Why, for the log of eve
 
 
 class OneOf:
-    """Marks a text that is one of some choices, as Django has them; the schema has them where it stands.
+    """Marks a text that is one of some choices, as Django has them; the schema has them beside the field.
 
     An enumeration would go by its class's name there, and several of ours are called State.
     """
@@ -30,6 +30,6 @@ class OneOf:
 
 
 class Body(BaseModel):
-    """Base of what is sent; unknown fields are refused, so that no slip of the pen goes unseen."""
+    """Base of what is sent; unknown fields are refused, so that no spelling mistake goes unseen."""
 
     model_config = ConfigDict(extra="forbid", strict=False)

@@ -113,7 +113,7 @@ def handle(request: HttpRequest, error: Exception | type[Exception]) -> HttpResp
 
 
 def problem_of(error: Exception) -> ProblemError:
-    """An error as a problem; what nobody expected is logged and becomes a 500."""
+    """An error as a problem; what was not expected is logged and becomes a 500."""
     if isinstance(error, ProblemError):
         return error
     if isinstance(error, Http404):

@@ -445,7 +445,7 @@ class AsyncOperations(AsyncSender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.MemberOut]:
-        """Everybody in the project."""
+        """All members of the project with their roles."""
         return await self._send(
             models.Page[models.MemberOut],
             "GET",
@@ -454,7 +454,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def remove_member(self, project: str, username: str) -> None:
-        """Take somebody out; the last owner stays."""
+        """Remove a member. The last owner stays."""
         await self._send_nothing(
             "DELETE", f"/api/v1/projects/{self._part(project)}/members/{self._part(username)}"
         )
@@ -462,7 +462,7 @@ class AsyncOperations(AsyncSender):
     async def set_member(
         self, project: str, username: str, body: models.MemberIn | Mapping[str, Any]
     ) -> models.MemberOut:
-        """Bring somebody in who has an account, or give them another role; the last owner stays one."""
+        """Add a person who has an account, or change a member's role. The last owner stays owner."""
         return await self._send(
             models.MemberOut,
             "PUT",
@@ -478,7 +478,7 @@ class AsyncOperations(AsyncSender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.OperationOut]:
-        """Calls that nobody answered, in all stages: a person must look and say what became of them."""
+        """Calls without an answer, in all stages: a person must find out what became of them."""
         return await self._send(
             models.Page[models.OperationOut],
             "GET",
@@ -489,7 +489,7 @@ class AsyncOperations(AsyncSender):
     async def resolve_operation(
         self, project: str, operation: str, body: models.Resolution | Mapping[str, Any]
     ) -> models.OperationOut:
-        """Say what became of a call that nobody answered: it is booked as done, or its money is free again."""
+        """State what became of a call without an answer: it is booked as done, or its money is free again."""
         return await self._send(
             models.OperationOut,
             "POST",
@@ -886,7 +886,7 @@ class AsyncOperations(AsyncSender):
     async def change_stage(
         self, project: str, stage: str, body: models.StageChanges | Mapping[str, Any], *, if_match: str
     ) -> models.StageOut:
-        """Change a stage, as far as nobody works under its terms yet; all of it or nothing."""
+        """Change a stage, all of it or nothing. Terms under which people work already cannot change."""
         return await self._send(
             models.StageOut,
             "PATCH",
@@ -1398,7 +1398,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def close_study_link(self, project: str, link: int) -> models.LinkOut:
-        """Nobody new joins; who has begun goes on."""
+        """Close a link: no one else joins. People who have begun can finish."""
         return await self._send(
             models.LinkOut,
             "POST",
@@ -1691,7 +1691,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def close_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
-        """Nobody new joins; who has begun goes on."""
+        """Close a link: no one else joins. People who have begun can finish."""
         return await self._send(
             models.LinkOut,
             "POST",

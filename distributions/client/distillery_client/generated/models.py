@@ -706,7 +706,7 @@ class MemberIn(Model):
 
 
 class MemberOut(Model):
-    """Somebody in the project."""
+    """A member of the project."""
 
     role: Literal["owner", "manager", "viewer"]
     username: str
@@ -1549,7 +1549,7 @@ class WebhookWithSecret(Model):
 
 
 class WithdrawIn(Model):
-    """Why a release is withdrawn; everybody who has its address reads it."""
+    """Why a release is withdrawn. Its page shows the reason."""
 
     reason: str
 
