@@ -122,7 +122,7 @@ def get_evaluation(request: ApiRequest, project: str, version: str, number: int)
 def download_evaluation_file(
     request: ApiRequest, project: str, version: str, number: int, name: str
 ) -> HttpResponseBase:
-    """One file of a report: report.html, report.json, scores.csv, table.tex …"""
+    """One file of a report, such as report.html, report.json, scores.csv or table.tex."""
     row = _find(project_access(request), version, number)
     listed = next((each for each in row.files if each["name"] == name), None)
     if listed is None:

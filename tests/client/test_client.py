@@ -16,6 +16,7 @@ PROJECT = {
     "slug": "tea", "title": "Tea", "language": "en", "licence": "", "currency": "USD", "wage_floor_cents": 0,
     "budget_cents": 5, "reserved_cents": 0, "spent_cents": 0, "read_only": False, "role": "owner",
     "created_at": "2026-11-25T00:00:00Z",
+    "closed_at": None,
 }  # fmt: skip
 
 

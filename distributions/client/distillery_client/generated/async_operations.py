@@ -769,7 +769,7 @@ class AsyncOperations(AsyncSender):
         )
 
     async def download_evaluation_file(self, project: str, version: str, number: int, name: str) -> bytes:
-        """One file of a report: report.html, report.json, scores.csv, table.tex …"""
+        """One file of a report, such as report.html, report.json, scores.csv or table.tex."""
         return await self._bytes(
             "GET",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/files/{self._part(name)}",
