@@ -42,7 +42,7 @@ class CursorWrapper(base.SQLiteCursorWrapper):
         """As the driver takes it."""
         if param_names is None and len(query) <= _LONGEST_KEPT:
             return _as_sqlite_has_it(query)
-        return str(super().convert_query(query, param_names=param_names))  # type: ignore[misc]
+        return str(super().convert_query(query, param_names=param_names))
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -139,9 +139,7 @@ _UNMARKED = ComposedUpdate(
 
 def note_answer(*, holding: Holding, marks: AnswerMarks) -> None:
     """Note the words of an answer, to be compared with others' soon; in the transaction that records it."""
-    row = WorkTrace(
-        holding=holding, text_digest=marks.digest, text_sketch=marks.sketch, at=holding.submitted_at
-    )
+    row = WorkTrace(holding=holding, text_digest=marks.digest, text_sketch=marks.sketch, at=clock.now())
     if not _NEW_TRACE.run_if_new(row):  # the browser's counts came before
         _UNMARKED.run(holding.pk, marks.digest, marks.sketch)
 
