@@ -88,6 +88,12 @@ def begin_again():
     PanelStudy.objects.update(hinted_at=timezone.now())
 
 
+def unfinished():
+    """Whether anything is still to be done by itself: what waits for its moment, say."""
+    waiting = MarketOperation.objects.exclude(state__in=MarketOperation.FINAL)
+    return waiting.filter(needs_person=False).exists()
+
+
 def live_through(panel, fate, rounds):
     """Rounds, each of which may be killed; the panel loses calls and answers meanwhile.
 
@@ -99,7 +105,7 @@ def live_through(panel, fate, rounds):
         faults = {draw.choice(["lost_before", "lost_after", "error", "throttle"]): draw.randint(1, 2)}
         panel.control("faults", **(faults if fate.active and draw.random() < 0.5 else {}))
         try:
-            calm = tick().idle and not fate.active
+            calm = tick().idle and not fate.active and not unfinished()
         except KilledError:
             continue
         if calm:
@@ -145,6 +151,8 @@ def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, 
             kind__in=[Kind.BONUS, Kind.MESSAGE], first_sent_at__isnull=False
         ).update(first_sent_at=F("first_sent_at") - timedelta(minutes=40))
         live_through(panel, fate, 3)
+    # The panel pays bonuses minutes after the call that it accepted: all that are on their way are counted.
+    panel.control("clock", seconds=1800)
     paid = panel.get("/_control/payments")["payments"][before:]
     rewards = Counter(each["submission_id"] for each in paid if each["kind"] == "reward")
     bonuses = Counter(each["submission_id"] for each in paid if each["kind"] == "bonus")
