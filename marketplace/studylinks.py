@@ -8,10 +8,9 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from core.origin import Owner
-from marketplace.models import HIT, Activity, Batch, Requester
+from marketplace.models import HIT, Activity, Batch, Holding, Requester
 from marketplace.services import guests
 from marketplace.services.activity import note
-from marketplace.services.assignments import Holding
 from marketplace.taskpages import guest_address
 from people.models import Guest, Outcome, StudyLink, Visit
 from people.owners import OwnerKind

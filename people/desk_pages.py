@@ -69,7 +69,7 @@ def _link(desk: LinkDesk, pk: int) -> StudyLink:
 
 def listing(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
     """The links of a project."""
-    found = list(selectors.links_of(desk.owner))
+    found: list[Any] = list(selectors.links_of(desk.owner))
     titles = titles_of(found)
     rows = [(each, titles[each.pk], why_closed(each, people=each.people)) for each in found]
     return desk.page(

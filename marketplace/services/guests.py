@@ -222,6 +222,7 @@ def let_guest_go(guest: Guest) -> None:
             endings.give_back(holding=held)
         except Refusal:
             continue  # its time was over: the sweep ends it
+    assert guest.requester_id is not None
     Letter.objects.create(
         requester_id=guest.requester_id,
         worker=worker,
