@@ -209,7 +209,8 @@ def answer(request: HttpRequest) -> HttpResponse:
     except ProtocolError as protocol_error:
         if protocol_error.kind in refusals.AT_THE_DOOR:
             refusals.count(protocol_error.kind, request.META)
-        body, status = protocol_error.body(), protocol_error.status
+        body = {"__type": protocol_error.kind, "message": protocol_error.message}
+        status = protocol_error.status
     except Exception:  # the border of the protocol: its clients can read nothing but its own errors
         logger.exception("A call about a queue failed, request %s", request_id)
         body, status = {"__type": "InternalFailure", "message": "The service failed; try again."}, 500
