@@ -208,7 +208,14 @@ def add_passage_lines(
     if row is None:
         raise Http404("There is no such corpus. Send create=true to make it.")
     file = stage_lines(request, given.name, "passages.jsonl")
-    reading = FileIn(upload=file.sha256, encoding="utf-8", same_id=given.same_id, repeats=given.repeats)
+    reading = FileIn.model_validate(
+        {
+            "upload": file.sha256,
+            "encoding": "utf-8",
+            "same_id": given.same_id,
+            "repeats": given.repeats,
+        }
+    )
     options = reading.options()
     job = add_upload(access, row, file, options=options, once=uuid4().hex, made=is_new, about=about)
     return JobRef(job=job.pk)
