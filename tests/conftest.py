@@ -46,6 +46,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 LONGEST_FILES = (
     "tests/demo/test_demo_command.py",
     "tests/crowd/test_crashes.py",
+    "tests/client/test_study_by_api.py",
     "tests/robustness/test_events.py",
     "tests/simulation/test_crowds.py",
     "tests/distillery/test_up.py",
