@@ -6,7 +6,7 @@ another site cannot know.
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from csp.constants import SELF
@@ -109,7 +109,7 @@ def _show(request: HttpRequest, template: str, *, status: int = 200, **context: 
     def page(request: HttpRequest) -> HttpResponse:
         return render(request, f"people/{template}", context, status=status)
 
-    return page(request)
+    return cast(HttpResponse, page(request))
 
 
 def _own_origins() -> list[str]:
