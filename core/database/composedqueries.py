@@ -58,7 +58,7 @@ def row_loader(model: type[Model], names: Sequence[str], alias: str) -> Loader:
     return load
 
 
-class _Related:
+class _RelatedRow:
     """A row that was joined, and what was joined to it; Django's own populator with `row_loader`."""
 
     def __init__(self, populator: Any) -> None:
@@ -66,7 +66,7 @@ class _Related:
         self._order = populator.reorder_for_init
         self._pk = populator.pk_idx
         self._load = row_loader(populator.model_cls, populator.init_list, populator.db)
-        self._further = [_Related(each) for each in populator.related_populators]
+        self._further = [_RelatedRow(each) for each in populator.related_populators]
         self._set_local, self._set_remote = populator.local_setter, populator.remote_setter
 
     def populate(self, row: Sequence[Any], owner: Any) -> None:
@@ -121,7 +121,7 @@ class _Rows:
     converters: Any
     load: Loader
     span: slice
-    related: Sequence[_Related]
+    related: Sequence[_RelatedRow]
 
 
 C = TypeVar("C")
@@ -194,7 +194,7 @@ class ComposedQuery(Generic[M]):
             converters=compiler.get_converters([column[0] for column in compiler.select]),
             load=row_loader(self._model, names, wrapper.alias),
             span=slice(first, last),
-            related=[_Related(each) for each in _populators(info, compiler.select, wrapper.alias)],
+            related=[_RelatedRow(each) for each in _populators(info, compiler.select, wrapper.alias)],
         )
 
 
