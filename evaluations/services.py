@@ -29,6 +29,9 @@ from evaluations.plans import EvaluationPlan, External, plan_of
 from evaluations.report.model import best_of
 from evaluations.report.parts import Report
 from evaluations.selectors import stages_of
+from metrics.errors import MetricError
+from metrics.names import plain_name
+from metrics.profiles import profile
 from releases.models import Release
 from releases.reader import formats_of
 
@@ -84,6 +87,7 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
             f"Release {release.version} has none of the formats that can be read: JSON lines, Parquet, CSV. "
             "Build a release with one of them."
         )
+    _refuse_unknown_names(plan)
     stages = stages_of(release)
     if plan.stage and plan.stage not in stages:
         raise EvaluationError(f"The release has no scores of a stage {plan.stage!r}.")
@@ -100,6 +104,19 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
     for each in plan.external:
         if each not in there:
             raise EvaluationError(f"The scores {each.name!r} are no longer there. Upload them again.")
+
+
+def _refuse_unknown_names(plan: EvaluationPlan) -> None:
+    try:
+        profile(plan.profile)
+        for name in plan.metrics:
+            plain_name(name)
+        if plan.protocols:
+            from metrics.metaeval.papers import known  # noqa: PLC0415 - numpy
+
+            known(plan.protocols)
+    except MetricError as error:
+        raise EvaluationError(str(error)) from error
 
 
 def _queue(evaluation: Evaluation) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from metrics.base import Metric
 from metrics.errors import MetricError
-from metrics.names import ADAPTED, ALIASES, MAKERS
+from metrics.names import ADAPTED, MAKERS, plain_name
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
 
@@ -51,10 +51,8 @@ def missing(metric: Metric) -> str:
 def metric(name: str, profile: str | Profile = "default") -> Metric:
     """The metric of that name as the profile has it; MetricError names the metrics that there are."""
     chosen = profile_named(profile) if isinstance(profile, str) else profile
-    plain, _, given = name.strip().lower().replace("_", "-").partition("(")
-    plain = ALIASES.get(plain.strip(), plain.strip())
-    if plain not in MAKERS:
-        raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
+    plain = plain_name(name)
+    given = name.strip().lower().replace("_", "-").partition("(")[2]
     if not given:
         return replace(_make(plain, chosen), recipe=(metric, (plain, chosen)))
     if plain.startswith("pa-"):

@@ -1,5 +1,7 @@
 """The names of all metrics, by family, and which module makes them; nothing is loaded for it."""
 
+from metrics.errors import MetricError
+
 # Matches of n-grams and subsequences, alignments of words, and plain counts.
 BLEU = tuple(f"bleu-{n}" for n in (1, 2, 3, 4))
 ROUGE = tuple(f"rouge-{kind}{stem}" for kind in ("1", "2", "l") for stem in ("", "-stem"))
@@ -58,3 +60,12 @@ ALIASES: dict[str, str] = {
     "bertscore-f1": "bertscore",
     "bert-score-kpqa": "bertscore-kpqa",
 }
+
+
+def plain_name(name: str) -> str:
+    """A metric's name in `MAKERS`, without options in brackets; MetricError lists those that there are."""
+    plain = name.strip().lower().replace("_", "-").partition("(")[0].strip()
+    plain = ALIASES.get(plain, plain)
+    if plain not in MAKERS:
+        raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
+    return plain

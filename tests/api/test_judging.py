@@ -127,6 +127,9 @@ def test_a_release_is_built_downloaded_and_evaluated(program, place):
     assert file.status_code == 200 and json.loads(file.getvalue())
     is_problem(program.get(f"{project}/releases/1.0.0/files/secrets"), 404, "not_found")
     is_problem(program.post(f"{project}/releases", {"formats": ["word"]}), 422, "invalid")
+    for unknown in ({"metrics": ["blue"]}, {"profile": "mine"}, {"protocols": ["ours"]}):
+        refused = program.post(f"{project}/releases/1.0.0/evaluations", unknown)
+        is_problem(refused, 422, "evaluation_refused")
     begun = program.post(
         f"{project}/releases/1.0.0/evaluations", {"metrics": ["length"], "replicates": 0, "draws": 99}
     )
