@@ -40,12 +40,13 @@ def text_of(cell: nbformat.NotebookNode) -> str:
 
 
 def shape_of(cell: nbformat.NotebookNode) -> list[str]:
-    """What is the same in every run: which outputs there are, and the columns of tables."""
+    """What is the same in every run: which outputs there are, and how tables begin (what fits a line differs)."""
     shape = []
     for each in cell.get("outputs", []):
         if _is_kept(each):
             table = each.get("data", {}).get("text/plain", "")
-            shape += [each["output_type"], *next(iter(table.splitlines()), "").split()]
+            head, *_ = next(iter(table.splitlines()), "").split() or [""]
+            shape += [each["output_type"], head]
     return shape
 
 
