@@ -40,7 +40,7 @@ def text_of(cell: nbformat.NotebookNode) -> str:
 
 
 def shape_of(cell: nbformat.NotebookNode) -> list[str]:
-    """What is the same in every run: which outputs there are, and how tables begin (what fits a line differs)."""
+    """What is the same in every run: which outputs there are, and how tables begin; lines break elsewhere."""
     shape = []
     for each in cell.get("outputs", []):
         if _is_kept(each):

@@ -42,6 +42,7 @@ LEADING = {"queue"}
 ACTIONS = {
     "see_notices": "viewer", "see_notice": "viewer", "see_project_notices": "viewer", "notice_wish": "viewer",
     "set_member": "owner", "remove_member": "owner", "set_stage_budget": "owner",
+    "close_project": "owner", "reopen_project": "owner",
     "expect": "manager", "approve_chosen": "manager",
     "pause": "manager", "close": "manager", "reopen": "manager", "top_up": "manager", "more_time": "manager",
     "more_places": "manager", "expire": "manager", "approve": "manager", "reject": "manager",
