@@ -234,12 +234,15 @@ def test_hosts_are_those_that_something_is_loaded_from(html, hosts):
 )
 def test_no_page_takes_long(piece):
     html = (piece * 65_000)[:65_000]
-    start = time.perf_counter()
-    task_document(html, submit_url=SUBMIT)
-    hosts_in(html)
-    unknown_element(html)
-    scripts_of(html)
-    assert time.perf_counter() - start < 2
+    taken = []
+    for _ in range(3):
+        start = time.thread_time()
+        task_document(html, submit_url=SUBMIT)
+        hosts_in(html)
+        unknown_element(html)
+        scripts_of(html)
+        taken.append(time.thread_time() - start)
+    assert min(taken) < 2
 
 
 @pytest.mark.parametrize(
@@ -248,10 +251,13 @@ def test_no_page_takes_long(piece):
 def test_a_page_is_made_in_a_time_that_grows_with_its_length_alone(piece):
     """A quarter of a megabyte; with the square of the length it would be half a minute."""
     page = piece * (262_144 // len(piece)) + "<input>"
-    began = time.process_time()
-    task_document(page, submit_url="https://market.example.org/s/1-x/mturk/externalSubmit")
-    hosts_in(page)
-    assert time.process_time() - began < 4
+    taken = []
+    for _ in range(3):  # the quickest: other threads and the collector of garbage have their turns too
+        began = time.thread_time()
+        task_document(page, submit_url="https://market.example.org/s/1-x/mturk/externalSubmit")
+        hosts_in(page)
+        taken.append(time.thread_time() - began)
+    assert min(taken) < 4
 
 
 @pytest.mark.parametrize("path", sorted(PAGES.glob("*.html")), ids=lambda path: path.stem)
