@@ -24,6 +24,7 @@ from tests.access.expectations import ACT, BY_CREDENTIAL, LEADING, LOGGED, LOOK,
 from tests.access.world import Place, make_people, make_place, worker_site
 
 READING = ("GET", "HEAD")
+_PARTS = 4
 _ALSO_HEAD = {"anonymous", "stranger", "viewer"}
 #: Sessions keep what pages said to somebody; they are nobody's data.
 _NOT_LOOKED_AT = {"sessions", "contenttypes", "axes"}
@@ -118,8 +119,13 @@ def writing() -> Iterator[list[str]]:
         yield asked
 
 
-def ruled() -> list[Address]:
-    return [each for each in addresses() if each.name in RULES]
+def ruled(part: int = 0, parts: int = 1) -> list[Address]:
+    """The addresses with a rule, or one of several equal parts of them."""
+    return [each for each in addresses() if each.name in RULES][part::parts]
+
+
+#: All people at all addresses take a minute or more; in parts no test comes near its longest time.
+in_parts = pytest.mark.parametrize("part", range(_PARTS))
 
 
 def test_every_address_is_declared():
@@ -132,10 +138,11 @@ def test_nothing_is_declared_that_is_not_there():
     assert sorted((RULES.keys() | BY_CREDENTIAL.keys()) - {each.name for each in addresses()}) == []
 
 
-def test_everybody_gets_what_is_declared_by_looking_and_nothing_changes(world):
+@in_parts
+def test_everybody_gets_what_is_declared_by_looking_and_nothing_changes(world, part):
     wrong: list[str] = []
     before = dump()
-    for address in ruled():
+    for address in ruled(part, _PARTS):
         path = world.path(address)
         for who in PEOPLE:
             for method in READING if who in _ALSO_HEAD else ("GET",):
@@ -154,10 +161,11 @@ def test_everybody_gets_what_is_declared_by_looking_and_nothing_changes(world):
     assert set(changed(before)) <= {"projects.Event", "accounts.SignedKey"}
 
 
-def test_who_may_not_do_something_cannot_and_nothing_changes(world):
+@in_parts
+def test_who_may_not_do_something_cannot_and_nothing_changes(world, part):
     wrong: list[str] = []
     before = dump()
-    for address in ruled():
+    for address in ruled(part, _PARTS):
         path, rule = world.path(address), RULES[address.name]
         for who in PEOPLE:
             expected = rule.expected(who, "POST")
@@ -172,10 +180,11 @@ def test_who_may_not_do_something_cannot_and_nothing_changes(world):
     assert changed(before) == []
 
 
-def test_who_may_do_something_is_heard(world):
+@in_parts
+def test_who_may_do_something_is_heard(world, part):
     """With a form that says nothing: done, or refused in words, but never "not there" and never an error."""
     wrong = []
-    for address in ruled():
+    for address in ruled(part, _PARTS):
         for who in PEOPLE:
             expected = RULES[address.name].expected(who, "POST")
             if not expected & {200}:
