@@ -12,14 +12,14 @@ PYTEST := $(BIN)/pytest $(ARGS)
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 NOT_HERE := not browser and not clients and not hosts
 NO_DATABASE := $(addprefix --ignore=tests/,metrics plots \
-	$(addprefix retrieval/,text reading engine crown evaluation network ranking) \
+	$(addprefix retrieval/,text readers engine crown evaluation network ranking) \
 	$(addprefix evaluations/test_,train_kpqa_command.py evaluate_command.py evaluate_docs.py evaluate_marco.py \
 		learned_commands.py report_page.py score_command.py table_reading.py models_asked.py simulated_tables.py \
 		honest_ceilings.py) \
 	$(addprefix annotation/importing/test_,bad_input.py formats.py long_values.py sampling.py screening.py tables.py) \
 	$(addprefix marketplace/test_,answerkey.py questionform.py task_documents.py values.py) \
 	$(addprefix tables/test_,cells.py decimals.py encodings.py) robustness/test_import_files.py \
-	$(addprefix releases/test_,describing.py formats_of_others.py privacy_rules.py verifying.py) \
+	$(addprefix releases/test_,datacards.py formats_of_others.py privacy_rules.py verifying.py) \
 	$(addprefix contracts/test_,scores.py startup.py surface.py) \
 	judgments/test_filter_command.py study/test_reading.py test_repository.py test_style_sheets.py test_docker.py test_examples.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
