@@ -95,11 +95,14 @@ def make_release(
     return Release.objects.select_related("project").get(pk=release.pk)
 
 
-def make_evaluation(release: Release, *, ran: bool = True, **plan: Any) -> Evaluation:
-    """An evaluation with few draws; computed unless `ran` is false."""
+def make_evaluation(release: Release, *, ran: bool = True, lacks: str = "", **plan: Any) -> Evaluation:
+    """An evaluation with few draws; computed unless `ran` is false. The metric `lacks` is gone by then."""
     given = {"metrics": ["bleu-1", "rouge-l"], "replicates": 20, "draws": 99, **plan}
     actor = User.objects.filter(username="manager").first()
     evaluation = begin(release=release, plan=plan_of(given), actor=actor)
+    if lacks:
+        evaluation.plan = {**evaluation.plan, "metrics": [lacks]}
+        evaluation.save(update_fields=["plan"])
     if ran:
         assert evaluation.job is not None
         run(job_id=evaluation.job)

@@ -154,7 +154,7 @@ def test_a_plan_without_later_options_is_stored_as_before_them():
 
 
 def test_what_failed_says_why_and_is_begun_again(release):
-    make_evaluation(release, metrics=["no-such"])
+    make_evaluation(release, lacks="no-such")
     manager = as_("manager")
     assert "It could not be computed. There is no metric" in text(manager.get(ONE))
     manager.post(f"{ONE}again/")

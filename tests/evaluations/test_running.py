@@ -71,14 +71,14 @@ def test_a_finished_evaluation_never_changes(release):
 
 
 def test_a_plan_that_cannot_be_computed_fails_in_words(release):
-    failed = make_evaluation(release, metrics=["no-such-metric"])
+    failed = make_evaluation(release, lacks="no-such-metric")
     assert failed.state == "failed"
     assert "no-such-metric" in failed.why
     assert Job.objects.get(pk=failed.job).state == JobState.FAILED
 
 
 def test_a_failed_one_is_begun_again(release):
-    failed = make_evaluation(release, metrics=["no-such-metric"])
+    failed = make_evaluation(release, lacks="no-such-metric")
     begin_again(evaluation=failed, actor=None)
     assert (fresh(failed).state, fresh(failed).why) == ("planned", "")
 

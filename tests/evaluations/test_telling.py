@@ -36,7 +36,7 @@ def test_a_release_that_nobody_evaluated_is_named_on_the_overview(release):
 
 
 def test_one_that_failed_is_named_on_the_overview(release):
-    make_evaluation(release, metrics=["no-such"])
+    make_evaluation(release, lacks="no-such")
     assert sentences(release) == ["The evaluation of release 1.0.0 failed."]
 
 
@@ -56,7 +56,7 @@ def test_what_agrees_with_programs_does_not_agree_with_people(release):
 
 
 def test_what_failed_is_an_alarm_with_the_reason(release):
-    make_evaluation(release, metrics=["no-such"])
+    make_evaluation(release, lacks="no-such")
     [told] = extension.over(timezone.now())
     assert (told.kind, told.level) == ("evaluation_failed", "alarm")
     assert "There is no metric 'no-such'" in told.sentence
