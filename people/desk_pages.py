@@ -161,7 +161,7 @@ def _csv(name: str, head: Any, rows: Any) -> HttpResponse:
 
 
 def close(request: HttpRequest, desk: LinkDesk, *, pk: int) -> HttpResponse:
-    """Nobody new."""
+    """No new people join; those who have begun can finish."""
     row = _link(desk, pk)
 
     def act() -> str:

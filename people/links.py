@@ -122,7 +122,7 @@ def draw_code(address: str) -> SafeString:
 
 @transaction.atomic
 def close_link(*, link: StudyLink, actor: Any) -> None:
-    """Nobody new joins; who has begun goes on."""
+    """No new people join; those who have begun can finish."""
     if StudyLink.objects.filter(pk=link.pk, closed_at=None).update(closed_at=timezone.now()):
         record_at(link, "link.closed", link.title, actor=actor)
 

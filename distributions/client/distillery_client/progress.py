@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal or in a notebook, and nothing where nobody looks.
+"""How far long work is: a bar on a terminal or in a notebook, and nothing elsewhere.
 
 `Client(progress=…)`, and every call that may take long, takes one of
 
@@ -28,7 +28,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 @dataclass(frozen=True, slots=True)
 class ProgressUpdate:
-    """`done` of `total` (0: nobody knows), in bytes or in steps of a job."""
+    """`done` of `total` (0: unknown), in bytes or in steps of a job."""
 
     label: str
     done: int = 0
@@ -191,4 +191,4 @@ def _is_notebook() -> bool:
 
 
 def _ignore(_: ProgressUpdate) -> None:
-    """Nobody looks."""
+    """Shows nothing: the output is no terminal."""

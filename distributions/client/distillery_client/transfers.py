@@ -21,7 +21,7 @@ Count = Callable[[int], None]
 
 
 class FileBody:
-    """A file as the body of a request, read anew by each attempt."""
+    """A file as the body of a request, read again by each attempt."""
 
     def __init__(self, file: Path, count: Count) -> None:
         self._file, self._count = file, count
