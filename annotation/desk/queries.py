@@ -120,6 +120,7 @@ def query(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespon
         why_form=QueryReasonForm(),
         can_accept=services.can_be_accepted(row),
         can_exclude=services.can_be_excluded(row),
+        can_take_back=services.can_be_taken_back(row),
     )
 
 
@@ -173,6 +174,8 @@ def decide(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
             raise FormError("Choose what to do with the query.")
         reason = read_form(QueryReasonForm(request.POST))["reason"]
         services.DECISIONS[decision](query=row, reason=reason, actor=access.user)
+        if row.status == Query.Status.DISPUTED:
+            return "The decision is taken back: its passages are disputed again."
         return f"It is {_DONE[decision]}: {row.get_status_display()}."
 
     return run_action(request, action, QUERY, access.project.slug, pk)

@@ -23,6 +23,7 @@ from annotation.services.steps import decided_in, move, reasons_by_query
 from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
+from crowd.services.stages import refuse_read_only
 
 #: Queries moved in one transaction.
 _BATCH = 200
@@ -221,6 +222,7 @@ def _decide(
     query: Query, before: Status, after: Status, actor: Any, reason: str, **details: Any
 ) -> Stage | None:
     """Move the query on and log it; the stage in which its editors disagreed."""
+    refuse_read_only(query.project)
     if query.status != before:
         raise AdjudicationError(
             f"This query is {query.get_status_display()}; there is nothing to decide here."
@@ -242,6 +244,44 @@ def _decide(
         details={"became": str(after), "why": reason},
     )
     return stage
+
+
+def is_settled_by_person(query: Query) -> bool:
+    """Whether a person decided what its editors disputed, and nothing else has moved it since."""
+    return _settling_step(query) is not None
+
+
+def _settling_step(query: Query) -> QueryStep | None:
+    if query.status not in (Status.CURATED, Status.UNANSWERABLE):
+        return None
+    last = QueryStep.objects.filter(query=query).select_related("stage").order_by("-pk").first()
+    is_ours = last is not None and last.actor_id is not None and last.before == Status.DISPUTED
+    return last if is_ours and last and last.after == query.status else None
+
+
+@transaction.atomic
+def reopen_dispute(*, query: Query, actor: Any, reason: str) -> None:
+    """Take back what a person decided about a disputed query: it is disputed again, its curated set is gone.
+
+    Raises AdjudicationError where a person did not decide, or answers were written or are asked for.
+    """
+    refuse_read_only(query.project)
+    step = _settling_step(query)
+    if step is None:
+        raise AdjudicationError("No decision of a person about this query can be taken back.")
+    if built := later_work("curation", [query.pk]).get(query.pk):
+        raise AdjudicationError(f"Later work is built on this decision: {built}. Take the query out instead.")
+    reason = _needed(reason)
+    CuratedSet.objects.filter(query=query).delete()
+    if not move(query=query, to=Status.DISPUTED, reason=reason, stage=step.stage, actor=actor):
+        raise AdjudicationError("Another person decided about this query a moment ago.")
+    record(
+        project=query.project,
+        action="query.taken_back",
+        subject=query.key,
+        actor=actor,
+        details={"why": reason[:300]},
+    )
 
 
 def _needed(reason: str) -> str:

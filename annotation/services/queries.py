@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.models import CuratedSet, Doubt, Query, QueryStep
 from annotation.selectors.adjudication import later_work
+from annotation.services.curation import is_settled_by_person, reopen_dispute
 from annotation.services.steps import move, recheck
 from core.projects.models import Project
 from core.projects.services import record
@@ -83,12 +84,16 @@ def exclude_by_hand(*, query: Query, reason: str, actor: Any) -> None:
 
 @transaction.atomic
 def take_back(*, query: Query, reason: str, actor: Any) -> None:
-    """Take a decision by hand back: the query is where it was before, and its votes decide about it again.
+    """Take a person's decision back: the query is where it was before.
 
-    Raises CrowdError also where later work was built on an acceptance by hand.
+    One that was accepted or excluded is decided about by its votes again, one whose passages were disputed is
+    disputed again. Raises CrowdError also where later work was built on the decision.
     """
     refuse_read_only(query.project)
     if not query.by_hand:
+        if is_settled_by_person(query):
+            reopen_dispute(query=query, actor=actor, reason=reason)
+            return
         raise CrowdError("Its votes decided about this query; there is no decision by hand to take back.")
     steps = QueryStep.objects.filter(query=query, actor__isnull=False).order_by("-pk")
     step = steps.filter(details__has_key="by_hand_before").first() or steps.filter(before=Status.TIED).first()
@@ -124,6 +129,11 @@ def _by_hand(query: Query, to: Status, reason: str, actor: Any, action: str) -> 
         settled_at=timezone.now(),
         settled_by=actor,
     )
+
+
+def can_be_taken_back(query: Query) -> bool:
+    """Whether a person's decision about it is in force."""
+    return query.by_hand or is_settled_by_person(query)
 
 
 @dataclass(frozen=True, slots=True)

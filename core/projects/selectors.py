@@ -55,3 +55,15 @@ def pseudonym(project: Project, external_id: str) -> str:
     """A worker's name in files that leave: another in every project, and it leads nobody back."""
     digest = hmac.new(bytes.fromhex(project.pseudonym_key), external_id.encode(), hashlib.sha256)
     return f"w{digest.hexdigest()[:12]}"
+
+
+class Pseudonyms(dict[str, str]):
+    """Pseudonyms of a project by worker id, each computed once: `names[external_id]`."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+        self._project = project
+
+    def __missing__(self, external_id: str) -> str:
+        self[external_id] = name = pseudonym(self._project, external_id)
+        return name

@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field
 
 from annotation.selectors.agreement import curation_agreement, screening_agreement
 from core.api.models import Scope
-from core.projects.models import Project
-from core.projects.selectors import pseudonym
+from core.projects.selectors import Pseudonyms
 from crowd.api.access import StagePermission, stage_access
 from crowd.models import Stage
 from judgments.models import Judgment
@@ -122,7 +121,7 @@ def export_judgments(
 
 
 def _judgment_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    unit, names = scale_of(stage).unit, _Pseudonyms(stage.project)
+    unit, names = scale_of(stage).unit, Pseudonyms(stage.project)
     for row in rows:
         yield {
             "id": row["id"],
@@ -136,16 +135,6 @@ def _judgment_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[di
             "comment": row["comment"],
             "at": row["at"],
         }
-
-
-class _Pseudonyms(dict[str, str]):
-    def __init__(self, project: Project) -> None:
-        super().__init__()
-        self._project = project
-
-    def __missing__(self, external_id: str) -> str:
-        self[external_id] = name = pseudonym(self._project, external_id)
-        return name
 
 
 @judging.get(

@@ -229,6 +229,20 @@ def test_a_disputed_query_is_taken_out_with_a_reason(desk, curation):
     assert status(query) == "unanswerable"
 
 
+def test_a_settled_dispute_is_reopened_on_the_page_of_the_query(desk, curation):
+    query = make_disputed(curation)
+    desk.post(at("curate", query), {"passage": [query.candidates.first().pk]})
+    place = reverse("annotation:query", args=[query.project.slug, query.pk])
+    assert "Take the decision back" in text(desk.get(place))
+    words = {"decision": "take_back", "reason": "A slip."}
+    answer = desk.post(
+        reverse("annotation:decide_query", args=[query.project.slug, query.pk]), words, follow=True
+    )
+    assert messages_of(answer) == ["The decision is taken back: its passages are disputed again."]
+    assert status(query) == "disputed" and not CuratedSet.objects.exists()
+    assert "Take the decision back" not in text(desk.get(place))
+
+
 def test_a_decision_that_belongs_to_another_state_is_refused(desk, screening, curation):
     tied, disputed = make_tied(screening), make_disputed(curation)
     desk.post(at("accept", disputed))

@@ -9,9 +9,11 @@ from django.contrib.auth.models import User
 
 from core.jobs.models import Job
 from core.origin import Owner
+from crowd.models import Endpoint
 from marketplace.services.people import create_requester
 from people.links import LinkPlan, make_link
 from tests.access.world import Place, make_people, make_place, make_webhook
+from tests.desk.conftest import make_stage
 from web.api.schema import build_schema
 
 
@@ -90,6 +92,7 @@ def make_api_world() -> ApiWorld:
     theirs = make_place("theirs", people["neighbour"], {}, first=50)
     for place, name in ((mine, "owner"), (theirs, "neighbour")):
         _add_requester(place, people[name])
+        _add_curation(place)
         Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
     return ApiWorld(people, mine, theirs)
 
@@ -102,6 +105,14 @@ def _add_requester(place: Place, owner: User) -> None:
     link = make_link(owner=ours, plan=LinkPlan(title="Tea", target=f"requester:{lab.pk}"), actor=None)
     place.own["requester:study_link"] = {"pk": link.pk}
     place.own.update(make_webhook("requester", ours))
+
+
+def _add_curation(place: Place) -> None:
+    """A stage in which editors choose passages."""
+    endpoint = Endpoint.objects.get(name=place.rooms["desk"]["endpoint"])
+    slug = f"curation-{place.project.slug}"
+    stage = make_stage(place.project, endpoint, slug=slug, kind="curation", config={})
+    place.own["annotation:curation"] = {"stage": stage.slug}
 
 
 def values_of(place: Place) -> dict[str, Any]:
@@ -131,6 +142,9 @@ Own = Callable[[Place], dict[str, Any]]
 #: Values of parts that mean something else below an address: the beginning as a pattern, and what is there.
 OWN_VALUES: tuple[tuple[str, Own], ...] = (
     (r"/candidates/", lambda place: {"number": place.own["judgments:candidate"]["pk"]}),
+    (r"/adjudication/", lambda place: {"number": place.rooms["annotation"]["query"]}),
+    (r"/stages/{stage}/votes", lambda place: {"stage": place.own["annotation:agreement"]["stage"]}),
+    (r"/stages/{stage}/selections", lambda place: {"stage": place.own["annotation:curation"]["stage"]}),
     (r"/queries/", lambda place: {"number": place.rooms["annotation"]["pk"]}),
     (r"/query-imports/", lambda place: {"number": place.own["annotation:source"]["pk"]}),
     (r"/evaluations/", lambda place: {"number": place.rooms["evaluations"]["number"]}),

@@ -261,6 +261,94 @@ class CandidateOut(Model):
     text: str
 
 
+class CandidatesFound(Model):
+    """Candidates of a query."""
+
+    query: int
+    shown: int
+
+
+class CandidatesIn(Model):
+    """How candidate passages of a query are found, as `manage.py candidates` has it."""
+
+    below: int = 0
+    k: int = 10
+
+
+class CaseDecision(Model):
+    """A person's decision about a query that waits."""
+
+    decision: Literal["accept", "exclude", "curate", "unanswerable", "keep", "ask_again", "leave_out"]
+    doubt: int | None = None
+    passages: list[str] | None = None
+    reason: str = ""
+
+
+class CaseDetails(Model):
+    """A query with everything that was said about it; work that does not count is marked, not left out."""
+
+    can_be_undone: bool
+    context: list[dict[str, Any]]
+    curated: list[str]
+    doubts: list[DoubtOut]
+    id: int
+    key: str
+    passages: list[CasePassageOut]
+    selections: list[SelectionOut]
+    since: datetime | None
+    status: Literal[
+        "waiting",
+        "tied",
+        "excluded",
+        "accepted",
+        "disputed",
+        "unanswerable",
+        "curated",
+        "answered",
+        "withdrawn",
+    ]
+    text: str
+    votes: list[ScreeningVoteOut]
+    waiting: Literal["tied", "one-flag", "disputed", "doubt"] | None
+    why: str
+
+
+class CaseOut(Model):
+    """A query that waits for a person's decision."""
+
+    context: list[dict[str, Any]]
+    id: int
+    key: str
+    since: datetime | None
+    status: Literal[
+        "waiting",
+        "tied",
+        "excluded",
+        "accepted",
+        "disputed",
+        "unanswerable",
+        "curated",
+        "answered",
+        "withdrawn",
+    ]
+    text: str
+    waiting: Literal["tied", "one-flag", "disputed", "doubt"] | None
+    why: str
+
+
+class CasePassageOut(Model):
+    """A candidate passage as editors were shown it, with who chose it."""
+
+    below: bool
+    chosen_by: list[int]
+    highlights: list[str]
+    key: str
+    rank: int
+    text: str
+    title: str
+    url: str
+
+
 class ChosenWork(Model):
     """Work to approve at once."""
 
@@ -315,6 +403,16 @@ class CorpusOut(Model):
     title: str
 
 
+class CurationOut(Model):
+    """How far the queries of a project are on their way to a curated set."""
+
+    accepted: int
+    curated: int
+    disputed: int
+    unanswerable: int
+    without_candidates: int
+
+
 class DecisionOutcome(Model):
     """How many were decided about; the others with the reason. Ids of no query of the project are neither."""
 
@@ -330,6 +428,19 @@ class DesignIn(Model):
     seed: int = 1
     size: int = 0
     strata: Literal["count", "type"] = "count"
+
+
+class DoubtOut(Model):
+    """A decision whose work no longer counts, and what was built on it."""
+
+    answers: int
+    hits: int
+    id: int
+    raised_at: datetime
+    says: str
+    selections: int
+    stage: str
+    why: str
 
 
 class EndpointIn(Model):
@@ -1040,6 +1151,16 @@ class QueryOut(Model):
     yes_no: bool
 
 
+class QueueOut(Model):
+    """One kind of decision that waits for a person."""
+
+    count: int
+    label: str
+    name: str
+    pressing: bool
+    what: str
+
+
 class QuoteOut(Model):
     """What publishing everything that is missing would cost."""
 
@@ -1076,6 +1197,19 @@ class ReasonIn(Model):
     """Why."""
 
     reason: str
+
+
+class RecallOut(Model):
+    """Which share of the passages that editors would choose is above the cut, from those drawn below it."""
+
+    above: int
+    below: int
+    high: float | None
+    low: float | None
+    missed: float
+    queries: int
+    recall: float | None
+    sentence: str
 
 
 class RecipeIn(Model):
@@ -1246,6 +1380,22 @@ class RuleFields(Model):
     values: list[int | str] | None = None
 
 
+class ScreeningVoteOut(Model):
+    """One editor's form about a query."""
+
+    adult: bool
+    answerable: bool
+    assignment: int
+    counts: bool
+    excluded_kind: Literal["", "directions", "list", "topic"]
+    intent: Literal["informational", "navigational", "transactional"]
+    sensitive: bool
+    simulated: bool
+    stage: str
+    unambiguous: bool
+    worker: str
+
+
 class SearchIn(Model):
     """Questions of a conversation, oldest first; the last one is answered."""
 
@@ -1268,6 +1418,37 @@ class SearchOut(Model):
     ranker: str
     results: list[dict[str, Any]]
     top_sentences: dict[str, list[int]]
+
+
+class SearchSendIn(Model):
+    """A conversation whose last question becomes a query with candidate passages."""
+
+    corpora: list[str] | None = None
+    keep: int = 10
+    options: dict[str, str | float | int | bool | None] | None = None
+    questions: list[str]
+
+
+class SelectionOut(Model):
+    """One editor's choice among the candidate passages of a query."""
+
+    answerable: bool
+    assignment: int
+    conflicts: list[dict[str, Any]]
+    counts: bool
+    highlights: list[dict[str, Any]]
+    passages: list[str]
+    simulated: bool
+    stage: str
+    worker: str
+
+
+class SentQueryOut(Model):
+    """The query that came of a question."""
+
+    new: bool
+    query: int
+    shown: int
 
 
 class SimulationIn(Model):

@@ -79,6 +79,64 @@ class Operations(Sender):
             if_match=if_match,
         )
 
+    def list_cases(
+        self,
+        project: str,
+        *,
+        waiting: Literal["", "tied", "one-flag", "disputed", "doubt"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.CaseOut]:
+        """Queries that wait for a person's decision, in the order of their import."""
+        return self._send(
+            models.Page[models.CaseOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/adjudication",
+            query={"waiting": waiting, "limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def export_cases(
+        self, project: str, *, waiting: Literal["", "tied", "one-flag", "disputed", "doubt"] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """All queries that wait for a person's decision, one per line."""
+        return self._lines(
+            "GET", f"/api/v1/projects/{self._part(project)}/adjudication.jsonl", query={"waiting": waiting}
+        )
+
+    def get_case(self, project: str, number: int) -> models.CaseDetails:
+        """One query by its id, with the votes, choices and passages on which it is decided."""
+        return self._send(
+            models.CaseDetails,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/adjudication/{self._part(number)}",
+        )
+
+    def decide_case(
+        self, project: str, number: int, body: models.CaseDecision | Mapping[str, Any]
+    ) -> models.CaseDetails:
+        """Decide about a query that waits; one that does not wait for such a decision is left as it is."""
+        return self._send(
+            models.CaseDetails,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/adjudication/{self._part(number)}/decide",
+            body=body,
+        )
+
+    def undo_case(
+        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+    ) -> models.CaseDetails:
+        """Take a person's decision back: the query waits as before, or its votes decide about it again.
+
+        Refused where later work was built on the decision. What people were asked again cannot be taken back.
+        """
+        return self._send(
+            models.CaseDetails,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/adjudication/{self._part(number)}/undo",
+            body=body,
+        )
+
     def get_audit_state(self, project: str) -> models.AuditState:
         """How far the log of a project is chained by digests, and what the nightly verification found."""
         return self._send(models.AuditState, "GET", f"/api/v1/projects/{self._part(project)}/audit")
@@ -359,6 +417,18 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/remove",
         )
 
+    def export_curated(self, project: str) -> Iterator[dict[str, Any]]:
+        """All curated sets with their passages, one query per line."""
+        return self._lines("GET", f"/api/v1/projects/{self._part(project)}/curated.jsonl")
+
+    def get_curation(self, project: str) -> models.CurationOut:
+        """How many queries wait for passages or for a person, and how many have a curated set."""
+        return self._send(models.CurationOut, "GET", f"/api/v1/projects/{self._part(project)}/curation")
+
+    def get_recall(self, project: str) -> models.RecallOut:
+        """Estimated recall of the passages that editors are shown, from those drawn from below the cut."""
+        return self._send(models.RecallOut, "GET", f"/api/v1/projects/{self._part(project)}/curation/recall")
+
     def list_evaluations(
         self,
         project: str,
@@ -590,6 +660,17 @@ class Operations(Sender):
             models.QueryDetails, "GET", f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}"
         )
 
+    def find_candidates(
+        self, project: str, number: int, *, body: models.CandidatesIn | Mapping[str, Any] | None = None
+    ) -> models.CandidatesFound:
+        """Find candidate passages for a query in the project's corpora; those that it has already stay."""
+        return self._send(
+            models.CandidatesFound,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/candidates",
+            body=body,
+        )
+
     def put_query_back(
         self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
     ) -> models.QueryDetails:
@@ -674,6 +755,12 @@ class Operations(Sender):
             models.QueryImportOut,
             "GET",
             f"/api/v1/projects/{self._part(project)}/query-imports/{self._part(number)}",
+        )
+
+    def list_queues(self, project: str) -> models.Page[models.QueueOut]:
+        """What waits for a person in the project: queries, answers, work and calls, with how many of each."""
+        return self._send(
+            models.Page[models.QueueOut], "GET", f"/api/v1/projects/{self._part(project)}/queues"
         )
 
     def list_releases(
@@ -841,6 +928,17 @@ class Operations(Sender):
         """Answer the last question of a conversation from the project's corpora."""
         return self._send(
             models.SearchOut, "POST", f"/api/v1/projects/{self._part(project)}/search", body=body
+        )
+
+    def send_search_to_curation(
+        self, project: str, body: models.SearchSendIn | Mapping[str, Any]
+    ) -> models.SentQueryOut:
+        """Search for the last question of a conversation, and have editors choose among the best passages.
+
+        A question that the project does not have becomes an accepted query; one that has candidates is refused.
+        """
+        return self._send(
+            models.SentQueryOut, "POST", f"/api/v1/projects/{self._part(project)}/search/send", body=body
         )
 
     def list_stages(
@@ -1313,6 +1411,12 @@ class Operations(Sender):
             query={"system": system, "order": order, "descending": descending},
         )
 
+    def export_selections(self, project: str, stage: str) -> Iterator[dict[str, Any]]:
+        """All choices of passages of a curation stage, one per line; those that do not count are marked."""
+        return self._lines(
+            "GET", f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/selections.jsonl"
+        )
+
     def simulate_workers(
         self, project: str, stage: str, body: models.SimulationIn | Mapping[str, Any]
     ) -> models.JobRef:
@@ -1330,6 +1434,12 @@ class Operations(Sender):
             models.Publication,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/top-up",
+        )
+
+    def export_votes(self, project: str, stage: str) -> Iterator[dict[str, Any]]:
+        """All votes of a screening stage, one per line; those that do not count are marked."""
+        return self._lines(
+            "GET", f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/votes.jsonl"
         )
 
     def get_status(self, project: str) -> models.ProjectStatus:

@@ -1,0 +1,296 @@
+"""Screening votes, candidate passages, what editors chose of them, and the sets that came of it."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from django.db.models import Count
+from django.http import StreamingHttpResponse
+from pydantic import BaseModel, Field
+
+from annotation.api.adjudication import ScreeningVoteOut, SelectionOut
+from annotation.api.corpora import SearchIn
+from annotation.api.queries import find_query
+from annotation.candidates import SHOWN, Recipe
+from annotation.models import CuratedPassage, CuratedSet, PassageSelection, Query, ScreeningVote
+from annotation.search.api import FieldsRefusedError, asked_of
+from annotation.selectors.curation import recall_of
+from annotation.services.candidates import (
+    AlreadySentError,
+    provide_candidates,
+    send_to_curation,
+    without_candidates,
+)
+from core.api.models import Scope
+from core.projects.selectors import Pseudonyms
+from crowd.api.access import StagePermission, stage_access
+from crowd.counted_work import counting
+from crowd.models import Assignment, Stage
+from crowd.services.stages import refuse_read_only
+from retrieval.search import search_conversation
+from retrieval.selectors import searchable
+from web.api.access import ApiRequest, Role, project_access
+from web.api.fields import Body, Time
+from web.api.problems import ProblemError
+from web.api.resources import Resource
+from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
+
+curation = Resource("Curation", permission=StagePermission)
+#: Candidates that one question of a search brings at most.
+MOST_KEPT = 100
+
+
+class CurationOut(BaseModel):
+    """How far the queries of a project are on their way to a curated set."""
+
+    accepted: int = Field(description="Accepted, without a curated set.")
+    without_candidates: int = Field(description="Of these, for which no passages were looked for yet.")
+    disputed: int = Field(description="Editors chose different passages: they wait for a person.")
+    unanswerable: int
+    curated: int = Field(description="With a curated set; also those that have all their answers.")
+
+
+class RecallOut(BaseModel):
+    """Which share of the passages that editors would choose is above the cut, from those drawn below it."""
+
+    queries: int = Field(description="Queries whose editors saw passages from below the cut, too.")
+    above: int = Field(description="Passages above the cut that editors chose.")
+    below: int = Field(description="Passages from below the cut that editors chose.")
+    missed: float = Field(description="Good passages below the cut, estimated.")
+    recall: float | None
+    low: float | None = Field(description="Of the 95 % interval.")
+    high: float | None = Field(description="Of the 95 % interval.")
+    sentence: str
+
+
+class CandidatesIn(Body):
+    """How candidate passages of a query are found, as `manage.py candidates` has it."""
+
+    k: int = Field(SHOWN, ge=1, le=1000, description="Passages that editors are shown.")
+    below: int = Field(
+        0, ge=0, le=10, description="Passages drawn from below the cut, so that recall can be estimated."
+    )
+
+
+#: What a request without a body says.
+_USUAL = CandidatesIn(k=SHOWN, below=0)
+
+
+class CandidatesFound(BaseModel):
+    """Candidates of a query."""
+
+    query: int = Field(description="The id of the query; `get_query` has its passages.")
+    shown: int = Field(description="Passages that editors are shown; those that repeat another are not.")
+
+
+class SearchSendIn(SearchIn):
+    """A conversation whose last question becomes a query with candidate passages."""
+
+    keep: int = Field(SHOWN, ge=1, le=MOST_KEPT, description="Passages that editors are shown.")
+
+
+class SentQueryOut(CandidatesFound):
+    """The query that came of a question."""
+
+    new: bool = Field(description="The project did not have it before.")
+
+
+class ChosenPassage(BaseModel):
+    """A passage of a curated set."""
+
+    key: str
+    rank: int
+    title: str
+    url: str
+    text: str
+
+
+class CuratedLine(BaseModel):
+    """The curated set of a query."""
+
+    query_id: int
+    query_key: str
+    query: str
+    rule: str = Field(description="single, exact, majority, person or imported.")
+    stage: str | None
+    decided_by: str | None = Field(description="The person who decided; null: the rule did.")
+    created_at: Time
+    passages: list[ChosenPassage] = Field(description="In the order in which they are shown.")
+
+
+class QueryWork(BaseModel):
+    """Which query a row is about."""
+
+    id: int
+    query_id: int
+    query_key: str
+
+
+class VoteLine(QueryWork, ScreeningVoteOut):
+    """One editor's form about one query."""
+
+
+class SelectionLine(QueryWork, SelectionOut):
+    """One editor's choice among the candidate passages of one query."""
+
+
+@curation.get("/projects/{project}/curation", scopes=[Scope.READ], role=Role.VIEWER)
+def get_curation(request: ApiRequest, project: str) -> CurationOut:
+    """How many queries wait for passages or for a person, and how many have a curated set."""
+    at = project_access(request).project
+    found = dict(
+        Query.objects.filter(project=at).order_by().values_list("status").annotate(count=Count("pk"))
+    )
+    status = Query.Status
+    return CurationOut(
+        accepted=found.get(status.ACCEPTED, 0),
+        without_candidates=without_candidates(at).count(),
+        disputed=found.get(status.DISPUTED, 0),
+        unanswerable=found.get(status.UNANSWERABLE, 0),
+        curated=found.get(status.CURATED, 0) + found.get(status.ANSWERED, 0),
+    )
+
+
+@curation.get("/projects/{project}/curation/recall", scopes=[Scope.READ], role=Role.VIEWER)
+def get_recall(request: ApiRequest, project: str) -> RecallOut:
+    """Estimated recall of the passages that editors are shown, from those drawn from below the cut."""
+    found = recall_of(project_access(request).project)
+    return RecallOut(**found.as_dict(), sentence=found.in_words)
+
+
+@curation.get(
+    "/projects/{project}/curated.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(CuratedLine)
+)
+def export_curated(request: ApiRequest, project: str) -> StreamingHttpResponse:
+    """All curated sets with their passages, one query per line."""
+    rows = CuratedSet.objects.filter(query__project=project_access(request).project)
+    return stream_lines(_curated_lines(rows_by_key(rows.values(*_SET))))
+
+
+_SET = (
+    "id", "query_id", "query__key", "query__text", "rule", "stage__slug", "decided_by__username",
+    "created_at",
+)  # fmt: skip
+_MEMBER = ("candidate__key", "candidate__rank", "candidate__title", "candidate__url", "candidate__text")
+
+
+def _curated_lines(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    while some := list(islice(rows, PIECE)):
+        members: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        found = CuratedPassage.objects.filter(curated_set__in=[row["id"] for row in some])
+        for each in found.order_by("curated_set", "position").values("curated_set", *_MEMBER):
+            fields = {name.removeprefix("candidate__"): each[name] for name in _MEMBER}
+            members[each["curated_set"]].append(fields)
+        for row in some:
+            yield {
+                "query_id": row["query_id"],
+                "query_key": row["query__key"],
+                "query": row["query__text"],
+                "rule": row["rule"],
+                "stage": row["stage__slug"],
+                "decided_by": row["decided_by__username"],
+                "created_at": row["created_at"],
+                "passages": members.get(row["id"], []),
+            }
+
+
+@curation.post(
+    "/projects/{project}/queries/{int:number}/candidates",
+    scopes=[Scope.COLLECT],
+    role=Role.MANAGER,
+    atomic=False,
+)
+def find_candidates(
+    request: ApiRequest, project: str, number: int, body: CandidatesIn = _USUAL
+) -> CandidatesFound:
+    """Find candidate passages for a query in the project's corpora; those that it has already stay."""
+    access = project_access(request)
+    refuse_read_only(access.project)
+    row = find_query(access, number)
+    return CandidatesFound(query=row.pk, shown=provide_candidates(row, Recipe(body.k, below=body.below)))
+
+
+@curation.post("/projects/{project}/search/send", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
+def send_search_to_curation(request: ApiRequest, project: str, body: SearchSendIn) -> SentQueryOut:
+    """Search for the last question of a conversation, and have editors choose among the best passages.
+
+    A question that the project does not have becomes an accepted query; one that has candidates is refused.
+    """
+    access = project_access(request)
+    refuse_read_only(access.project)
+    given = {**body.options, "questions": body.questions, "corpora": body.corpora}
+    try:
+        call = asked_of(given, searchable(access.project))
+    except FieldsRefusedError as error:
+        faults = {field: [sentence] for field, sentence in error.faults.items()}
+        raise ProblemError(422, "invalid", str(error), errors=faults) from error
+    depth = Recipe(shown=body.keep).depth
+    found = search_conversation(call.corpora, call.questions, call.parameters, results=depth)
+    try:
+        sent = send_to_curation(
+            project=access.project, turns=call.questions, found=found, keep=body.keep, actor=access.user
+        )
+    except AlreadySentError as error:
+        raise ProblemError(409, "already_sent", f"{error} It is query {error.query.pk}.") from error
+    return SentQueryOut(query=sent.query.pk, shown=sent.shown, new=sent.new)
+
+
+@curation.get(
+    "/projects/{project}/stages/{stage}/votes.jsonl",
+    scopes=[Scope.READ],
+    role=Role.VIEWER,
+    content=lines_of(VoteLine),
+)
+def export_votes(request: ApiRequest, project: str, stage: str) -> StreamingHttpResponse:
+    """All votes of a screening stage, one per line; those that do not count are marked."""
+    at = _stage_of(request, "screening", "votes")
+    rows = ScreeningVote.objects.filter(stage=at)
+    return stream_lines(_work_lines(at, rows_by_key(rows.values(*_WORK, *_VOTE))))
+
+
+@curation.get(
+    "/projects/{project}/stages/{stage}/selections.jsonl",
+    scopes=[Scope.READ],
+    role=Role.VIEWER,
+    content=lines_of(SelectionLine),
+)
+def export_selections(request: ApiRequest, project: str, stage: str) -> StreamingHttpResponse:
+    """All choices of passages of a curation stage, one per line; those that do not count are marked."""
+    at = _stage_of(request, "curation", "choices of passages")
+    rows = PassageSelection.objects.filter(stage=at)
+    return stream_lines(_work_lines(at, rows_by_key(rows.values(*_WORK, *_SELECTION))))
+
+
+def _stage_of(request: ApiRequest, kind: str, rows: str) -> Stage:
+    stage = stage_access(request).stage
+    if stage.kind != kind:
+        raise ProblemError(404, "not_found", f"Only stages of {kind} have {rows}.")
+    return stage
+
+
+_WORK = ("id", "query_id", "query__key", "assignment_id", "assignment__worker__external_id",
+         "assignment__worker__simulated")  # fmt: skip
+_VOTE = ("unambiguous", "answerable", "intent", "excluded_kind", "sensitive", "adult")
+_SELECTION = ("answerable", "passages", "conflicts", "highlights")
+
+
+def _work_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    names = Pseudonyms(stage.project)
+    while some := list(islice(rows, PIECE)):
+        works = {row["assignment_id"] for row in some}
+        counted = set(Assignment.objects.filter(counting(), pk__in=works).values_list("pk", flat=True))
+        for row in some:
+            work = row.pop("assignment_id")
+            worker = names[row.pop("assignment__worker__external_id")]
+            yield {
+                "id": row.pop("id"),
+                "query_id": row.pop("query_id"),
+                "query_key": row.pop("query__key"),
+                "assignment": work,
+                "stage": stage.slug,
+                "worker": worker,
+                "simulated": row.pop("assignment__worker__simulated"),
+                "counts": work in counted,
+                **row,
+            }
