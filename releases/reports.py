@@ -14,7 +14,8 @@ from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good
 from judgments.selectors.stamps import stamp_of
 from judgments.services import reports
-from releases.rows.scope import JudgedStage, People
+from releases.rows.people import People
+from releases.rows.scope import JudgedStage
 
 Progress = Callable[[int, int, str], None]
 #: Lists of the stored report that a release keeps; ratings and items are tables of their own.
@@ -37,7 +38,12 @@ def agreement(judged: JudgedStage, people: People, progress: Progress) -> dict[s
         stored = (row.report, *(row.rows.get(name) for name in _LISTS))
     said: dict[str, Any] = {"stage": stage.slug, "title": stage.title, "simulated": _simulated(stage)}
     said |= stored[0]
-    said |= {name: rows for name, rows in zip(_LISTS, stored[1:], strict=True) if rows is not None}
+    renamed = people.renamed
+    said |= {
+        name: [row | {"worker": renamed.get(row["worker"], row["worker"])} for row in rows]
+        for name, rows in zip(_LISTS, stored[1:], strict=True)
+        if rows is not None
+    }
     pairs = said.get("pairs")
     if isinstance(pairs, dict) and pairs.get("workers"):
         names = people.names(pairs["workers"])

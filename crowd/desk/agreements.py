@@ -22,6 +22,30 @@ ENOUGH = 20
 
 
 @dataclass(frozen=True, slots=True)
+class SourceAgreement:
+    """Agreement among the people of one of several sources of a stage, before filters; None with a reason."""
+
+    source: str
+    ratings: int
+    workers: int
+    alpha: float | None
+    low: float | None
+    high: float | None
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        """In one line, for a file: `links 0.52 (0.40 to 0.61), 120 judgments by 14`."""
+        if self.alpha is None:
+            found = f"none ({self.reason})"
+        elif self.low is None or self.high is None:
+            found = f"{self.alpha:.2f}"
+        else:
+            found = f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
+        return f"{self.source} {found}, {self.ratings:,} judgments by {self.workers:,}"
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """Agreement in a stage: before anything was filtered, and after; None where it is not defined or known.
 
@@ -41,6 +65,12 @@ class Row:
     note: str = ""
     signature: str = ""
     target: float = TARGET
+    sources: tuple[SourceAgreement, ...] = ()
+
+    @property
+    def by_source(self) -> str:
+        """All sources in one cell; empty where the stage has one."""
+        return "; ".join(each.words for each in self.sources)
 
     @property
     def now(self) -> float | None:

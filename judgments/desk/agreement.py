@@ -138,6 +138,22 @@ class AspectRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceRow:
+    """The part of the judgments that came from one of several sources, and how far its people agree."""
+
+    name: str
+    ratings: int
+    workers: int
+    items: int
+    shared: int
+    mean: Figure
+    flagged: Figure
+    failed_checks: Figure
+    alpha: Figure
+    ci: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """What the template needs of a report."""
 
@@ -152,6 +168,7 @@ class View:
     removed: RemovedShare
     by_system: list[RemovedShare]
     by_type: list[RemovedShare]
+    by_source: list[RemovedShare]
     kept: dict[str, Any]
     pairs: PairTable
     warnings: list[str]
@@ -159,6 +176,7 @@ class View:
     differs: int
     annotators: dict[str, Any] | None
     aspects: list[AspectRow]
+    sources: list[SourceRow]
 
 
 def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | None:
@@ -189,6 +207,7 @@ def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | N
         removed=_share("all", removed),
         by_system=[_share(row["system"], row) for row in removed.get("by_system", [])],
         by_type=[_share(row["type"], row) for row in removed.get("by_type", [])],
+        by_source=[_share(row["source"], row) for row in removed.get("by_source", [])],
         kept=said["kept"],
         pairs=_pairs(said.get("pairs", {"workers": [], "cells": []})),
         warnings=list(said.get("warnings", [])),
@@ -196,6 +215,22 @@ def view_of(said: Mapping[str, Any], newest: AgreementReport | None) -> View | N
         differs=said.get("differs", 0),
         annotators=said.get("annotators"),
         aspects=list(aspect_view(said)),
+        sources=[_source_row(row) for row in said.get("sources", ())],
+    )
+
+
+def _source_row(row: Mapping[str, Any]) -> SourceRow:
+    return SourceRow(
+        row["source"],
+        row["n_ratings"],
+        row["n_workers"],
+        row["n_items"],
+        row["shared_items"],
+        _read_figure(row, "mean"),
+        _read_figure(row, "flagged_share"),
+        _read_figure(row, "failed_checks_share"),
+        _read_figure(row, "alpha"),
+        (ci[0], ci[1]) if (ci := row.get("ci")) else None,
     )
 
 

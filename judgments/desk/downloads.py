@@ -157,11 +157,31 @@ def _aspects(said: dict[str, Any]) -> Table | None:
     return Table(said["signatures"]["aspects"], header, rows)
 
 
+_OF_SOURCE = (
+    "n_ratings", "n_items", "n_workers", "shared_items", "items_with_others", "mean", "flagged",
+    "flagged_share", "mean_kept", "failed_checks_share", "alpha",
+)  # fmt: skip
+
+
+def _by_source(said: dict[str, Any]) -> Table | None:
+    if not said.get("sources"):
+        return None
+    rows = [
+        (
+            row["source"], name, row.get(name),
+            *((row.get("ci") or (None, None)) if name == "alpha" else (None, None)),
+            row.get("reason", {}).get(name, ""),
+        )
+        for row in said["sources"]
+        for name in _OF_SOURCE
+    ]  # fmt: skip
+    return Table(said["signatures"]["sources"], ("source", "figure", "value", "low", "high", "reason"), rows)
+
+
 def _removed(said: dict[str, Any]) -> Table:
     groups = [("all", "", said["removed"])]
-    groups += [
-        (kind, row[kind], row) for kind in ("system", "type") for row in said["removed"].get(f"by_{kind}", [])
-    ]
+    kinds = ("system", "type", "source")
+    groups += [(kind, row[kind], row) for kind in kinds for row in said["removed"].get(f"by_{kind}", [])]
     rows = [
         (kind, name, reason, row["n_ratings"], part["removed"], part["share"])
         for kind, name, row in groups
@@ -182,6 +202,7 @@ MADE = {
     "reliability": _reliability,
     "agreement": _agreement,
     "aspects": _aspects,
+    "sources": _by_source,
     "removed": _removed,
     "kept": _kept,
 }

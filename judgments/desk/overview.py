@@ -7,7 +7,7 @@ from django.db.models import Max
 from django.urls import reverse
 
 from core.projects.models import Project
-from crowd.desk.agreements import Row
+from crowd.desk.agreements import Row, SourceAgreement
 from crowd.desk.overview import Count, OverviewPart, Step
 from crowd.models import Stage, Worker
 from crowd.selectors.people import WorkerFigures
@@ -118,7 +118,14 @@ def _row(stage: Stage, said: Any) -> Row:
         _note(before, after if removed else {}),
         " ".join(filter(None, (signatures.get("alpha"), signatures.get("ci"), signatures.get("filter")))),
         judging_config(stage).target_alpha,
+        tuple(_of_source(row) for row in said.get("sources", ())),
     )
+
+
+def _of_source(row: Mapping[str, Any]) -> SourceAgreement:
+    low, high = row.get("ci") or (None, None)
+    reason = str(row.get("reason", {}).get("alpha", ""))
+    return SourceAgreement(row["source"], row["n_ratings"], row["n_workers"], row["alpha"], low, high, reason)
 
 
 def _note(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

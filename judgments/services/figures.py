@@ -9,10 +9,11 @@ import numpy as np
 from django.conf import settings
 
 from core.projects.selectors import pseudonym
-from crowd.models import Stage
+from crowd.models import Stage, Worker
+from crowd.sources import source_rows
 from judgments.kinds.judging_config import judging_config
 from judgments.models import FilterRun, Verdict
-from judgments.selectors.ratings import CandidateLabels, about, aspects_of_ratings
+from judgments.selectors.ratings import CandidateLabels, StageRatings, about, aspects_of_ratings
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
 from metrics.agreement.data import RatingGroups
 from metrics.agreement.kappa import busiest
@@ -71,6 +72,7 @@ def whole_report(
         aspects=aspects_of_ratings(
             stage, columns.judgments, [aspect.name for aspect in judging_config(stage).aspects]
         ),
+        sources=_sources(stage, columns),
         listed=False,
         replicates=replicates,
         seed=run.seed if run else 0,
@@ -87,6 +89,19 @@ def whole_report(
         ],
     }
     return FullReport(said, _rows(stage, said, labels), columns.last, len(ratings))
+
+
+def _sources(stage: Stage, columns: StageRatings) -> "RatingGroups | None":
+    """From which endpoint each rating came; None of a stage whose people all came from one."""
+    rows = Worker.objects.filter(pk__in=columns.workers.tolist()).values_list("pk", "endpoint__name")
+    endpoint_of = dict(rows)
+    known = list(dict.fromkeys([row.endpoint.name for row in source_rows(stage)]))
+    known += sorted(set(endpoint_of.values()) - set(known))
+    if len(known) < 2:
+        return None
+    code_of = {name: code for code, name in enumerate(known)}
+    of_worker = np.array([code_of[endpoint_of[key]] for key in columns.workers.tolist()], dtype=np.int16)
+    return RatingGroups(of_worker[columns.ratings.workers], known)
 
 
 def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":

@@ -24,6 +24,8 @@ from metrics.agreement.alpha import (
 from metrics.agreement.aspects import LEAST_SHARED, aspect_rows, removed_by_kappa
 from metrics.agreement.data import Floats, RatingGroups, Ratings, sums_of, value_counts
 from metrics.agreement.filters import Checks, Run, run
+from metrics.agreement.group_agreement import LEAST_SHARED as LEAST_SHARED_IN_GROUP
+from metrics.agreement.group_agreement import group_rows
 from metrics.agreement.icc import ONE_ITEM, one_way
 from metrics.agreement.intervals import interval_or_reason
 from metrics.agreement.nulls import ExpectedAlpha, Null, expected_alpha, null_alpha
@@ -258,6 +260,7 @@ def report(
     seconds: Floats | None = None,
     groups: Mapping[str, RatingGroups] | None = None,
     aspects: Mapping[str, Floats] | None = None,
+    sources: RatingGroups | None = None,
     replicates: int = 1000,
     splits: int = SPLITS,
     seed: int = 0,
@@ -268,14 +271,14 @@ def report(
     """The honest report on ratings under a recipe, or under a run of it that was made from the same ratings.
 
     `groups` has, under names such as `system` and `type`, the group of each rating, `aspects` under theirs
-    what each rating says of them (nan: nothing); without any the report has no `aspects`. `replicates` 0
-    leaves out intervals; `rows` false leaves out the lists of items, workers and removed ratings, which grow
-    with the data. With `listed` false items and removed ratings are no lists, but made each time they are
-    read.
+    what each rating says of them (nan: nothing); without any the report has no `aspects`. `sources` says from
+    where each rating came; without it the report has no `sources`. `replicates` 0 leaves out intervals;
+    `rows` false leaves out the lists of items, workers and removed ratings, which grow with the data. With
+    `listed` false items and removed ratings are no lists, but made each time they are read.
     """
     done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
     task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
-    grouped = groups or {}
+    grouped = {**(groups or {}), **({} if sources is None else {"source": sources})}
     stages = {
         "before": ratings.only(done.distinct),
         "after_workers": ratings.only(done.standing),
@@ -323,6 +326,14 @@ def report(
         )  # fmt: skip
         if removed_by_kappa(done):
             said["warnings"].append(ASPECTS_AFTER_KAPPA)
+    if sources is not None:
+        said["sources"] = group_rows(
+            ratings, done, sources, name="source", checks=checks, replicates=replicates, seed=seed
+        )
+        said["signatures"]["sources"] = task.signature(
+            "krippendorff-alpha-by-source", level="interval", least=LEAST_SHARED_IN_GROUP,
+            interval="two-way-percentile-bootstrap", replicates=replicates,
+        )  # fmt: skip
     if rows:
         said["removed_workers"] = report_tables.removed_workers(ratings, done)
         said["undetermined_workers"] = report_tables.undetermined_workers(ratings, done)

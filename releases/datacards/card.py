@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from core.money.amounts import dollars
 from releases.datacards.escapes import block, markdown, paragraphs, plain, table
-from releases.datacards.facts import QUESTIONS, Agreement, Alpha, Facts, StageFacts
+from releases.datacards.facts import QUESTIONS, Agreement, Alpha, Facts, SourceAgreement, StageFacts
 from releases.datacards.head import bibtex_entry, configurations, head, loaded
 from releases.datacards.licences import licence_named
 from releases.formats.registry import LABELS
@@ -216,6 +216,27 @@ def _agreement(facts: Facts) -> Iterator[str]:
     scales = [f"{markdown(each.stage)} {each.scale}" for each in facts.agreement if each.scale]
     if scales:
         yield f"Scores: {'; '.join(scales)}."
+    if facts.agreement_by_source:
+        yield (
+            "Inside each source, before the filters. Responses and workers add up to those of the stage; "
+            "units are shared by the sources, and `Shared units` have two responses from the same one."
+        )
+        head = ("Stage", "Source", "Responses", "Workers", "Shared units", "Mean", "Flagged", "Alpha")
+        rows = [_agreed_inside(each) for each in facts.agreement_by_source]
+        yield table(head, rows, frozenset({2, 3, 4, 5, 6}))
+
+
+def _agreed_inside(each: SourceAgreement) -> tuple[str, ...]:
+    return (
+        markdown(each.stage),
+        f"`{each.source}`",
+        f"{each.judgments:,}",
+        f"{each.workers:,}",
+        f"{each.shared:,}",
+        _UNKNOWN if each.mean is None else f"{each.mean:.2f}",
+        "not filtered" if each.flagged is None else f"{each.flagged:.1%}",
+        _alpha(each.alpha) if each.alpha.value is not None else f"not defined: {markdown(each.reason)}",
+    )
 
 
 def _agreed(each: Agreement) -> tuple[str, ...]:
@@ -265,6 +286,11 @@ def _people(facts: Facts) -> Iterator[str]:
         return
     real = facts.workers - facts.simulated_workers
     yield f"{facts.workers:,} workers took part: {real:,} people and {facts.simulated_workers:,} simulated."
+    if facts.joined_workers:
+        yield (
+            "Who came by several workspaces of a panel, or by links with ids of the same source, has one "
+            f"pseudonym and counts once: {facts.joined_workers:,} such accounts more than people."
+        )
     if facts.stages:
         yield table(
             ("Stage", "Workers", "Of them simulated"),

@@ -21,6 +21,7 @@ from releases.datacards.facts import (
     Privacy,
     RetrievalFacts,
     Rule,
+    SourceAgreement,
     SourceFacts,
     StageFacts,
     Step,
@@ -53,6 +54,7 @@ def facts_of(
     files: Sequence[File],
     workers: int,
     simulated: int,
+    joined: int,
     found: Mapping[tuple[str, str], FoundPassages],
 ) -> Facts:
     """All that the card, the description and the citation are made of."""
@@ -74,7 +76,11 @@ def facts_of(
         stages=tuple(_collecting(each) for each in costs["stages"]),
         workers=workers,
         simulated_workers=simulated,
+        joined_workers=joined,
         agreement=tuple(each for name, report in reports.items() for each in _agreements(name, report)),
+        agreement_by_source=tuple(
+            each for name, report in reports.items() for each in _by_source(name, report)
+        ),
         filters=tuple(_filters(judged, verdicts, reports)),
         privacy=tuple(_privacy(project)),
         consents=tuple(_consents(project)),
@@ -167,6 +173,22 @@ def _agreements(stage: str, report: Mapping[str, Any]) -> Iterator[Agreement]:
             judgments_before=before["n_ratings"],
             after=_alpha_of_aspect(after) if filtered else None,
             judgments_after=after["n_ratings"] if filtered else None,
+        )
+
+
+def _by_source(stage: str, report: Mapping[str, Any]) -> Iterator[SourceAgreement]:
+    """Agreement inside each source; nothing of a stage whose people came from one."""
+    for row in report.get("sources", ()):
+        yield SourceAgreement(
+            stage=stage,
+            source=row["source"],
+            judgments=row["n_ratings"],
+            workers=row["n_workers"],
+            shared=row["shared_items"],
+            mean=row["mean"],
+            flagged=row["flagged_share"],
+            alpha=_alpha_of_aspect(row),
+            reason=row.get("reason", {}).get("alpha", ""),
         )
 
 

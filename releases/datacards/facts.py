@@ -104,6 +104,24 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceAgreement:
+    """How far the people of one source of a stage agreed before filters, and how much of theirs was flagged.
+
+    `flagged` is a share, None where no filter is in force; `shared` are units with two responses from here.
+    """
+
+    stage: str
+    source: str
+    judgments: int
+    workers: int
+    shared: int
+    mean: float | None
+    flagged: float | None
+    alpha: Alpha
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One filter of a recipe: its name, its parameters in words, and how many ratings it removed."""
 
@@ -213,7 +231,9 @@ class Facts:
     stages: tuple[StageFacts, ...] = ()
     workers: int = 0
     simulated_workers: int = 0
+    joined_workers: int = 0
     agreement: tuple[Agreement, ...] = ()
+    agreement_by_source: tuple[SourceAgreement, ...] = ()
     filters: tuple[FilterFacts, ...] = ()
     privacy: tuple[Privacy, ...] = ()
     consents: tuple[ConsentFacts, ...] = ()

@@ -11,39 +11,13 @@ from django.db.models import Exists, Model, OuterRef, QuerySet
 
 from annotation.models import CuratedPassage, Query
 from core.projects.models import Project
-from core.projects.selectors import pseudonym
-from crowd.models import Stage, Worker
+from crowd.models import Stage
 from judgments.models import Candidate, FilterRun, Judgment
 from releases.options import Options
 from releases.rows.acceptance import answers_of, inside, queries_of
+from releases.rows.people import People
 from releases.rows.redactions import Redactions
 from releases.tables import SPLITS
-
-# Workers under their pseudonyms.
-
-
-class People:
-    """Pseudonyms by worker; each is worked out once. `simulated` grows with those who are."""
-
-    def __init__(self, project: Project, using: str) -> None:
-        self._project, self._using = project, using
-        self._names: dict[int, str] = {}
-        self.simulated: set[int] = set()
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def names(self, workers: Iterable[int]) -> dict[int, str]:
-        """Pseudonyms of these at least, by key; one statement where somebody is new."""
-        new = set(workers).difference(self._names)
-        if new:
-            rows = Worker.objects.using(self._using).filter(pk__in=new)
-            for pk, external_id, simulated in rows.values_list("pk", "external_id", "simulated"):
-                self._names[pk] = pseudonym(self._project, external_id)
-                if simulated:
-                    self.simulated.add(pk)
-        return self._names
-
 
 # Queries into train, validation and test, so that no two splits share a conversation or a passage.
 #

@@ -42,6 +42,8 @@ __all__ = ["BuiltFiles", "build", "finish", "plan_release"]
 
 State = Release.State
 _BATCH = 500
+#: In the manifest of a release in which it makes a difference: how workers got their pseudonyms.
+ONE_PER_PERSON = "one for each person of a panel, also where they came by several endpoints or links"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,7 @@ def _about(release: Release, options: Options, gathered: ReleaseTables, content:
                 "apart": "what shares a conversation, earlier turns or a curated passage stays together",
             },
             "redacted_spans": gathered.about["redacted_spans"],
+            **({"pseudonyms": ONE_PER_PERSON} if gathered.by_person else {}),
         },
         "stages": [
             each | {"scale": scale_in_words(judged.stage)}
@@ -234,6 +237,7 @@ def _descriptions(
         files=[_fact(file) for file in files if file.format],
         workers=gathered.workers,
         simulated=gathered.simulated,
+        joined=gathered.joined,
         found=gathered.found,
     )
     return [_file(folder, name, "", None) for name in describe(folder, facts)]

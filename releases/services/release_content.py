@@ -31,7 +31,9 @@ class ReleaseTables:
 
     `about` has what was brought in, steps, stages with their recipes, and costs, for the digest of the
     content and the manifest. `reports` are those of judging stages by slug. `workers` wrote or judged;
-    `simulated` of them are no people, and `simulated_rows` counts the rows of each table that are theirs.
+    `simulated` of them are no people, `joined` workers came by another way and count once, `by_person` says
+    whether it makes a difference that pseudonyms are those of people, and `simulated_rows` counts the rows of
+    each table that are theirs.
     `found` counts the candidate passages by origin and ranker.
     """
 
@@ -42,6 +44,8 @@ class ReleaseTables:
     costs: dict[str, Any]
     workers: int
     simulated: int
+    joined: int
+    by_person: bool
     simulated_rows: dict[str, dict[str, int]]
     found: Mapping[tuple[str, str], FoundPassages]
     libraries: dict[str, str]
@@ -79,7 +83,9 @@ def gather(project: Project, options: Options, room: Path, progress: Progress) -
         reports,
         paid,
         len(scope.people),
-        len(scope.people.simulated),
+        scope.people.simulated_people,
+        scope.people.joined,
+        scope.people.joined > 0 or scope.people.by_person,
         {
             name: {"simulated": count, "of": sum(spool.rows[name].values())}
             for name, count in spool.simulated.items()

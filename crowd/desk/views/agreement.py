@@ -73,6 +73,7 @@ AGREEMENT = Grid(
         Column("items", "Rests on", _row("items"), by="items", down=True, number=True),
         Column("of", "Items are", _row("of"), on_page=False),
         Column("note", "Note", _row("note"), on_page=False),
+        Column("sources", "By source", _row("by_source"), on_page=False),
         Column("signature", "Signature", _row("signature"), on_page=False),
     ),
     order="number",
