@@ -263,9 +263,8 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
 def adem(data: Texts, encoder: Path) -> Iterator[Row]:
     """Scores of ADEM from texts, and from vectors that are there."""
     from evaluations.training.adem import train
-    from metrics.learned.adem.encoded_examples import encode
+    from metrics.learned.adem.encoded_examples import RatedResponse, encode
     from metrics.learned.adem.encoders import text_encoder
-    from metrics.learned.adem.examples import RatedResponse
     from metrics.learned.adem.settings import Settings
 
     rng = np.random.default_rng(2)

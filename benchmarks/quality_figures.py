@@ -6,13 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.agreement.alpha import alpha_of
-from metrics.agreement.crowds import CROWDS, Study, simulated
 from metrics.agreement.data import Mask, Sums, pooled_variance, sums_of
 from metrics.agreement.filters import Checks, Run, check_verdicts, run
-from metrics.agreement.intervals import Over, alpha_interval
+from metrics.agreement.intervals import Over, alpha_interval, expected_alpha, null_alpha
 from metrics.agreement.kappa import WorkerKappas, pooled
-from metrics.agreement.nulls import expected_alpha, null_alpha
-from metrics.agreement.planning import Rule, decision, precision
+from metrics.agreement.planning import CROWDS, Rule, Study, decision, precision, simulated
 from metrics.agreement.recipes import DEFAULT, KPQA_2021, RECIPES
 from metrics.agreement.reliability import cross_fitted, split_half
 from metrics.agreement.scores import adjusted, item_scores

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from benchmarks.quality_plot import Spread
-from metrics.agreement.crowds import CROWDS
+from metrics.agreement.planning import CROWDS
 
 HONEST = ("clean", "moderate", "heavy")
 WORDS = {

@@ -30,7 +30,7 @@ from benchmarks.quality_figures import (  # noqa: E402
 )
 from benchmarks.quality_plot import Panel, Series, Spread, plot  # noqa: E402
 from benchmarks.quality_quotes import HONEST, WORDS, cell, refreshed, row  # noqa: E402
-from metrics.agreement.crowds import CROWDS  # noqa: E402
+from metrics.agreement.planning import CROWDS  # noqa: E402
 
 SERIES = {
     "none": Series("no filter", "circle", "a"),

@@ -53,9 +53,9 @@ def prepare(folder: Path, count: int, scratch: Path) -> None:
     from retrieval.models import Corpus
     from retrieval.readers import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
-    from retrieval.services.counts import together
     from retrieval.services.indexing import build_index
     from retrieval.services.networks import build_network
+    from retrieval.services.sharding import together
 
     call_command("migrate", verbosity=0)
     corpus = Corpus.objects.filter(slug="speed").select_related("index").first()
@@ -76,7 +76,7 @@ def measure(asked: list[list[str]]) -> dict[str, tuple[float, float, float]]:
     from retrieval.crown.parameters import Parameters, defaults
     from retrieval.crown.scoring import score
     from retrieval.models import Corpus
-    from retrieval.ranking.candidates import find
+    from retrieval.ranking.bm25 import find
     from retrieval.ranking.crown import Crown, content_terms
     from retrieval.search import search_conversation
 
@@ -153,7 +153,7 @@ def scoring(folder: Path) -> Any:  # a Run
     from benchmarks.report import Run
     from retrieval.crown.parameters import defaults
     from retrieval.crown.scoring import score
-    from retrieval.ranking.candidates import find
+    from retrieval.ranking.bm25 import find
     from retrieval.ranking.crown import content_terms
     from retrieval.ranking.folder import temporary_collection
 

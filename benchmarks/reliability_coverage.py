@@ -11,8 +11,8 @@ import sys
 
 import numpy as np
 
-from metrics.agreement.crowds import CROWDS, Study, simulated
 from metrics.agreement.filters import Checks, run
+from metrics.agreement.planning import CROWDS, Study, simulated
 from metrics.agreement.recipes import DEFAULT
 from metrics.agreement.reliability import REPLICATES, split_half
 from metrics.agreement.scores import item_scores

@@ -90,7 +90,7 @@ def keys_of(corpus: Any) -> dict[int, str]:
 
 def numbers(corpus: Any, text: str, k: int) -> list[int]:
     """What the engine finds, without texts."""
-    from retrieval.engines import engine_of
+    from retrieval.copies import engine_of
 
     engine = engine_of(corpus)
     return [hit.pk for hit in engine.search(dict.fromkeys(engine.terms(text), 1.0), k)]
@@ -110,7 +110,7 @@ def adding(path: str) -> dict[str, Any]:
 
 def indexing(_: str) -> dict[str, Any]:
     """The database into the index."""
-    from retrieval.engines import folder_of
+    from retrieval.copies import folder_of
     from retrieval.models import Corpus
     from retrieval.services.indexing import build_index
 
@@ -167,7 +167,7 @@ def percentiles(times: list[float]) -> tuple[float, float]:
 
 def opening(_: str) -> dict[str, Any]:
     """The index in a process that has not seen it: opened alone, then up to its first answer."""
-    from retrieval.engines import engine_of
+    from retrieval.copies import engine_of
     from retrieval.models import Corpus
 
     engine = engine_of(Corpus.objects.select_related("index").get(slug="speed"))
@@ -180,7 +180,7 @@ def opening(_: str) -> dict[str, Any]:
 
 def one_more(_: str) -> dict[str, Any]:
     """One more passage into a big index."""
-    from retrieval.engines import engine_of
+    from retrieval.copies import engine_of
     from retrieval.models import Corpus
 
     engine = engine_of(Corpus.objects.select_related("index").get(slug="speed"))

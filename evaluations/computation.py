@@ -26,7 +26,7 @@ from evaluations.table_evaluation import Options, files_of, run_evaluation
 from evaluations.tables.release_table import open_release
 from evaluations.tables.rows import AnswerTable, Row
 from metrics.base import Metric
-from metrics.metaeval.sweep import sweep_of
+from metrics.metaeval.breakdown import sweep_of
 from metrics.parallel import Crew, ProcessMetrics
 from metrics.parallel import Part as ScoredPart
 from metrics.texts import Answers

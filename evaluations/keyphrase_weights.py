@@ -17,9 +17,8 @@ from evaluations.model_options import kinds_of
 from judgments.selectors.references import reference_texts
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
-from metrics.learned.kinds import BERTSCORE, KPQA
 from metrics.learned.kpqa.word_weights import weigher
-from metrics.learned.profile_models import Choice, with_models
+from metrics.learned.profile_models import BERTSCORE, KPQA, Choice, with_models
 from metrics.learned.words import cut
 from metrics.profiles import Profile, profile
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrics.learned.kinds import ADEM, BERTSCORE, KINDS, KPQA
+from metrics.learned.profile_models import ADEM, BERTSCORE, KINDS, KPQA
 from metrics.names import ALIASES
 from metrics.profiles import Profile
 

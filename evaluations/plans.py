@@ -81,7 +81,7 @@ class EvaluationPlan(BaseModel):
     def _swept(cls, given: tuple[str, ...]) -> tuple[str, ...]:
         if not given:
             return given
-        from metrics.metaeval.sweep import sweep_of  # noqa: PLC0415 - numpy, only where there is a sweep
+        from metrics.metaeval.breakdown import sweep_of  # noqa: PLC0415 - numpy, only where there is a sweep
 
         try:
             weights = [sweep_of(each).weight for each in given]

@@ -31,7 +31,7 @@ from metrics.parallel import Crews
 from metrics.scoring import score_chunks
 from metrics.texts import Answers, Chunk
 from metrics.tokens.registry import tokeniser_named
-from metrics.tokens.scripts import is_unspaced, spacing_warning
+from metrics.tokens.tokeniser import is_unspaced, spacing_warning
 
 if TYPE_CHECKING:
     from evaluations.choices import MetricChoice

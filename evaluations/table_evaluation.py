@@ -25,17 +25,17 @@ from evaluations.tables.rows import CHUNK, AnswerTable, batches
 from judgments.report.writer import json_of, text_of
 from metrics.base import Metric
 from metrics.catalogue import metric
+from metrics.metaeval.breakdown import Sweep, curves, fixed_weights, name_at
 from metrics.metaeval.correlation import STATISTICS, Statistic
 from metrics.metaeval.data import ScoredAnswers
 from metrics.metaeval.executor import PartRunner, processes
 from metrics.metaeval.papers import known
 from metrics.metaeval.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
 from metrics.metaeval.report import evaluate
-from metrics.metaeval.sweep import Sweep, curves, fixed_weights, name_at
 from metrics.names import ADAPTED
 from metrics.parallel import Crews
 from metrics.profiles import Profile
-from metrics.tokens.scripts import spacing_warning
+from metrics.tokens.tokeniser import spacing_warning
 
 Progress = Callable[[int, int, str], None]
 #: Work (answers times metrics) that is done before other processes have started.

@@ -5,25 +5,33 @@ several hosts it publishes each finished state to their shared storage, and a ho
 a copy below `copies/`, which may be removed at any time.
 """
 
+import os
 import shutil
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from core.storage.bundles import DamagedBundleError, fetch_bundle, is_fetched
 from core.storage.errors import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
-from retrieval.engine.lock import only_writer
+from retrieval.engine import Engine
+from retrieval.engine.files import only_writer
 from retrieval.errors import (
+    CorpusError,
     IndexBrokenError,
     IndexUnavailableError,
     NetworkBrokenError,
     NoNetworkError,
     NotIndexedError,
 )
-from retrieval.models import Index, WordNetwork
+from retrieval.models import Corpus, Index, WordNetwork
+
+if TYPE_CHECKING:
+    from retrieval.network.network import Network
 
 #: How long a search waits for another process of this host that fetches the same files, in seconds.
 _PATIENCE = 600.0
@@ -142,3 +150,93 @@ def _remove_strangers(kind: str) -> None:
     for each in (Path(settings.DATA_DIR) / "copies" / kind).iterdir():
         if each.name not in there:
             shutil.rmtree(each, ignore_errors=True)
+
+
+# Which engine an index has, and where it is.
+
+
+def folder_of(index: Index) -> Path:
+    """The folder in which this host builds an index. Work on the corpus is locked there too."""
+    return working_folder(index)
+
+
+def engine_of(corpus: Corpus) -> Engine:
+    """The engine of a corpus; cheap, what it opens is shared by the process."""
+    return engine_named(corpus.index.engine, corpus)
+
+
+def engine_named(name: str, corpus: Corpus) -> Engine:
+    """The index of a corpus in this engine, whether it is the one that answers or not."""
+    what = f"the index of {corpus.slug!r}"
+    if name == "tantivy":
+        from retrieval.engine.tantivy_engine import TantivyEngine  # noqa: PLC0415  # heavy
+
+        return TantivyEngine(readable_folder(corpus.index), corpus.language, what=what)
+    if name == "opensearch":
+        from retrieval.engine.cluster import cluster  # noqa: PLC0415  # heavy
+        from retrieval.engine.opensearch import OpenSearchEngine  # noqa: PLC0415  # heavy
+
+        prefix = settings.OPENSEARCH_PREFIX
+        return OpenSearchEngine(
+            cluster(settings.OPENSEARCH_URL, settings.OPENSEARCH_CERTIFICATES, os.getpid()),
+            f"{prefix}-{corpus.index.location}",
+            corpus.language,
+            what=what,
+            locks=f"{prefix}-locks",
+            shards=settings.OPENSEARCH_SHARDS,
+        )
+    raise CorpusError(f"There is no engine {name!r} in this installation.")
+
+
+# The word proximity network of a corpus, shared by the process that has opened it.
+
+#: Networks that a process keeps open at most; the ones asked for longest ago are let go.
+MOST_OPEN = 32
+_Seen = tuple[int, int, int]
+_lock = threading.Lock()
+#: Open networks by process number (a fork opens its own) and folder, with what the pointer looked like.
+_open: dict[tuple[int, Path], tuple[_Seen, "Network"]] = {}
+
+
+def network_folder(network: WordNetwork) -> Path:
+    """The folder in which this host builds a network."""
+    return working_folder(network)
+
+
+def network_of(corpus: Corpus) -> "Network | None":
+    """The network of a corpus as it is now; None where none has been built.
+
+    NetworkBrokenError where its files cannot be used. What a search began with stays as it was for it.
+    """
+    row = WordNetwork.objects.filter(corpus=corpus).first()
+    return None if row is None else opened(readable_folder(row))
+
+
+def opened(folder: Path) -> "Network | None":
+    """The network in a folder, opened again when it has changed."""
+    from retrieval.network.network import Network  # noqa: PLC0415  # heavy
+
+    key = (os.getpid(), folder)
+    try:
+        facts = (folder / "current").stat()
+    except FileNotFoundError:
+        return None
+    seen = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
+    with _lock:
+        held = _open.pop(key, None)
+        if held is None or held[0] != seen:
+            try:
+                held = (seen, Network.open(folder))
+            except NoNetworkError:
+                return None
+        _open[key] = held
+        for other in list(_open)[:-MOST_OPEN]:
+            _open.pop(other, None)
+        return held[1]
+
+
+def remove_network(corpus: Corpus) -> None:
+    """Remove the files of a corpus' network; its row goes with the corpus."""
+    for row in WordNetwork.objects.filter(corpus=corpus):
+        _open.pop((os.getpid(), network_folder(row)), None)
+        shutil.rmtree(network_folder(row), ignore_errors=True)

@@ -3,7 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
 
 from core.database.composedqueries import ComposedInBulk
 from core.projects.models import Project
@@ -11,13 +14,12 @@ from retrieval.corpus_collections import CorpusCollection
 from retrieval.crown.parameters import defaults
 from retrieval.errors import NetworkBrokenError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
-from retrieval.rankers import ranker_named
 from retrieval.selectors import NOTHING_YET, searchable
 
 if TYPE_CHECKING:
     from retrieval.crown.explanation import Explanation
     from retrieval.crown.parameters import Parameters
-    from retrieval.crown.passages import Evidence
+    from retrieval.crown.scoring import Evidence
     from retrieval.ranking.base import RankedPassage, Ranker
 
 #: Passages by number, in one query.
@@ -179,7 +181,7 @@ def _explanations(
 
 def _evidence(collection: CorpusCollection) -> "Evidence":
     """The network of a collection; exact words where there is none that can be used."""
-    from retrieval.ranking.exact import ExactWords  # noqa: PLC0415  # heavy
+    from retrieval.ranking.crown import ExactWords  # noqa: PLC0415  # heavy
 
     try:
         return collection.network or ExactWords()
@@ -198,3 +200,18 @@ def _stale(collections: Sequence[CorpusCollection]) -> list[str]:
         if network is not None and network.state == WordNetwork.State.STALE:
             notes.append(STALE_NETWORK.format(collection.name))
     return notes
+
+
+# Rankers by name, with what the operator has set up.
+
+
+def cross_encoder_folder() -> Path | None:
+    """The folder of the cross-encoder, where the operator names one."""
+    return Path(settings.CROSS_ENCODER) if settings.CROSS_ENCODER else None
+
+
+def ranker_named(name: str) -> "Ranker":
+    """The ranker of a name such as `balanced:cq3`; see `ranking.systems`. ParametersError, ModelError."""
+    from retrieval.ranking.systems import parse_system  # noqa: PLC0415  # heavy
+
+    return parse_system(name, cross_encoder=cross_encoder_folder())

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from core.database.composedqueries import ComposedQuery
 from core.projects.models import Project
-from retrieval.engine.lock import is_held
-from retrieval.engines import folder_of
+from retrieval.copies import folder_of
+from retrieval.engine.files import is_held
 from retrieval.errors import CorpusError
 from retrieval.models import Corpus
 

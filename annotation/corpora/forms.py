@@ -9,10 +9,10 @@ from django import forms
 from core.files.csv_tables import DELIMITERS
 from core.files.encodings import USUAL
 from retrieval.readers import Layout
-from retrieval.readers.fields import NAMES
+from retrieval.readers.passage_source import NAMES
 from retrieval.readers.preview import Look
 from retrieval.services.corpora import AdditionOptions
-from retrieval.text.windows import WindowOptions
+from retrieval.text.sentences import WindowOptions
 
 _SPLIT = {
     "": "no: each record is a passage",

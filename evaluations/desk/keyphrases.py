@@ -30,7 +30,7 @@ from judgments.selectors.references import reference_texts
 from metrics.agreement.quotes import NONE
 from metrics.errors import MetricError
 from metrics.explanation import Explanation, ReferenceShare, explain, explainable, weights
-from metrics.learned.kinds import KPQA
+from metrics.learned.profile_models import KPQA
 from metrics.learned.words import cut
 from metrics.profiles import PROFILES
 from web.access import ProjectAccess, Role, on_project

@@ -27,10 +27,10 @@ from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.bert.encoder_folder import known
-from metrics.learned.kinds import BERTSCORE, KINDS
+from metrics.learned.profile_models import BERTSCORE, KINDS
+from metrics.metaeval.breakdown import WEIGHTS, sweep_of
 from metrics.metaeval.disagreement import MOST
 from metrics.metaeval.papers import PROTOCOLS
-from metrics.metaeval.sweep import WEIGHTS, sweep_of
 from metrics.names import ADAPTED, MAKERS
 from metrics.profiles import PROFILES, profile
 from releases.models import Release

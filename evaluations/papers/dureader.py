@@ -25,11 +25,11 @@ from evaluations.papers.items import (
 )
 from metrics.answers.adapted_scores import Bonus, hits_of, subsequences_of
 from metrics.answers.rouge import f_measure
+from metrics.metaeval.breakdown import ALL, Sweep, curves, is_monotonic
 from metrics.metaeval.correlation import LEAST, column_correlation
 from metrics.metaeval.data import Floats
 from metrics.metaeval.papers import resample_overall, yang_bootstrap
 from metrics.metaeval.plan import CorpusRule
-from metrics.metaeval.sweep import ALL, Sweep, curves, is_monotonic
 from metrics.texts import Answers, Chunk
 from metrics.tokens.registry import tokeniser_named
 

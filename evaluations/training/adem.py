@@ -15,13 +15,12 @@ import numpy as np
 from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import EncodedExamples
-from metrics.learned.adem.formula import Parameters, Terms, gradient, loss, scores, started
+from metrics.learned.adem.formula import Parameters, Projection, Terms, gradient, loss, scores, started
 from metrics.learned.adem.model import ENCODER, LEARNED, complete_rows, scored, terms_of
-from metrics.learned.adem.projection import Projection
 from metrics.learned.adem.settings import CONTEXT, ERROR, REFERENCE, Progress, Settings
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.folders import ModelFolder, write
-from metrics.learned.kinds import ADEM
+from metrics.learned.profile_models import ADEM
 from metrics.metaeval.correlation import column_correlation
 from metrics.texts import Places
 

@@ -15,7 +15,7 @@ from evaluations.errors import EvaluationError
 from evaluations.scores import Progress, scored
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import AnswerTable, Row
-from metrics.learned.adem.examples import RatedResponse, turns
+from metrics.learned.adem.encoded_examples import RatedResponse, turns
 from metrics.learned.adem.settings import REFERENCE
 from metrics.metaeval.data import Codes, ScoredAnswers
 

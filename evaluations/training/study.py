@@ -18,7 +18,7 @@ from evaluations.training.splits import Parts, folds, split
 from metrics.base import signature
 from metrics.learned.adem.encoded_examples import EncodedExamples, cosines
 from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
-from metrics.metaeval.bias import HUMAN, length_bias
+from metrics.metaeval.breakdown import HUMAN, length_bias
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.executor import generator
 from metrics.metaeval.papers import OVERLAP, adem_table4, adem_table6, normalised

@@ -1,9 +1,9 @@
 """The honest report: what a filter removed, and how good the result is, said so that nobody is misled.
 
 One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null
-(`metrics.agreement.nulls`), alpha after worker removal beside its cross-fitted twin, and the figure to quote
-is the split-half reliability (both in `metrics.agreement.reliability`). What is not defined is null, with
-words under `reason` in the same object. docs/filter.md says field by field what is in it.
+(`metrics.agreement.intervals`), alpha after worker removal beside its cross-fitted twin, and the figure to
+quote is the split-half reliability (both in `metrics.agreement.reliability`). What is not defined is null,
+with words under `reason` in the same object. docs/filter.md says field by field what is in it.
 """
 
 from collections.abc import Mapping
@@ -27,8 +27,7 @@ from metrics.agreement.filters import Checks, Run, run
 from metrics.agreement.group_agreement import LEAST_SHARED as LEAST_SHARED_IN_GROUP
 from metrics.agreement.group_agreement import group_rows
 from metrics.agreement.icc import ONE_ITEM, one_way
-from metrics.agreement.intervals import interval_or_reason
-from metrics.agreement.nulls import ExpectedAlpha, Null, expected_alpha, null_alpha
+from metrics.agreement.intervals import ExpectedAlpha, Null, expected_alpha, interval_or_reason, null_alpha
 from metrics.agreement.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
 from metrics.agreement.reliability import FOLDS, SplitHalf, cross_fitted, replicates_of, split_half
 from metrics.agreement.scores import adjusted, item_scores

@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from metrics.answers import wordnet
+from metrics.answers import stems
 from metrics.answers.stems import stemmed
 from metrics.base import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.errors import MetricError
@@ -590,7 +590,7 @@ class Setting:
             same = [(stem,) for stem in of_word.tolist()]
             stages.append(cast(Keys, same.__getitem__))
         if self.synonyms:
-            stages.append(cast(Keys, cache(lambda number: wordnet.synsets(tokens.words[number]))))
+            stages.append(cast(Keys, cache(lambda number: stems.synsets(tokens.words[number]))))
         return stages
 
     def measure(self, chunk: Chunk, found: object) -> ChunkValues:
@@ -627,7 +627,7 @@ def make(name: str, profile: Profile) -> Metric:
     tokeniser = tokeniser_named(profile.tokeniser_for("meteor"))
     language = given.pop("language", "english")
     wanted = given.pop("synonyms", "wordnet")
-    synonyms = wanted == "wordnet" and not wordnet.missing()
+    synonyms = wanted == "wordnet" and not stems.missing()
     try:
         weights = Weights(**given)
     except TypeError as error:

@@ -25,14 +25,6 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 
 from metrics.errors import MetricError
-from metrics.metaeval.comparisons import (
-    AnyStatistic,
-    MetricDifference,
-    Pair,
-    check,
-    cohorts_of,
-    correlation_named,
-)
 from metrics.metaeval.correlation import STATISTICS, Statistic, within
 from metrics.metaeval.data import (
     GROUPINGS,
@@ -59,6 +51,14 @@ from metrics.metaeval.pairwise import (
     shares,
     snapped,
     system_pairs,
+)
+from metrics.metaeval.plan import (
+    AnyStatistic,
+    MetricDifference,
+    Pair,
+    check,
+    cohorts_of,
+    correlation_named,
 )
 from metrics.metaeval.weighted_correlations import WeightedCorrelation, moments, of_moments, prepared
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from metrics.errors import MetricError
 from metrics.figure import Figure
-from metrics.metaeval.bias import HUMAN, length_bias
 from metrics.metaeval.bootstrap import Key, Wanted, intervals
+from metrics.metaeval.breakdown import HUMAN, length_bias
 from metrics.metaeval.correlation import (
     FEW,
     LEAST,

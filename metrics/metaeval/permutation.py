@@ -27,17 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
-from metrics.metaeval.comparisons import (
-    AnyStatistic,
-    Cohort,
-    Method,
-    MetricDifference,
-    Pair,
-    PairCohorts,
-    check,
-    cohorts_of,
-    correlation_named,
-)
 from metrics.metaeval.correlation import Statistic, pair_counts, ranks, within
 from metrics.metaeval.data import (
     Floats,
@@ -52,6 +41,17 @@ from metrics.metaeval.data import (
 )
 from metrics.metaeval.executor import BLOCK, PartRunner, blocks, in_process, kept, swaps
 from metrics.metaeval.pairwise import shares, system_pairs
+from metrics.metaeval.plan import (
+    AnyStatistic,
+    Cohort,
+    Method,
+    MetricDifference,
+    Pair,
+    PairCohorts,
+    check,
+    cohorts_of,
+    correlation_named,
+)
 from metrics.metaeval.weighted_correlations import sign_sums
 
 # What happens to a statistic when two metrics swap their scores on some units.

@@ -1,13 +1,200 @@
 """What is asked of a meta-evaluation, and what is known of the data beside the scores."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
 
 from metrics.errors import MetricError
-from metrics.metaeval.comparisons import METHODS, AnyStatistic, Method, check
-from metrics.metaeval.correlation import STATISTICS, Statistic
-from metrics.metaeval.data import GROUPINGS, Floats, Grouping
+from metrics.figure import Figure
+from metrics.metaeval.correlation import STATISTICS, Statistic, correlation
+from metrics.metaeval.data import GROUPINGS, Floats, Grouping, Indices, Mask, Rows
+from metrics.metaeval.pairwise import (
+    PAIR_STATISTICS,
+    PairStatistic,
+    accuracy_with_ties,
+    calibrated,
+    matched,
+    pair_accuracy,
+    pairwise_accuracy,
+)
+
+# What two metrics are compared by: statistics by their name, the answers that both scored, the result.
+
+AnyStatistic = Statistic | PairStatistic | Literal["pa"]
+
+
+def figure_of(
+    statistic: AnyStatistic, grouping: Grouping, rows: Rows, scores: Floats, gap: float = 2.0
+) -> Figure:
+    """The figure of (n,) scores, none of them missing, in one grouping."""
+    check(statistic, grouping)
+    if statistic == "pa":
+        return pairwise_accuracy(rows, scores)
+    if statistic == "pair_acc":
+        return pair_accuracy(rows, scores).figure
+    if statistic == "acc_eq":
+        return accuracy_with_ties(rows, scores)
+    if statistic == "acc_eq_cal":
+        return calibrated(rows, scores).figure
+    if statistic == "rank_match":
+        return matched(rows, scores, gap).figure
+    return correlation(rows, scores, statistic, grouping)
+
+
+def correlation_named(statistic: AnyStatistic) -> Statistic | None:
+    """The statistic if it is a correlation, else None."""
+    return next((known for known in STATISTICS if known == statistic), None)
+
+
+def check(statistic: str, grouping: str) -> None:
+    """MetricError unless the statistic exists in this grouping."""
+    if statistic in PAIR_STATISTICS and grouping != "item":
+        raise MetricError(
+            f"The statistic {statistic} compares answers to one question: its grouping is item."
+        )
+    if statistic == "pa" and grouping != "system":
+        raise MetricError("The statistic pa compares systems: its grouping is system.")
+    if statistic not in (*STATISTICS, *PAIR_STATISTICS, "pa"):
+        known = ", ".join((*STATISTICS, *PAIR_STATISTICS, "pa"))
+        raise MetricError(f"There is no statistic “{statistic}” to compare metrics by; known are: {known}.")
+
+
+# Pairs of metrics that have scores for the same answers are tested together.
+#
+# Two metrics are compared over the answers that have both scores. Mostly no score is missing, and all pairs
+# share one set of answers: a cohort.
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cohort:
+    """Answers, by their place in all rows, and the pairs of metrics that have scores for just these.
+
+    scores[k] are those of names[k]; first and second say which two make up each pair. `pairs` are the places
+    of the pairs in the list that was asked for.
+    """
+
+    rows: Rows
+    places: Indices
+    names: tuple[str, ...]
+    scores: Floats
+    pairs: Indices
+    first: Indices
+    second: Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairCohorts:
+    """Pairs dealt into cohorts, and what is said of each pair before any test: a, b, n and the figures."""
+
+    cohorts: tuple[Cohort, ...]
+    sizes: tuple[int, ...]
+    figures: tuple[tuple[Figure, Figure], ...]
+
+    def delta(self, place: int) -> float | None:
+        """The difference between the two metrics of a pair; None where one is not defined."""
+        first, second = self.figures[place]
+        return None if first.value is None or second.value is None else first.value - second.value
+
+    def why(self, place: int, pair: Pair) -> str:
+        """Why a pair cannot be tested."""
+        for name, figure in zip(pair, self.figures[place], strict=True):
+            if figure.value is None:
+                return f"{name}: {figure.reason}"
+        return ""
+
+
+def cohorts_of(
+    rows: Rows, pairs: Sequence[Pair], statistic: AnyStatistic, grouping: Grouping, gap: float
+) -> PairCohorts:
+    """Deals pairs into cohorts; those for which a figure is not defined are in none."""
+    there = {name: np.isfinite(rows.column(name)) for name in {name for pair in pairs for name in pair}}
+    masks: dict[bytes, Mask] = {}
+    members: dict[bytes, list[int]] = {}
+    for place, (a, b) in enumerate(pairs):
+        mask = there[a] & there[b]
+        key = np.packbits(mask).tobytes()
+        masks.setdefault(key, mask)
+        members.setdefault(key, []).append(place)
+    sizes = [0] * len(pairs)
+    figures = [(Figure(None), Figure(None))] * len(pairs)
+    found = []
+    for key, places in members.items():
+        own = rows.only(masks[key])
+        names = sorted({name for place in places for name in pairs[place]})
+        of = {name: figure_of(statistic, grouping, own, own.column(name), gap) for name in names}
+        for place in places:
+            sizes[place] = len(own)
+            figures[place] = (of[pairs[place][0]], of[pairs[place][1]])
+        good = [place for place in places if all(figure.value is not None for figure in figures[place])]
+        if good:
+            used = tuple(sorted({name for place in good for name in pairs[place]}))
+            found.append(
+                Cohort(
+                    own,
+                    np.flatnonzero(masks[key]),
+                    used,
+                    np.stack([own.column(name) for name in used]),
+                    np.array(good),
+                    np.array([used.index(pairs[place][0]) for place in good]),
+                    np.array([used.index(pairs[place][1]) for place in good]),
+                )
+            )
+    return PairCohorts(tuple(found), tuple(sizes), tuple(figures))
+
+
+# What a test of "is metric A better than metric B?" says.
+
+Method = Literal["perm_inputs", "perm_both", "perm_systems", "williams", "bootstrap"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDifference:
+    """Statistic of `a` - statistic of `b` over the n answers that have both scores, and its two-sided
+    p-value.
+
+    `null_sd` is the standard deviation of the difference under the hypothesis that there is none (its root
+    mean square over the draws), from which a minimal detectable difference follows; for the bootstrap it is
+    the standard error. `p` is None, with a reason, where one of the two statistics is not defined.
+    """
+
+    a: str
+    b: str
+    statistic: AnyStatistic
+    grouping: Grouping
+    method: Method
+    delta: float | None
+    p: float | None
+    n: int
+    null_sd: float | None = None
+    p_holm: float | None = None
+    reason: str = ""
+
+    def corrected(self, p_holm: float | None) -> "MetricDifference":
+        """The same with the p-value after Holm's correction."""
+        return replace(self, p_holm=p_holm)
+
+    def as_json(self) -> dict[str, Any]:
+        """As JSON has it."""
+        said: dict[str, Any] = {
+            "a": self.a,
+            "b": self.b,
+            "statistic": self.statistic,
+            "grouping": self.grouping,
+            "method": self.method,
+            "delta": self.delta,
+            "p": self.p,
+            "p_holm": self.p_holm,
+            "n": self.n,
+        }
+        if self.p is None:
+            said["reason"] = self.reason
+        return said
+
 
 VERSION = 1
 

@@ -16,9 +16,8 @@ import numpy as np
 from metrics.errors import MetricError
 from metrics.figure import Figure
 from metrics.metaeval import breakdown
-from metrics.metaeval.bias import HUMAN, length_bias
 from metrics.metaeval.bootstrap import Interval, Key, Wanted, intervals
-from metrics.metaeval.breakdown import by_type
+from metrics.metaeval.breakdown import HUMAN, by_type, length_bias
 from metrics.metaeval.ceiling import ceiling, floors
 from metrics.metaeval.correlation import NO_SCORES, STATISTICS, correlation
 from metrics.metaeval.data import Floats, Rows, ScoredAnswers, canonical, rows_of

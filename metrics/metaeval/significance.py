@@ -12,12 +12,20 @@ import numpy as np
 from metrics.errors import MetricError
 from metrics.figure import Figure
 from metrics.metaeval.bootstrap import paired
-from metrics.metaeval.comparisons import METHODS, AnyStatistic, Method, MetricDifference, Pair, cohorts_of
 from metrics.metaeval.correlation import pearson
 from metrics.metaeval.data import Grouping, ScoredAnswers, rows_of
 from metrics.metaeval.executor import SAMPLES, P, PartRunner, R, blocks, in_process
 from metrics.metaeval.permutation import PERMUTATIONS, compare
-from metrics.metaeval.plan import Comparison, Plan
+from metrics.metaeval.plan import (
+    METHODS,
+    AnyStatistic,
+    Comparison,
+    Method,
+    MetricDifference,
+    Pair,
+    Plan,
+    cohorts_of,
+)
 
 # Holm's correction for many tests (Holm 1979, Scandinavian Journal of Statistics 6(2)).
 

@@ -10,9 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from retrieval.crown.matching import Edges, Matches, edges, matches
 from retrieval.crown.parameters import CROWN_2020, Parameters
-from retrieval.crown.passages import Evidence, FloatArray, IntArray, Passages
+from retrieval.crown.scoring import Edges, Evidence, FloatArray, IntArray, Matches, Passages, edges, matches
 from retrieval.text.sentences import sentences
 from retrieval.text.tokens import WordPosition, located
 

@@ -24,7 +24,7 @@ from itertools import islice
 from typing import Any
 
 from core.failures import on_failure
-from retrieval.engine import analysis, cluster, lock
+from retrieval.engine import analysis, cluster, files
 from retrieval.engine import cluster as connections
 from retrieval.engine.base import ScoredPassage
 from retrieval.engine.cluster import Cluster, client_error, kind_of, no_room, status_of
@@ -159,7 +159,7 @@ class Lease:
 
     def _take(self) -> None:
         self._cluster.write(_create_index(self._index))
-        deadline = time.monotonic() + lock.PATIENCE
+        deadline = time.monotonic() + files.PATIENCE
         seen, since = -1, time.monotonic()
         while not self._created():
             holder = self._holder()
@@ -175,7 +175,7 @@ class Lease:
             if now >= deadline:
                 raise BusyError(
                     f"Another process ({holder['_source']['owner']}) writes {self._what}, and still did "
-                    f"after {lock.PATIENCE:g} s. Try again when it is done."
+                    f"after {files.PATIENCE:g} s. Try again when it is done."
                 )
             time.sleep(_PAUSE)
 

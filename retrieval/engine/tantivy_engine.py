@@ -37,8 +37,7 @@ from tantivy import (
 from core.failures import on_failure
 from retrieval.engine import analysis
 from retrieval.engine.base import ScoredPassage
-from retrieval.engine.files import IndexFolder, Pointer
-from retrieval.engine.lock import only_writer
+from retrieval.engine.files import IndexFolder, Pointer, only_writer
 from retrieval.engine.tokenisation import cut
 from retrieval.errors import BusyError, IndexBrokenError, NoRoomError, NotIndexedError, RetrievalError
 

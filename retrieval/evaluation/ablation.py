@@ -12,12 +12,10 @@ from typing import Any, Literal
 
 from retrieval.crown.conversation import MODELS
 from retrieval.errors import EvaluationError
-from retrieval.evaluation.measures import NamedMeasure
-from retrieval.evaluation.qrels import Qrels
+from retrieval.evaluation.measures import NamedMeasure, Qrels
 from retrieval.evaluation.questions import Question
-from retrieval.evaluation.report import Evaluation, evaluate
+from retrieval.evaluation.report import DRAWS, Evaluation, evaluate
 from retrieval.evaluation.runs import SystemRun
-from retrieval.evaluation.significance import DRAWS
 from retrieval.ranking.base import Ranker
 from retrieval.ranking.bm25 import BM25
 from retrieval.ranking.crown import Crown

@@ -23,12 +23,10 @@ from retrieval.crown.parameters import (
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.ablation import ablate
 from retrieval.evaluation.haystacks import FileHaystack
-from retrieval.evaluation.measures import parse_measures
-from retrieval.evaluation.qrels import Qrels, read_qrels
+from retrieval.evaluation.measures import Qrels, parse_measures, read_qrels
 from retrieval.evaluation.questions import Question, read_questions
-from retrieval.evaluation.report import evaluate, judged_questions
+from retrieval.evaluation.report import DRAWS, MeanDifference, evaluate, judged_questions
 from retrieval.evaluation.runs import Run, SystemRun, ask
-from retrieval.evaluation.significance import DRAWS, MeanDifference
 from retrieval.ranking.base import Ranker
 from retrieval.ranking.folder import temporary_collection
 from retrieval.ranking.systems import parse_system

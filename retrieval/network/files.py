@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from core.failures import on_failure
-from retrieval.engine.lock import only_writer
+from retrieval.engine.files import only_writer
 from retrieval.errors import NetworkBrokenError, NoNetworkError, RetrievalError
 from retrieval.network.segment import write_json
 

@@ -12,7 +12,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from retrieval.crown.passages import FloatArray, IntArray, Passages, UnspelledWords
+from retrieval.crown.scoring import FloatArray, IntArray, Passages, UnspelledWords
 from retrieval.errors import NetworkBrokenError
 from retrieval.network.counts import SHIFT, key_of
 from retrieval.network.files import NetworkFolder, Pointer

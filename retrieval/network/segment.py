@@ -30,7 +30,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.crown.passages import UnspelledWords
+from retrieval.crown.scoring import UnspelledWords
 from retrieval.errors import NetworkBrokenError
 from retrieval.text.tokens import fingerprint
 

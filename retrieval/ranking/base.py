@@ -1,11 +1,16 @@
 """What can be ranked, and what a ranking says."""
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from retrieval.crown.passages import Evidence, Passages
+import numpy as np
+
+from retrieval.crown.scoring import Evidence, IntArray, Passages
 from retrieval.engine.base import Engine
+from retrieval.text.sentences import sentences
+from retrieval.text.tokens import tokens
 
 
 class Collection(Protocol):
@@ -77,3 +82,27 @@ class Ranker(Protocol):
 
     def rank(self, collections: Sequence[Collection], turns: Sequence[str], k: int) -> Ranking:
         """The best k passages. EmptyQueryError where the last turn has no word."""
+
+
+# Texts of passages as columns of tokens, for passages whose tokens nobody has stored.
+
+
+def columns(texts: Sequence[str], language: str, *, numbers: bool) -> Passages:
+    """Content tokens of texts. Sentences are numbered from 1 among those that have a content token."""
+    words: dict[str, int] = {}
+    found, passage, sentence = array("q"), array("q"), array("q")
+    for number, text in enumerate(texts):
+        nth = 0
+        for start, end in sentences(text, language):
+            there = tokens(text[start:end], language, numbers=numbers)
+            if not there:
+                continue
+            nth += 1
+            found.extend([words.setdefault(word, len(words)) for word in there])
+            passage.extend([number] * len(there))
+            sentence.extend([nth] * len(there))
+    return Passages(list(words), _ints(found), _ints(passage), _ints(sentence), len(texts))
+
+
+def _ints(values: "array[int]") -> IntArray:
+    return np.frombuffer(values, np.int64) if values else np.empty(0, np.int64)

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.crown.conversation import query_terms
 from retrieval.crown.parameters import BM25_ONLY, Parameters, defaults
-from retrieval.crown.passages import FloatArray, IntArray
-from retrieval.crown.scoring import Scores, combined, score
+from retrieval.crown.scoring import FloatArray, IntArray, Scores, combined, score
 from retrieval.errors import NetworkBrokenError
 from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
-from retrieval.ranking.bm25 import BM25, generations, notes_on
-from retrieval.ranking.candidates import MOST_TERMS, CandidateList, find
+from retrieval.ranking.bm25 import BM25, MOST_TERMS, CandidateList, find, generations, notes_on
 from retrieval.text.tokens import tokens
 
 NO_NETWORK = (
@@ -177,3 +176,31 @@ def _merged(terms: Sequence[Mapping[str, float]]) -> dict[str, float]:
         for term, weight in each.items():
             merged[term] = max(merged.get(term, 0.0), weight)
     return merged
+
+
+# Evidence without a network: a word is like itself, and nothing is known about pairs.
+
+
+class ExactWords:
+    """Enough to show which words of a question a passage has, where no network has been built."""
+
+    def similarities(self, words: Sequence[str], terms: Sequence[str]) -> FloatArray:
+        """1 for the same word, -1 for others, (words, terms)."""
+        places = {term: place for place, term in enumerate(terms)}
+        found = np.full((len(words), len(terms)), -1.0)
+        for row, word in enumerate(words):
+            if word in places:
+                found[row, places[word]] = 1.0
+        return found
+
+    def associations(self, first: Sequence[str], second: Sequence[str]) -> FloatArray:
+        """No pair has an edge."""
+        return np.full(len(first), np.nan)
+
+    def idf(self, terms: Sequence[str]) -> FloatArray:
+        """All words are equally rare."""
+        return np.ones(len(terms))
+
+    def same_stem(self, words: Sequence[str], terms: Sequence[str]) -> NDArray[np.bool_]:
+        """A word is a form of itself only."""
+        return self.similarities(words, terms) > 0

@@ -13,10 +13,9 @@ from core.files.parquet import ParquetError, read_rows
 from core.files.refusals import Fault
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from retrieval.errors import FileRefusedError
-from retrieval.readers import car, jsonlines, tables
-from retrieval.readers.fields import mapped, row_of
-from retrieval.readers.passage_source import FOUND_OUT, Layout, PassageSource, Row
-from retrieval.readers.tables import is_collection
+from retrieval.readers import formats
+from retrieval.readers.formats import is_collection
+from retrieval.readers.passage_source import FOUND_OUT, Layout, PassageSource, Row, mapped, row_of
 
 _PROGRAM = Path(__file__).with_name("program.py")
 FORMATS = ("auto", "jsonl", "csv", "tsv", "marco", "car", "parquet", "xlsx")
@@ -132,11 +131,11 @@ def _format_of(path: Path, start: bytes) -> str:
 def _reader(format: str) -> Callable[[PassageSource, IO[bytes]], Records]:
     """The reader of a format; pyarrow and cbor2 are loaded with the first record of theirs."""
     readers: dict[str, Callable[[PassageSource, IO[bytes]], Records]] = {
-        "jsonl": jsonlines.records,
+        "jsonl": formats.read_json_records,
         "parquet": _read_parquet,
-        "car": car.records,
+        "car": formats.read_car_records,
     }
-    return readers.get(format, tables.records)
+    return readers.get(format, formats.read_table_records)
 
 
 def _read_parquet(file: PassageSource, raw: IO[bytes]) -> Records:

@@ -9,7 +9,7 @@ from core.files.csv_tables import DELIMITERS
 from retrieval.errors import FileRefusedError
 from retrieval.readers.file import PassageFile, open_passages
 from retrieval.readers.passage_source import FOUND_OUT, Layout, Row
-from retrieval.text.windows import WindowOptions, windows
+from retrieval.text.sentences import WindowOptions, windows
 
 # Documents of a file as passages.
 

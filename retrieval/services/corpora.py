@@ -29,9 +29,9 @@ from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.storage.hosts import host_id
 from core.storage.store import shared_store
-from retrieval.engine import lock
-from retrieval.engine.lock import only_writer
-from retrieval.engines import engine_of, folder_of
+from retrieval.copies import engine_of, folder_of, remove_network
+from retrieval.engine import files
+from retrieval.engine.files import only_writer
 from retrieval.errors import (
     BusyError,
     CorpusError,
@@ -41,13 +41,23 @@ from retrieval.errors import (
     NotIndexedError,
 )
 from retrieval.models import Corpus, Index, Passage, WordNetwork
-from retrieval.networks import remove_network
 from retrieval.readers import MOST_FAULTS, PassageFile, Row
 from retrieval.readers.preview import LONGEST_DOCUMENT, split
-from retrieval.services.identity import SAME_ID, Identity, IdentityCounts, Item, items_of
 from retrieval.services.publication import publish_index, take_up, withdraw
-from retrieval.services.repeats import NEAR, POLICIES, Repeat, Repeats, seen_file, watching
-from retrieval.text.windows import WindowOptions
+from retrieval.services.repeats import (
+    NEAR,
+    POLICIES,
+    SAME_ID,
+    Identity,
+    IdentityCounts,
+    Item,
+    Repeat,
+    Repeats,
+    items_of,
+    seen_file,
+    watching,
+)
+from retrieval.text.sentences import WindowOptions
 
 # Rows of a file into the database, a batch in one transaction; ids that repeat are faults of the file.
 
@@ -145,7 +155,7 @@ class CorpusLease:
 
         What this host itself held is free: it has the lock, so the process that held it is gone.
         """
-        deadline = time.monotonic() + lock.PATIENCE
+        deadline = time.monotonic() + files.PATIENCE
         free = Q(held_by="") | Q(held_until__lt=Now()) | Q(held_by__startswith=f"{host_id()}:")
         rows = Corpus.objects.filter(pk=self._corpus.pk)
         while not rows.filter(free).update(held_by=self._token, held_until=_until()):
@@ -154,7 +164,7 @@ class CorpusLease:
             if time.monotonic() >= deadline:
                 raise BusyError(
                     f"Another host works on the corpus {self._corpus.slug!r}, and still did after "
-                    f"{lock.PATIENCE:g} s. Try again when it is done."
+                    f"{files.PATIENCE:g} s. Try again when it is done."
                 )
             time.sleep(_PAUSE)
 

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from core.failures import on_failure
+from retrieval.copies import engine_named, engine_of
 from retrieval.engine import Engine
-from retrieval.engines import engine_named, engine_of
 from retrieval.errors import IndexBrokenError, NotIndexedError, RetrievalError
 from retrieval.models import Corpus, Index
 from retrieval.services.corpora import counting_passages, working_on

@@ -29,11 +29,55 @@ from core.storage.store import shared_store
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.services.corpora import counting_passages
-from retrieval.services.counts import Counter, numbers_of, passages_of, together
+from retrieval.text.tokens import with_title
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from retrieval.network.builder import Progress
     from retrieval.network.segment import Segment
+
+# Who counts the passages of a corpus for its network: this process, or several beside it.
+
+#: Passages read from the database at a time.
+READ_AT_ONCE = 5_000
+
+#: Counts all passages of a corpus into shards below a folder; says how far it is.
+Counter = Callable[[Corpus, Path, "Callable[[Progress], None]"], "Sequence[Segment]"]
+
+
+def together(processes: int) -> Counter:
+    """Count in this process, or for more than one in so many others."""
+
+    def count(corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]") -> "Sequence[Segment]":
+        from retrieval.network.builder import count_here  # noqa: PLC0415  # heavy
+
+        return count_here(
+            passages_of(corpus), scratch, corpus.language, processes=processes, progress=progress
+        )
+
+    return count
+
+
+def passages_of(corpus: Corpus, *, after: int = 0, upto: int | None = None) -> Iterator[tuple[int, str]]:
+    """Numbers and texts of passages with their titles, rising, in constant memory."""
+    rows: Any = counting_passages(corpus).order_by("pk").values_list("pk", "title", "text")
+    if upto is not None:
+        rows = rows.filter(pk__lte=upto)
+    while some := list(rows.filter(pk__gt=after)[:READ_AT_ONCE]):
+        for pk, title, text in some:
+            yield pk, with_title(title, text)
+        after = some[-1][0]
+
+
+def numbers_of(corpus: Corpus) -> "NDArray[np.int64]":
+    """Numbers of all passages that count, rising."""
+    import numpy as np  # noqa: PLC0415  # heavy
+
+    rows = counting_passages(corpus).order_by("pk").values_list("pk", flat=True)
+    return np.fromiter(rows.iterator(chunk_size=50_000), dtype=np.int64)
+
 
 SHARD = "retrieval.network-shard"
 _NAP_SECONDS, _RECONCILE_SECONDS = 0.2, 5.0
@@ -97,7 +141,7 @@ def count_one(context: JobContext) -> dict[str, Any]:
 
 
 def _count_into(scratch: Path, corpus: Corpus, context: JobContext) -> None:
-    from retrieval.network.shards import count_shard  # noqa: PLC0415  # heavy
+    from retrieval.network.counts import count_shard  # noqa: PLC0415  # heavy
 
     given = context.payload
     target, mine = scratch / str(given["number"]), scratch / f"{given['number']}-{secrets.token_hex(8)}"

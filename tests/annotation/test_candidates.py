@@ -15,7 +15,7 @@ from annotation.selectors.curation import shown_candidates
 from annotation.services import candidates
 from annotation.services.candidates import provide_candidates, provide_for, turns_of
 from annotation.services.importing import fold_candidates
-from retrieval.engines import folder_of
+from retrieval.copies import folder_of
 from retrieval.readers import open_passages
 from retrieval.services.corpora import add_passages, delete_passages
 from retrieval.services.indexing import build_index

@@ -18,8 +18,7 @@ from metrics.names import ALIASES, MAKERS
 from metrics.profiles import PROFILES, Profile
 from metrics.scoring import score
 from metrics.texts import Answers
-from retrieval.evaluation.measures import parse_measures, values
-from retrieval.evaluation.qrels import Qrels
+from retrieval.evaluation.measures import Qrels, parse_measures, values
 
 ANSWERS = Answers(
     candidates=[

@@ -19,7 +19,7 @@ from evaluations.report.parts import read_report
 from evaluations.report.summary import summary
 from evaluations.table_evaluation import Options, run_evaluation
 from evaluations.tables.sources import opened
-from metrics.metaeval.sweep import sweep_of
+from metrics.metaeval.breakdown import sweep_of
 from releases.source import silent
 from tests.evaluations.answer_tables import as_csv, invented
 from tests.evaluations.reports import make_report

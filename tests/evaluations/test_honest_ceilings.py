@@ -10,8 +10,8 @@ from django.core.management import call_command
 from evaluations.errors import EvaluationError
 from evaluations.tables.first_pass import gather
 from evaluations.tables.sources import opened
-from metrics.agreement.crowds import CROWDS, simulated
 from metrics.agreement.data import Ratings
+from metrics.agreement.planning import CROWDS, simulated
 from metrics.agreement.recipes import named
 from metrics.metaeval.ceiling import ceiling
 from tests.evaluations.release_folders import as_release, rows_of

@@ -20,7 +20,7 @@ from evaluations.training.splits import folds, split
 from evaluations.training.study import idle_forms
 from metrics.catalogue import metric
 from metrics.learned.profile_models import with_models
-from metrics.metaeval.bias import CUT
+from metrics.metaeval.breakdown import CUT
 from metrics.metaeval.correlation import p_of_correlation
 from metrics.profiles import profile
 from tests.evaluations.answer_tables import WORDS, as_csv, invented

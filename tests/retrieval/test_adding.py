@@ -13,7 +13,7 @@ from retrieval.readers import open_passages
 from retrieval.services import corpora, repeats
 from retrieval.services.corpora import AdditionOptions, add_file, add_passages
 from retrieval.services.indexing import build_index
-from retrieval.text.windows import WindowOptions
+from retrieval.text.sentences import WindowOptions
 from tests.retrieval.test_commands import run
 from tests.retrieval.world import make_corpus, make_project, search, write
 from tests.workbooks import write_workbook

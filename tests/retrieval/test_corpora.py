@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 
 from core.projects.models import Event
-from retrieval.engines import engine_of, folder_of
+from retrieval.copies import engine_of, folder_of
 from retrieval.errors import CorpusError, FileRefusedError
 from retrieval.models import Corpus, Index, Passage
 from retrieval.readers import open_passages

@@ -6,8 +6,8 @@ import time
 import pytest
 from django.db import connections
 
+from retrieval.copies import engine_named, engine_of, folder_of
 from retrieval.engine import cluster
-from retrieval.engines import engine_named, engine_of, folder_of
 from retrieval.errors import NotIndexedError
 from retrieval.models import Index, Passage
 from retrieval.search import search_conversation

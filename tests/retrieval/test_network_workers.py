@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from core.jobs.models import Job
+from retrieval.copies import network_folder, network_of
 from retrieval.models import Corpus, WordNetwork
-from retrieval.networks import network_folder, network_of
 from retrieval.services import sharding
 from retrieval.services.networks import build_network
 from retrieval.services.sharding import SHARD, over_workers

@@ -7,15 +7,13 @@ from core.jobs.models import Job
 from core.jobs.runner import run
 from core.jobs.services import enqueue
 from core.projects.models import Event
+from retrieval.copies import network_folder, network_of
 from retrieval.errors import BusyError, FileRefusedError, RetrievalError
 from retrieval.models import WordNetwork
-from retrieval.networks import network_folder, network_of
-from retrieval.ranking.columns import columns
+from retrieval.ranking.base import columns
 from retrieval.services.corpora import delete_passages, remove_corpus, working_on
-from retrieval.services.counts import together
-from retrieval.services.network_gaps import Options
-from retrieval.services.networks import build_network
-from retrieval.services.sharding import SHARD, as_many_as_needed, over_workers
+from retrieval.services.networks import Options, build_network
+from retrieval.services.sharding import SHARD, as_many_as_needed, over_workers, together
 from retrieval.text.tokens import with_title
 from tests.retrieval.network.worlds import passages, tree
 from tests.retrieval.world import add, make_corpus
@@ -153,7 +151,7 @@ def test_a_damaged_pointer_does_not_take_numbers_of_generations_back(corpus):
 
 
 def test_while_somebody_changes_the_corpus_there_is_no_build(corpus, monkeypatch):
-    monkeypatch.setattr("retrieval.engine.lock.PATIENCE", 0.1)
+    monkeypatch.setattr("retrieval.engine.files.PATIENCE", 0.1)
 
     with working_on(corpus), pytest.raises(BusyError):
         build_network(corpus=corpus)

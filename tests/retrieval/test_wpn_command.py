@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError
 
 from core.jobs.models import Job
+from retrieval.copies import network_of
 from retrieval.models import WordNetwork
-from retrieval.networks import network_of
 from retrieval.services.sharding import SHARD
 from tests.retrieval.network.worlds import passages
 from tests.retrieval.test_commands import run

@@ -40,10 +40,10 @@ from releases.importing.rows import Scale
 from releases.importing.tables import open_table
 from releases.management.arguments import card
 from retrieval.errors import RetrievalError
-from retrieval.evaluation.qrels import read_qrels
+from retrieval.evaluation.measures import read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.runs import read_run
-from retrieval.network import vectorfiles
+from retrieval.network import vectors
 from retrieval.readers import FORMATS as PASSAGE_FORMATS
 from retrieval.readers import Layout, open_passages
 from tests.questionforms import KEY, TEST
@@ -154,7 +154,7 @@ def _training_sets(path: Path, chance: random.Random) -> None:
 
 
 def _vectors(path: Path, chance: random.Random) -> None:
-    vectorfiles.load(path, ["the", "a", "query"])
+    vectors.load(path, ["the", "a", "query"])
 
 
 _Import = Callable[[Path, random.Random], None]

@@ -16,13 +16,11 @@ from evaluations import model_shelf
 from evaluations.errors import EvaluationError
 from evaluations.executor import pack, unpack
 from metrics.learned.folders import opened, write
-from metrics.learned.kinds import ADEM
-from metrics.learned.profile_models import choice
-from retrieval.copies import copies_folder, working_folder
-from retrieval.engine import lock
+from metrics.learned.profile_models import ADEM, choice
+from retrieval.copies import copies_folder, network_of, working_folder
+from retrieval.engine import files
 from retrieval.errors import BusyError, NotIndexedError
 from retrieval.models import Corpus, Index, Passage, WordNetwork
-from retrieval.networks import network_of
 from retrieval.search import search_conversation
 from retrieval.services import sharding
 from retrieval.services.corpora import delete_passages, remove_corpus, working_on
@@ -189,7 +187,7 @@ def test_a_shard_counted_on_another_host_changes_no_byte(shared, on_host, tmp_pa
 
 
 def test_two_hosts_never_change_a_corpus_at_once(shared, on_host, tmp_path, monkeypatch):
-    monkeypatch.setattr(lock, "PATIENCE", 0.0)
+    monkeypatch.setattr(files, "PATIENCE", 0.0)
     on_host("one")
     corpus = make_corpus(tmp_path, RIVERS)
     with working_on(corpus) as lease:
@@ -208,7 +206,7 @@ def test_two_hosts_never_change_a_corpus_at_once(shared, on_host, tmp_path, monk
 def test_what_a_killed_process_of_this_host_held_is_free_at_once(shared, on_host, tmp_path, monkeypatch):
     from core.storage.hosts import host_id
 
-    monkeypatch.setattr(lock, "PATIENCE", 0.0)
+    monkeypatch.setattr(files, "PATIENCE", 0.0)
     on_host("one")
     corpus = make_corpus(tmp_path, RIVERS)
     later = timezone.now() + timedelta(hours=1)

@@ -21,8 +21,8 @@ from metrics.errors import MetricError
 from metrics.learned import devices
 from metrics.learned.encoders import Encoder, encoder
 from metrics.learned.folders import ModelFolder, write
-from metrics.learned.kinds import KPQA
 from metrics.learned.kpqa.network import KeyphraseNetwork, save
+from metrics.learned.profile_models import KPQA
 
 PAPER = {
     "reference": (

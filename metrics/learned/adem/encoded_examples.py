@@ -7,11 +7,33 @@ from typing import Any, TypeVar
 import numpy as np
 
 from metrics.base import Floats
-from metrics.learned.adem.examples import RatedResponse
 from metrics.learned.adem.settings import Progress
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.words import cut
 from metrics.texts import Places
+
+# What ADEM learns from: answers with the scores that people gave them.
+
+
+@dataclass(frozen=True, slots=True)
+class RatedResponse:
+    """`context` are turns, the last one the question; of several references the model takes each in turn.
+
+    `key` names the context: examples of one context stand on the same side of every split.
+    """
+
+    key: str
+    context: tuple[str, ...]
+    references: tuple[str, ...]
+    response: str
+    system: str
+    score: float
+
+
+def turns(question: str) -> tuple[str, ...]:
+    """A question as a context: its lines that say something, in training as in scoring."""
+    return tuple(line.strip() for line in question.splitlines() if line.strip())
+
 
 T = TypeVar("T", bound=Hashable)
 #: Texts that are encoded between two words of progress.

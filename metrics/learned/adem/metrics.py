@@ -15,8 +15,7 @@ from metrics.errors import MetricError
 from metrics.learned.adem.settings import CONTEXT, REFERENCE
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
-from metrics.learned.kinds import ADEM
-from metrics.learned.profile_models import Choice
+from metrics.learned.profile_models import ADEM, Choice
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 
@@ -81,8 +80,7 @@ def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> ChunkVal
 
 
 def _encoded(chunk: Chunk, scorer: "Scorer") -> "EncodedExamples":
-    from metrics.learned.adem.encoded_examples import encode
-    from metrics.learned.adem.examples import RatedResponse, turns
+    from metrics.learned.adem.encoded_examples import RatedResponse, encode, turns
 
     answers = chunk.answers
     questions = answers.questions or [""] * len(answers)

@@ -15,13 +15,11 @@ from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import EncodedExamples
 from metrics.learned.adem.encoders import text_encoder
-from metrics.learned.adem.formula import Parameters, Terms, scores
-from metrics.learned.adem.projection import Projection
+from metrics.learned.adem.formula import Parameters, Projection, Terms, scores
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder, opened
-from metrics.learned.kinds import ADEM
-from metrics.learned.profile_models import Choice
+from metrics.learned.profile_models import ADEM, Choice
 from metrics.texts import Places
 
 #: What the folder holds: the encoder, and the matrices with the projection.

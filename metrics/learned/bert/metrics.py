@@ -30,10 +30,9 @@ from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.batches import batches, spread
 from metrics.learned.bert.encoder_folder import EncoderFolder, known
-from metrics.learned.kinds import BERTSCORE, KPQA
 from metrics.learned.kpqa.metrics import said_of
 from metrics.learned.kpqa.word_weights import Weigher, WordWeights
-from metrics.learned.profile_models import Choice
+from metrics.learned.profile_models import BERTSCORE, KPQA, Choice
 from metrics.profiles import Profile
 from metrics.texts import Chunk
 

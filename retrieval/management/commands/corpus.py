@@ -19,7 +19,7 @@ from retrieval.errors import RetrievalError
 from retrieval.management.progress import watched_bytes
 from retrieval.models import Corpus
 from retrieval.readers import FORMATS, Layout, open_passages
-from retrieval.readers.fields import NAMES
+from retrieval.readers.passage_source import NAMES
 from retrieval.readers.preview import read_as
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.corpora import (
@@ -31,9 +31,8 @@ from retrieval.services.corpora import (
     remove_corpus,
     slug_for,
 )
-from retrieval.services.identity import SAME_ID
-from retrieval.services.repeats import POLICIES, Repeat
-from retrieval.text.windows import LARGEST, WindowOptions
+from retrieval.services.repeats import POLICIES, SAME_ID, Repeat
+from retrieval.text.sentences import LARGEST, WindowOptions
 
 
 class Command(BaseCommand):

@@ -13,21 +13,20 @@ from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, outputs
 from core.files.atomic import Write
+from retrieval.corpus_collections import CorpusHaystack
 from retrieval.errors import EvaluationError, RetrievalError
 from retrieval.evaluation import measures as m
-from retrieval.evaluation import writer
+from retrieval.evaluation import report
 from retrieval.evaluation.ablation import Ablation, ablate, variants_of
 from retrieval.evaluation.haystacks import FileHaystack
-from retrieval.evaluation.qrels import read_qrels
+from retrieval.evaluation.measures import read_qrels
 from retrieval.evaluation.questions import read_questions
-from retrieval.evaluation.report import coverage, evaluate, judged_questions
+from retrieval.evaluation.report import DRAWS, coverage, evaluate, judged_questions
 from retrieval.evaluation.runs import Run, SystemRun, ask, check_ids, read_run
-from retrieval.evaluation.significance import DRAWS
 from retrieval.evaluation.terminal import ablation_table, tables
-from retrieval.haystacks import CorpusHaystack
 from retrieval.management.progress import watched_passages
-from retrieval.rankers import ranker_named
 from retrieval.ranking.folder import temporary_collection
+from retrieval.search import ranker_named
 
 if TYPE_CHECKING:
     from retrieval.evaluation.questions import Question
@@ -169,12 +168,12 @@ class Command(BaseCommand):
         )
         written: dict[Path, Write] = {}
         if out is not None:
-            written |= writer.run_files(out, [each.run for each in asked if each.milliseconds])
+            written |= report.run_files(out, [each.run for each in asked if each.milliseconds])
         if "json" in files:
-            written[files["json"]] = lambda file: writer.write_json(evaluation, file)
+            written[files["json"]] = lambda file: report.write_json(evaluation, file)
         if "per_query" in files:
-            written[files["per_query"]] = lambda file: writer.write_queries(evaluation, file)
-        writer.write_together(written)
+            written[files["per_query"]] = lambda file: report.write_queries(evaluation, file)
+        report.write_together(written)
         console = Console(highlight=False, width=None if self.stdout.isatty() else _WIDTH)
         with console.capture() as words:
             console.print(tables(evaluation))

@@ -10,18 +10,16 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.table import Table
 
 from core.projects.models import Project
+from retrieval.copies import network_of
 from retrieval.errors import NoNetworkError, RetrievalError
 from retrieval.management.commands.corpus import write_table
 from retrieval.management.progress import watched_steps
 from retrieval.models import Corpus, WordNetwork
 from retrieval.network.network import associated_words, similar_words
-from retrieval.networks import network_of
 from retrieval.selectors import corpora_of, corpus_called, is_building
 from retrieval.services.corpora import counting_passages
-from retrieval.services.counts import together
-from retrieval.services.network_gaps import Options
-from retrieval.services.networks import build_network
-from retrieval.services.sharding import over_workers
+from retrieval.services.networks import Options, build_network
+from retrieval.services.sharding import over_workers, together
 
 if TYPE_CHECKING:
     from retrieval.network import Network

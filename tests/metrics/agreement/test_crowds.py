@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from metrics.agreement.crowds import CROWDS, Crowd, simulated
+from metrics.agreement.planning import CROWDS, Crowd, simulated
 
 
 def test_every_item_gets_its_ratings_from_different_workers():

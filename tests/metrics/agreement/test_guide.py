@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from metrics.agreement.crowds import CROWDS, simulated
 from metrics.agreement.filters import Checks
+from metrics.agreement.planning import CROWDS, simulated
 from metrics.agreement.recipes import ORDER, RECIPES
 from metrics.agreement.report import report
 

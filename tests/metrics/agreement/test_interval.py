@@ -3,9 +3,9 @@ import pytest
 
 from metrics.agreement import intervals
 from metrics.agreement.alpha import LEVELS, alpha_of
-from metrics.agreement.crowds import CROWDS, simulated
 from metrics.agreement.data import ratings_of
 from metrics.agreement.intervals import alpha_interval
+from metrics.agreement.planning import CROWDS, simulated
 from metrics.agreement.recipes import NONE
 from metrics.agreement.report import report
 from metrics.agreement.scale import Scale

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.agreement.alpha import alpha_of
-from metrics.agreement.crowds import CROWDS, simulated
 from metrics.agreement.filters import Checks, run
+from metrics.agreement.planning import CROWDS, simulated
 from metrics.agreement.recipes import RECIPES
 from metrics.agreement.scores import adjusted, item_scores
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from metrics.agreement.alpha import alpha_of
-from metrics.agreement.crowds import CROWDS, Crowd, simulated
 from metrics.agreement.data import RatingGroups, ratings_of
 from metrics.agreement.filters import Checks, run
-from metrics.agreement.nulls import expected_alpha, null_alpha, permuted
+from metrics.agreement.intervals import expected_alpha, null_alpha, permuted
+from metrics.agreement.planning import CROWDS, Crowd, simulated
 from metrics.agreement.quotes import quotes
 from metrics.agreement.recipes import DEFAULT, KPQA_2021, NONE, with_parameters
 from metrics.agreement.reliability import cross_fitted, split_half, splits_of_ratings

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.agreement.alpha import alpha_of
-from metrics.agreement.crowds import CROWDS, simulated
 from metrics.agreement.data import ratings_of
 from metrics.agreement.filters import Checks, run
+from metrics.agreement.planning import CROWDS, simulated
 from metrics.agreement.recipes import DEFAULT, KPQA_2021, NONE, named, with_parameters
 from metrics.agreement.scores import item_scores
 from tests.metrics.agreement.goldens import golden, ratings_from

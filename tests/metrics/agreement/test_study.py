@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from benchmarks import quality_quotes, quality_study
 from benchmarks.quality_figures import covered, measured, stopped
-from metrics.agreement.crowds import CROWDS
+from metrics.agreement.planning import CROWDS
 
 ROOT = Path(__file__).resolve().parents[3]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import MetricError, metric
-from metrics.answers import wordnet
+from metrics.answers import stems
 from metrics.answers.meteor import matches_and_chunks, meteor_pair
 from tests.metrics.answers.drawn import scored, split_on_spaces
 
@@ -124,7 +124,7 @@ def test_the_best_reference_counts_and_without_one_there_is_no_value():
 
 
 def test_the_signature_says_what_was_compared_and_what_was_missing(monkeypatch):
-    monkeypatch.setattr(wordnet, "missing", lambda: "nltk's corpus wordnet is not installed")
+    monkeypatch.setattr(stems, "missing", lambda: "nltk's corpus wordnet is not installed")
     assert metric("meteor").signature == (
         "metric:meteor|v:1|tok:default.2|stages:exact+stem|stem:english|synonyms:none"
         "|alpha:0.1|gamma:0.5|theta:3.0|variant:minchunk|refs:max"
@@ -132,8 +132,8 @@ def test_the_signature_says_what_was_compared_and_what_was_missing(monkeypatch):
 
 
 def test_synonyms_are_a_stage_where_wordnet_is_installed(monkeypatch):
-    monkeypatch.setattr(wordnet, "missing", lambda: "")
-    monkeypatch.setattr(wordnet, "synsets", lambda word: {"car": {"c1"}, "auto": {"c1"}}.get(word, set()))
+    monkeypatch.setattr(stems, "missing", lambda: "")
+    monkeypatch.setattr(stems, "synsets", lambda word: {"car": {"c1"}, "auto": {"c1"}}.get(word, set()))
     found = metric("meteor", split_on_spaces())
     assert "stages:exact+stem+synonym" in found.signature
     assert scored(found, [("auto", ["car"])]).tolist() == [0.5]
@@ -162,17 +162,17 @@ def test_chinese_is_matched_by_characters():
 @pytest.mark.parametrize("file", ["wordnet.zip", "wordnet/data.noun"])
 def test_wordnet_is_found_by_its_files_where_nltk_looks(file, tmp_path, monkeypatch):
     monkeypatch.setenv("NLTK_DATA", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'here'}")
-    monkeypatch.setattr(wordnet, "find_spec", lambda name: object())
-    wordnet.missing.cache_clear()
-    before = wordnet.missing()
+    monkeypatch.setattr(stems, "find_spec", lambda name: object())
+    stems.missing.cache_clear()
+    before = stems.missing()
     (tmp_path / "here" / "corpora" / file).parent.mkdir(parents=True)
     (tmp_path / "here" / "corpora" / file).touch()
-    wordnet.missing.cache_clear()
-    assert (before, wordnet.missing()) == ("nltk's corpus wordnet is not installed", "")
-    wordnet.missing.cache_clear()
+    stems.missing.cache_clear()
+    assert (before, stems.missing()) == ("nltk's corpus wordnet is not installed", "")
+    stems.missing.cache_clear()
 
 
 def test_the_folders_of_wordnet_are_those_of_nltk(monkeypatch):
     data = pytest.importorskip("nltk.data")
     monkeypatch.delenv("NLTK_DATA", raising=False)
-    assert [str(each) for each in wordnet.folders()] == data.path[-8:]
+    assert [str(each) for each in stems.folders()] == data.path[-8:]

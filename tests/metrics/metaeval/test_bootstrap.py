@@ -8,9 +8,9 @@ import pytest
 
 from metrics.errors import MetricError
 from metrics.metaeval.bootstrap import WANTED, bounds, drawn, fisher, intervals, paired, prepare
-from metrics.metaeval.comparisons import figure_of
 from metrics.metaeval.data import ScoredAnswers, rows_of
 from metrics.metaeval.executor import samples
+from metrics.metaeval.plan import figure_of
 from tests.metrics.metaeval.drawn import full, shuffled, without
 from tests.metrics.metaeval.marco import EXPECTED, METRICS, PAIRS, marco
 from tests.metrics.metaeval.studies import study

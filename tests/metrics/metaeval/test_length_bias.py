@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metrics.metaeval.bias import NO_LENGTHS, length_bias
+from metrics.metaeval.breakdown import NO_LENGTHS, length_bias
 from tests.metrics.metaeval.studies import known, study
 
 

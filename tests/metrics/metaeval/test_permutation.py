@@ -11,11 +11,11 @@ import scipy.stats
 
 from metrics.errors import MetricError
 from metrics.metaeval import permutation
-from metrics.metaeval.comparisons import MetricDifference, figure_of
 from metrics.metaeval.correlation import correlate, correlation
 from metrics.metaeval.data import rows_of
 from metrics.metaeval.executor import BLOCK, swaps
 from metrics.metaeval.permutation import compare, concluded, counted, prepare, standardised
+from metrics.metaeval.plan import MetricDifference, figure_of
 from metrics.metaeval.significance import clusters, compared, holm, williams, williams_p
 from tests.metrics.metaeval.drawn import full, shuffled, without
 from tests.metrics.metaeval.marco import EXPECTED, PAIRS, marco

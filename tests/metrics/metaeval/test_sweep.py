@@ -9,9 +9,9 @@ from metrics.catalogue import metric
 from metrics.errors import MetricError
 from metrics.metaeval import papers
 from metrics.metaeval.bootstrap import paired
+from metrics.metaeval.breakdown import Sweep, curves, fixed_weights, is_monotonic, name_at, sweep_of
 from metrics.metaeval.data import rows_of
 from metrics.metaeval.executor import generator, samples
-from metrics.metaeval.sweep import Sweep, curves, fixed_weights, is_monotonic, name_at, sweep_of
 from tests.metrics.metaeval.studies import shuffled, study
 
 HUMAN = (1.0, 2, 2, 4, 5, 3, 1, 5)

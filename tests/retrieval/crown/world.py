@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.crown.passages import Passages
+from retrieval.crown.scoring import Passages
 
 GOLDEN = Path(__file__).parent / "golden" / "crown.json.gz"
 

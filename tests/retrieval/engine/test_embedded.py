@@ -7,7 +7,7 @@ import os
 import pytest
 import tantivy
 
-from retrieval.engine import lock, tantivy_engine
+from retrieval.engine import files, tantivy_engine
 from retrieval.engine.analysis import passage_chain, prepared
 from retrieval.engine.tantivy_engine import schema
 from retrieval.errors import BusyError, IndexBrokenError
@@ -58,14 +58,14 @@ def test_a_rebuild_that_breaks_off_leaves_the_old_generation(engine):
 
 
 def _hold(path, ready, done):
-    with lock.only_writer(path, "it"):
+    with files.only_writer(path, "it"):
         ready.set()
         done.wait(30)
 
 
 def test_a_second_writer_is_told_which_process_writes_when_it_has_waited_long_enough(engine, monkeypatch):
     engine.index(CATS)
-    monkeypatch.setattr(lock, "PATIENCE", 0.2)
+    monkeypatch.setattr(files, "PATIENCE", 0.2)
     context = multiprocessing.get_context("spawn")
     ready, done = context.Event(), context.Event()
     holder = context.Process(target=_hold, args=(engine._files.lock, ready, done))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from retrieval.engine import cluster, lock, opensearch
+from retrieval.engine import cluster, files, opensearch
 from retrieval.engine.cluster import Cluster
 from retrieval.engine.opensearch import OpenSearchEngine
 from retrieval.errors import (
@@ -332,7 +332,7 @@ def test_a_second_writer_on_another_machine_is_told_who_writes(server, engine, m
     first = threading.Thread(target=engine.index, args=(waiting_passages(started, going_on),))
     first.start()
     started.wait(10)
-    monkeypatch.setattr(lock, "PATIENCE", 0.3)
+    monkeypatch.setattr(files, "PATIENCE", 0.3)
     try:
         with pytest.raises(BusyError, match=r"Another process \(number \d+ on .*writes the index of 'books'"):
             engine_at(server).index([(2, "dog")])
@@ -356,7 +356,7 @@ def test_a_writer_that_gives_signs_is_not_followed(server, engine, monkeypatch):
     first = threading.Thread(target=engine.index, args=(waiting_passages(started, going_on),))
     first.start()
     started.wait(10)
-    monkeypatch.setattr(lock, "PATIENCE", 1.2)
+    monkeypatch.setattr(files, "PATIENCE", 1.2)
     try:
         with pytest.raises(BusyError):
             engine_at(server).index([(2, "dog")])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.errors import EvaluationError, FileRefusedError
-from retrieval.evaluation.qrels import read_qrels
+from retrieval.evaluation.measures import read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.runs import Run, check_ids, read_run, write_run
 from tests.retrieval.evaluation.world import CONVERSATIONS, as_lines

@@ -11,9 +11,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from retrieval.errors import EvaluationError
-from retrieval.evaluation.measures import DEFAULT, parse_measures, values
-from retrieval.evaluation.qrels import Qrels
-from retrieval.evaluation.significance import paired
+from retrieval.evaluation.measures import DEFAULT, Qrels, parse_measures, values
+from retrieval.evaluation.report import paired
 
 QRELS = Qrels({"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"x": 1}, "q3": {"y": 0}})
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.evaluation.haystacks import FileHaystack
-from retrieval.evaluation.measures import parse_measures
-from retrieval.evaluation.qrels import read_qrels
+from retrieval.evaluation.measures import parse_measures, read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.report import evaluate, judged_questions
 from retrieval.evaluation.runs import ask

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from retrieval.errors import NetworkBrokenError, NoNetworkError
 from retrieval.network import Network, build
 from retrieval.network.segment import codes_of
-from retrieval.ranking.columns import columns
+from retrieval.ranking.base import columns
 from tests.retrieval.network import literal
 from tests.retrieval.network.worlds import TEXTS, passages, tree
 
@@ -217,7 +217,7 @@ def test_pairs_are_merged_range_by_range(tmp_path, monkeypatch):
     texts = list(enumerate(passages(200, seed=3), 1))
     build(texts, tmp_path / "one", "en")
     monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 17)
-    monkeypatch.setattr("retrieval.network.merge._AT_ONCE", 100)
+    monkeypatch.setattr("retrieval.network.builder._AT_ONCE", 100)
     monkeypatch.setattr("retrieval.network.counts._TOKENS", 50)
     monkeypatch.setattr("retrieval.network.counts._PAIRS", 70)
     build(texts, tmp_path / "two", "en")

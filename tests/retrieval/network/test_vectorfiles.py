@@ -8,7 +8,7 @@ import pytest
 
 from retrieval.errors import FileRefusedError
 from retrieval.network import build
-from retrieval.network.vectorfiles import load, read
+from retrieval.network.vectors import load, read
 
 ROWS = {"cat": (1.0, 0.0, 0.5), "run": (0.0, 2.0, -0.25), "New_York": (0.5, 0.5, 0.5)}
 

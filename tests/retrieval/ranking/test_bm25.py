@@ -3,8 +3,7 @@
 import pytest
 
 from retrieval.errors import EmptyQueryError, NotIndexedError
-from retrieval.ranking.bm25 import BM25
-from retrieval.ranking.candidates import find
+from retrieval.ranking.bm25 import BM25, find
 
 BATMAN = ("which batman movies are of nolan", "who played alfred", "and harvey dent", "the box office")
 

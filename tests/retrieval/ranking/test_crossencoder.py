@@ -3,7 +3,7 @@
 import pytest
 
 from retrieval.errors import ModelError
-from retrieval.ranking.onnxmodel import open_model
+from retrieval.ranking.crossencoder import open_model
 from retrieval.ranking.systems import parse_system
 from tests.retrieval.ranking.models import limit_length, make_cross_encoder
 

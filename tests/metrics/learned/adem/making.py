@@ -4,8 +4,7 @@ import hashlib
 
 import numpy as np
 
-from metrics.learned.adem.encoded_examples import EncodedExamples, encode
-from metrics.learned.adem.examples import RatedResponse
+from metrics.learned.adem.encoded_examples import EncodedExamples, RatedResponse, encode
 
 
 class Letters:

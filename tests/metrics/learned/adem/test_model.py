@@ -13,9 +13,8 @@ from metrics import metric
 from metrics.base import NO_REFERENCE
 from metrics.catalogue import missing
 from metrics.errors import MetricError
-from metrics.learned.adem.encoded_examples import encode
+from metrics.learned.adem.encoded_examples import RatedResponse, encode
 from metrics.learned.adem.encoders import text_encoder
-from metrics.learned.adem.examples import RatedResponse
 from metrics.learned.adem.model import load
 from metrics.learned.adem.settings import Settings
 from metrics.learned.profile_models import Choice, choice, with_models

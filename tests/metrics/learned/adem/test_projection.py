@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from metrics.errors import MetricError
-from metrics.learned.adem.projection import Projection
+from metrics.learned.adem.formula import Projection
 
 VECTORS = np.random.default_rng(0).normal(size=(60, 8)) @ np.diag([9, 7, 5, 3, 2, 1, 0.5, 0.1]) + 4.0
 

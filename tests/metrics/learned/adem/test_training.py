@@ -6,9 +6,8 @@ import pytest
 from evaluations.training.adem import train
 from evaluations.training.splits import split
 from metrics.errors import MetricError
-from metrics.learned.adem.encoded_examples import encode
-from metrics.learned.adem.examples import RatedResponse
-from metrics.learned.adem.projection import Projection
+from metrics.learned.adem.encoded_examples import RatedResponse, encode
+from metrics.learned.adem.formula import Projection
 from metrics.learned.adem.settings import FORMS, Settings
 from metrics.metaeval.correlation import column_correlation
 from tests.metrics.learned.adem.making import Letters, encoded, rated

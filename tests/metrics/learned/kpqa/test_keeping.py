@@ -6,16 +6,15 @@ import sqlite3
 import numpy as np
 import pytest
 
-from metrics.learned.kpqa import weight_cache, word_weights
-from metrics.learned.kpqa.weight_cache import Store, file_of, key
-from metrics.learned.kpqa.word_weights import weigher
+from metrics.learned.kpqa import word_weights
+from metrics.learned.kpqa.word_weights import Store, file_of, key, weigher
 from metrics.learned.profile_models import choice
 from tests.metrics.learned import tiny
 
 PAIRS = [("How much?", f"It costs {n} euros.") for n in range(5)]
 
 
-def store(file, most=weight_cache.ON_DISK):
+def store(file, most=word_weights.ON_DISK):
     """A store as another process has it: nothing in memory."""
     return Store(file=file, most=most)
 
@@ -134,7 +133,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path):
 
 
 def test_a_file_that_another_process_holds_is_left_alone(file, monkeypatch):
-    monkeypatch.setattr(weight_cache, "_WAIT", 0.05)
+    monkeypatch.setattr(word_weights, "_WAIT", 0.05)
     store(file).put({b"a": values(1)})
     with sqlite3.connect(file, isolation_level=None) as holder:
         holder.execute("BEGIN EXCLUSIVE")
