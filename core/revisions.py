@@ -21,8 +21,29 @@ def mark_of(row: Model, columns: Iterable[str]) -> str:
     wanted = set(columns)
     held = (field for field in row._meta.concrete_fields if field.name in wanted)
     values = {field.name: field.value_from_object(row) for field in held}
-    text = json.dumps([row._meta.label_lower, row.pk, values], sort_keys=True, default=str)
+    return _digest([row._meta.label_lower, row.pk, values])
+
+
+def mark_of_values(label: str, values: object) -> str:
+    """Digest of something that lies in several rows: equal as long as these values of it are."""
+    return _digest([label, values])
+
+
+def _digest(parts: list[object]) -> str:
+    text = json.dumps(parts, sort_keys=True, default=str)
     return salted_hmac("revisions", text, algorithm="sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownValues:
+    """Something in several rows as a form showed it."""
+
+    mark: str
+
+    def check(self, now: str) -> None:
+        """Raise ConflictError unless its mark is still this one."""
+        if not constant_time_compare(self.mark, now):
+            raise ConflictError
 
 
 @dataclass(frozen=True, slots=True)

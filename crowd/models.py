@@ -70,6 +70,11 @@ class Endpoint(models.Model):
         """Whether it has a far side that sends people to a study."""
         return self.protocol in self.PANELS
 
+    @property
+    def has_inboxes(self) -> bool:
+        """Whether its people can be written to; who came by a study link cannot."""
+        return self.protocol != self.Protocol.LINK
+
 
 class EndpointRound(models.Model):
     """The round that goes on at an endpoint, of which there is one at a time, and whether it answers.

@@ -1,5 +1,6 @@
 """Hours of the week in which HITs of a batch can be taken, by the clock on the wall of a time zone."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -38,6 +39,28 @@ class Hours:
         opens, closes = (each.isoformat("minutes") for each in (self.opens, self.closes))
         return {"zone": self.zone, "days": list(self.days), "opens": opens, "closes": closes}
 
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """As they are written: `Mon-Fri 09:00-17:00 Europe/Berlin`. Refusal, in words, for what is not so."""
+        match = _WRITTEN.fullmatch(text.strip())
+        if match is None:
+            raise Refusal("InvalidParameterValue", f"{text!r} are no hours. Write them so: {_EXAMPLE}.")
+        opens, closes = (_time(match[name]) for name in ("opens", "closes"))
+        found = cls(match["zone"], _days(match["days"]), opens, closes)
+        found.check()
+        return found
+
+    def check(self) -> None:
+        """Refuse, in words, what cannot be."""
+        if not self.days or not set(self.days) <= set(range(len(DAYS))):
+            raise Refusal("InvalidParameterValue", f"Name at least one day of {', '.join(DAYS)}.")
+        if self.opens == self.closes:
+            words = "It closes when it opens. Choose another time; 00:00 is midnight."
+            raise Refusal("InvalidParameterValue", words)
+        if self.zone not in zone_names():
+            words = f"{self.zone[:60]!r} is no time zone that this installation knows, such as Europe/Berlin."
+            raise Refusal("InvalidParameterValue", words)
+
     def is_open(self, now: datetime) -> bool:
         """Whether something can be taken at this moment."""
         return any(start <= now < end for start, end in self._spans(now))
@@ -68,6 +91,39 @@ class Hours:
 
     def __str__(self) -> str:
         return f"{_days_in_words(self.days)} {self.opens:%H:%M}-{self.closes:%H:%M} {self.zone}"
+
+
+_EXAMPLE = "Mon-Fri 09:00-17:00 Europe/Berlin, or Every day 08:00-00:00 UTC"
+_WRITTEN = re.compile(
+    r"(?P<days>[A-Za-z, -]+?)\s+(?P<opens>\d\d:\d\d)\s*-\s*(?P<closes>\d\d:\d\d)\s+(?P<zone>\S+)"
+)
+
+
+def _time(text: str) -> time:
+    try:
+        return time.fromisoformat(text)
+    except ValueError as error:
+        words = f"{text} is no time of a day. Write hours and minutes, such as 09:00 or 17:30."
+        raise Refusal("InvalidParameterValue", words) from error
+
+
+def _days(text: str) -> tuple[int, ...]:
+    """Numbers of the days in a text such as `Mon-Wed, Sat`."""
+    if text.casefold() == "every day":
+        return tuple(range(len(DAYS)))
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = (word.strip() for word in part.partition("-"))
+        begin, end = _day(first), _day(last or first)
+        found |= {(begin + step) % len(DAYS) for step in range((end - begin) % len(DAYS) + 1)}
+    return tuple(sorted(found))
+
+
+def _day(text: str) -> int:
+    for number, name in enumerate(DAYS):
+        if text[:3].casefold() == name.casefold():
+            return number
+    raise Refusal("InvalidParameterValue", f"{text!r} is no day. Days are {', '.join(DAYS)}.")
 
 
 @lru_cache(maxsize=64)

@@ -1,6 +1,7 @@
 """What is read of links: their list, the counts of the live page, the people of one link, a class's list."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -101,6 +102,11 @@ VISIT_COLUMNS = (
 )  # fmt: skip
 
 
+def visit_facts(link: StudyLink) -> list[dict[str, object]]:
+    """The same rows as the CSV of the link has, by the names of its columns."""
+    return [dict(zip(VISIT_COLUMNS, row, strict=True)) for row in visit_rows(link)]
+
+
 def visit_rows(link: StudyLink) -> list[list[object]]:
     """One row for each visit, for the CSV of the link; of the network address only how many share it."""
     visits = list(
@@ -151,7 +157,12 @@ class RosterLine:
 
 def roster_of(link: StudyLink) -> list[RosterLine]:
     """The class's list by name."""
-    rows = list(RosterRow.objects.filter(link=link).select_related("guest").order_by("name", "pk"))
+    rows = RosterRow.objects.filter(link=link).select_related("guest").order_by("name", "pk")
+    return roster_lines(link, list(rows))
+
+
+def roster_lines(link: StudyLink, rows: Sequence[RosterRow]) -> list[RosterLine]:
+    """Rows of a list with how far their people are, in one question for all of them."""
     finished = target_of(link).finished(link, [row.guest.worker_id for row in rows if row.guest])
     return [
         RosterLine(

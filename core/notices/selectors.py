@@ -31,6 +31,19 @@ def waiting(rows: QuerySet[Notice], user: User) -> QuerySet[Notice]:
     return rows.filter(over_at=None).exclude(seen_by__user=user)
 
 
+#: Which notices a list shows, in words.
+STATES = {"open": "Open", "unread": "Unread", "over": "Over", "all": "All"}
+
+
+def in_state(rows: QuerySet[Notice], user: User, state: str) -> QuerySet[Notice]:
+    """Those of `STATES` that a list asks for."""
+    if state == "open":
+        return rows.filter(over_at=None)
+    if state == "over":
+        return rows.exclude(over_at=None)
+    return waiting(rows, user) if state == "unread" else rows
+
+
 def wish_of(user: User, project: Project) -> str:
     """Which notices of a project somebody gets by e-mail."""
     found = Wish.objects.filter(user=user, project=project).values_list("post", flat=True).first()

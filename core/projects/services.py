@@ -51,6 +51,7 @@ _ACTIONS = {
     "submission.return_asked": "asked a participant to return a submission",
     "worker.excluded": "excluded a worker",
     "worker.messaged": "wrote to workers",
+    "worker.readmitted": "let an excluded worker work again",
     "operation.refused": "was refused by the marketplace",
     "operation.resolved": "said what became of an operation",
     "webhook.made": "made a webhook",

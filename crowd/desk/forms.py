@@ -202,6 +202,17 @@ class ReasonForm(Form):
     )
 
 
+class WhyReadmitForm(Form):
+    """Why an excluded worker may work again."""
+
+    reason = forms.CharField(
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Reason",
+        help_text="For the log of events.",
+    )
+
+
 class NoteForm(Form):
     """Words to the worker, if there is anything to say."""
 

@@ -203,7 +203,11 @@ def chosen_workers(stage: Stage, state: str, words: str = "") -> QuerySet[Worker
             for row in every
             if words.lower() in row.external_id.lower() and (state not in is_so or is_so[state](row))
         ]
-    rows = workers(stage)
+    return workers_in_state(workers(stage), state, words)
+
+
+def workers_in_state(rows: QuerySet[Worker], state: str, words: str = "") -> QuerySet[Worker]:
+    """Those of `workers` that a filter names."""
     if words:
         rows = rows.filter(external_id__icontains=words)
     wanted = {"failed": Q(failed__gt=0), "rejected": Q(rejected__gt=0), "excluded": Q(excluded=True)}

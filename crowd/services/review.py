@@ -226,6 +226,37 @@ def exclude_worker(*, worker: Worker, reason: str, actor: Any, stage: Stage) -> 
 
 
 @transaction.atomic
+def readmit_worker(*, worker: Worker, reason: str, actor: Any, stage: Stage) -> None:
+    """Let an excluded worker take work of a stage again. Raises CrowdError where they are not excluded.
+
+    What bars them from single units, such as queries that they curated, stays.
+    """
+    if not reason.strip():
+        raise CrowdError("A readmission needs a reason, for the log of events.")
+    if not Exclusion.objects.filter(worker=worker, scope=f"stage:{stage.pk}").delete()[0]:
+        raise CrowdError(f"{worker.external_id} is not excluded from the stage {stage.slug!r}.")
+    record(
+        project=stage.project,
+        action="worker.readmitted",
+        subject=worker.external_id,
+        actor=actor,
+        details={"stage": stage.slug, "why": reason},
+    )
+
+
+#: Why a message does not go to somebody.
+NO_INBOX = "People of a study link have no inbox."
+
+
+def split_by_inbox(workers: Sequence[Worker]) -> tuple[list[Worker], list[Worker]]:
+    """Who can be written to, and who cannot."""
+    endpoints = Endpoint.objects.in_bulk({worker.endpoint_id for worker in workers})
+    reached = {pk for pk, endpoint in endpoints.items() if endpoint.has_inboxes}
+    readers = [worker for worker in workers if worker.endpoint_id in reached]
+    return readers, [worker for worker in workers if worker.endpoint_id not in reached]
+
+
+@transaction.atomic
 def message_workers(
     *, stage: Stage, workers: list[Worker], subject: str, text: str, actor: Any
 ) -> list[MarketOperation]:
@@ -326,6 +357,19 @@ def exclude_from_project(*, worker: Worker, project: Project, reason: str, actor
     )
     for row in rows:
         exclude_worker(worker=worker, reason=reason, actor=actor, stage=row)
+    return len(rows)
+
+
+@transaction.atomic
+def readmit_to_project(*, worker: Worker, project: Project, reason: str, actor: Any) -> int:
+    """Let somebody take work again of every stage of the project that they are excluded from; how many."""
+    stages = Stage.objects.filter(project=project).select_related("project").order_by("pk")
+    barred = set(Exclusion.objects.filter(worker=worker).values_list("scope", flat=True))
+    rows = [row for row in stages if f"stage:{row.pk}" in barred]
+    if not rows:
+        raise CrowdError(f"{worker.external_id} is not excluded from any stage of the project.")
+    for row in rows:
+        readmit_worker(worker=worker, reason=reason, actor=actor, stage=row)
     return len(rows)
 
 

@@ -13,6 +13,7 @@ from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from core.projects.services import record
+from core.revisions import ShownValues, mark_of_values
 from crowd.adapters.link import TAKEN
 from crowd.errors import CrowdError, StageStateError
 from crowd.models import Endpoint, Hit, MarketOperation, Stage, StageSource
@@ -43,18 +44,32 @@ class SourcePlan:
 TERMS = ("share", "most_answers", "reward_cents", "move_after_seconds")
 
 
+def mark_of_sources(stage: Stage) -> str:
+    """Equal as long as the sources of a stage and their terms are."""
+    rows = StageSource.objects.filter(stage=stage).order_by("position")
+    return mark_of_values(f"crowd.sources {stage.pk}", list(rows.values_list("endpoint_id", *TERMS)))
+
+
 def set_sources(
-    *, stage: Stage, plans: Sequence[SourcePlan], actor: Any = None, typed_cents: int | None = None
+    *,
+    stage: Stage,
+    plans: Sequence[SourcePlan],
+    actor: Any = None,
+    typed_cents: int | None = None,
+    seen: ShownValues | None = None,
 ) -> None:
     """Make these the sources of a stage; none: its own endpoint alone. What is so already stays.
 
     A running stage can get more of them, and their quotas can change; one that has published stays, closed
     if need be. Raises CrowdError, in words, and NotArmedError where real money would be spent and
-    `typed_cents` is not the stage's budget; then nothing is changed.
+    `typed_cents` is not the stage's budget; then nothing is changed. With `seen`, ConflictError where the
+    sources are other than were shown.
     """
     if stage.source is not None:
         raise TypeError("Sources are set for the stage itself.")
     _check_plans(stage, plans)
+    if seen is not None:
+        seen.check(mark_of_sources(stage))
     forget_rows(stage)
     known = {row.endpoint_id: row for row in source_rows(stage)}
     new = [plan for plan in plans if plan.endpoint.pk not in known]
@@ -62,6 +77,8 @@ def set_sources(
         _prepare(stage, new, typed_cents)
     with transaction.atomic():
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+        if seen is not None:
+            seen.check(mark_of_sources(stage))
         forget_rows(stage)
         known = {row.endpoint_id: row for row in source_rows(stage)}
         wanted = {plan.endpoint.pk for plan in plans}

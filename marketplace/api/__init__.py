@@ -1,5 +1,13 @@
-"""Operations of the API about requesters: the list, their webhooks, audit log and study links."""
+"""Operations of the API about requesters: the list, batches, webhooks, audit log, study links, texts."""
 
-from marketplace.api import audit, requesters, studylinks, webhooks
+from marketplace.api import audit, batches, requesters, rosters, studylinks, texts, webhooks
 
-RESOURCES = (requesters.requesters, webhooks.webhooks, audit.audit, studylinks.links)
+RESOURCES = (
+    requesters.requesters,
+    batches.batches,
+    webhooks.webhooks,
+    audit.audit,
+    studylinks.links,
+    rosters.rosters,
+    texts.texts,
+)

@@ -7,9 +7,9 @@ from core.api.models import Scope
 from core.origin import Owner
 from marketplace.api.access import RequesterPermission, requester_of
 from marketplace.services.members import Action, may
-from people import api as kit
 from people import links as services
-from people.api import LinkChanges, LinkIn, LinkOut, LinkTargets
+from people.api import links as kit
+from people.api.links import LinkChanges, LinkIn, LinkOut, LinkTargets
 from web.api.access import ApiRequest
 from web.api.pages import Page, PageRequest
 from web.api.resources import Resource
@@ -65,10 +65,8 @@ def get_requester_study_link(request: ApiRequest, requester: str, link: int) -> 
 
 @links.patch(_ONE, scopes=[Scope.COLLECT], role=Action.MANAGE)
 def change_requester_study_link(request: ApiRequest, requester: str, link: int, body: LinkChanges) -> LinkOut:
-    """More or fewer people; who has joined stays."""
-    row = kit.find_link(_owner(request), link)
-    services.set_quota(link=row, quota=body.quota, actor=request.caller.user)
-    return kit.describe(row, manages=True)
+    """Change what may change while people come. Who has joined stays."""
+    return kit.change(kit.find_link(_owner(request), link), body, request.caller.user)
 
 
 @links.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Action.MANAGE)

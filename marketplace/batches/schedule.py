@@ -15,6 +15,7 @@ from django.db import transaction
 from core.accounts.security import Actor, acting_as
 from core.failures import logged_failure
 from core.money.amounts import dollars
+from core.revisions import ShownColumns
 from marketplace import clock
 from marketplace.batches import additions, letters, publication
 from marketplace.errors import Refusal
@@ -36,7 +37,13 @@ def _told(moment: datetime) -> str:
 
 @transaction.atomic
 def set_schedule(
-    *, batch: Batch, publish_at: datetime | None, end_at: datetime | None, cents: int, user: User
+    *,
+    batch: Batch,
+    publish_at: datetime | None,
+    end_at: datetime | None,
+    cents: int,
+    user: User,
+    seen: ShownColumns | None = None,
 ) -> None:
     """Publish a draft at a time, and end it at another; of a running batch only the end can be set.
 
@@ -45,6 +52,8 @@ def set_schedule(
     now = clock.now()
     locked = Batch.objects.select_for_update(of=("self",), no_key=True).select_related("requester")
     row = locked.get(pk=batch.pk)
+    if seen is not None:
+        seen.check(row)
     if row.state == State.CANCELLED:
         raise Refusal("InvalidBatchState", "This batch is cancelled; nothing of it can be scheduled.")
     if publish_at is not None and row.state != State.DRAFT:
@@ -68,9 +77,16 @@ def set_schedule(
 
 
 @transaction.atomic
-def set_hours(*, batch: Batch, hours: Hours | None) -> None:
-    """When HITs of a batch can be taken from now on; None is at any time. Running work is not touched."""
+def set_hours(*, batch: Batch, hours: Hours | None, seen: ShownColumns | None = None) -> None:
+    """When HITs of a batch can be taken from now on; None is at any time. Running work is not touched.
+
+    With `seen`, ConflictError where its hours are other than were shown.
+    """
+    if hours is not None:
+        hours.check()
     row = Batch.objects.select_for_update(no_key=True).get(pk=batch.pk)
+    if seen is not None:
+        seen.check(row)
     if row.extends_id:
         raise Refusal("InvalidBatchState", "Added rows have the hours of their batch. Set them there.")
     if row.state == State.CANCELLED:

@@ -12,10 +12,11 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from core.money.amounts import dollars, entered_cents
 from marketplace import clock
-from marketplace.batches import drafts, placeholders, publication, results
+from marketplace.batches import drafts, placeholders, publication, results, schedule
 from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
+from marketplace.hours import Hours
 from marketplace.models import Batch, Requester, Template
 
 Facts = dict[str, Any]
@@ -43,6 +44,9 @@ def add(commands: Any, show: Show) -> None:
     create.add_argument("--minutes", type=int, default=60, help="time allotted per assignment")
     create.add_argument("--days", type=int, default=7, help="until the batch expires")
     create.add_argument("--approve-after-days", type=int, default=3, help="work is approved by itself then")
+    create.add_argument(
+        "--hours", metavar="HOURS", help='when HITs can be taken, such as "Mon-Fri 09:00-17:00 Europe/Berlin"'
+    )
     create.add_argument("--height", type=int, default=0, help="of the frame in pixels; 0 fits the window")
     create.add_argument(
         "--hosts", nargs="*", metavar="ORIGIN", help="load from these only (default: those of the template)"
@@ -52,6 +56,10 @@ def add(commands: Any, show: Show) -> None:
     publish = of_batch(actions, "publish", "publish a draft, or go on with one that stopped", publish_batch)
     publish.add_argument("--total", required=True, help="what it costs at most, as `show` says it")
     of_batch(actions, "show", "where a batch stands and what it costs", show_batch)
+    hours = of_batch(actions, "hours", "when its HITs can be taken; without an option, as it is", set_hours)
+    given = hours.add_mutually_exclusive_group()
+    given.add_argument("--set", metavar="HOURS", help='such as "Mon-Fri 09:00-17:00 Europe/Berlin"')
+    given.add_argument("--any-time", action="store_true", help="take the hours away")
     of_batch(actions, "cancel", "expire all HITs of a batch", cancel_batch)
     of_batch(actions, "delete", "throw a draft away", delete_batch)
     download = of_batch(actions, "results", "write the answers with MTurk's columns", write_results)
@@ -123,6 +131,7 @@ def create_batch(options: Facts) -> Facts:
         auto_approval_s=options["approve_after_days"] * DAY,
     )
     properties.check()
+    hours = Hours.parse(options["hours"]) if options["hours"] else None
     html, now = _text(options["template"]), clock.now()
     values = {
         "html": html,
@@ -145,6 +154,8 @@ def create_batch(options: Facts) -> Facts:
             sheet=Sheet(file, options["table"].name, encoding=options["encoding"], sheet=options["sheet"]),
             name=options["name"],
         )
+    if hours is not None:
+        schedule.set_hours(batch=batch, hours=hours)
     return show_batch(options | {"number": batch.number})
 
 
@@ -176,7 +187,23 @@ def show_batch(options: Facts) -> Facts:
         "loads_from": " ".join(batch.hosts),
         "not_loaded_from": " ".join(host for host in batch.hosts_of_cells if host not in batch.hosts),
         "error": batch.error,
+        "hours": str(Hours.of(batch.hours)) if batch.hours else "at any time",
     }
+
+
+def set_hours(options: Facts) -> Facts:
+    """batch hours REQUESTER NUMBER [--set HOURS | --any-time]."""
+    batch = _batch(options)
+    if options["set"] is not None or options["any_time"]:
+        hours = None if options["any_time"] else Hours.parse(options["set"])
+        schedule.set_hours(batch=batch, hours=hours)
+        batch.refresh_from_db(fields=["hours"])
+    facts = {"number": batch.number, "hours": "at any time", "open_now": True, "opens_at": ""}
+    if batch.hours:
+        hours, now = Hours.of(batch.hours), clock.now()
+        opens = "" if hours.is_open(now) else f"{hours.next_opening(now):%Y-%m-%dT%H:%M%z}"
+        facts |= {"hours": str(hours), "open_now": not opens, "opens_at": opens}
+    return facts
 
 
 def publish_batch(options: Facts) -> Facts:

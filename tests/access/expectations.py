@@ -64,7 +64,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("desk", FORM, "manager"): "webhooks webhook new_stage edit_stage opening message",
     ("desk", ACT, "manager"): """
         expect pause close reopen top_up approve_chosen more_time more_places expire approve reject override
-        bonus release exclude exclude_person compensate resolve read_panel ask_return
+        bonus release exclude exclude_person readmit readmit_person compensate resolve read_panel ask_return
         panel_terms read_panel_messages write_panel_message pay_in_part state_part_amount
         webhook_action webhook_message
         set_sources pause_source open_source close_source move_work decide_match

@@ -178,7 +178,7 @@ def _crowd(
     own["desk:decide_match"] = {"pk": match.pk}
     token, _ = create_token(user=owner, scopes=["read"], project=project)
     own["desk:end_token"] = own["desk:end_project_token"] = {"pk": token.pk}
-    for name in ("worker", "exclude", "compensate", "person", "exclude_person"):
+    for name in ("worker", "exclude", "compensate", "person", "exclude_person", "readmit", "readmit_person"):
         own[f"desk:{name}"] = {"pk": work.worker_id}
     rooms["crowd"] = {"key": hit.key, "signed": "none", "endpoint": endpoint.name}
 

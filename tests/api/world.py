@@ -11,8 +11,11 @@ from core.jobs.models import Job
 from core.origin import Owner
 from crowd.models import Endpoint
 from marketplace.services.people import create_requester
+from people.consents import newest_text
 from people.links import LinkPlan, make_link
+from people.owners import project_owner
 from tests.access.world import Place, make_people, make_place, make_webhook
+from tests.batches import making
 from tests.desk.conftest import make_stage
 from web.api.schema import build_schema
 
@@ -91,20 +94,23 @@ def make_api_world() -> ApiWorld:
     mine = make_place("mine", people["owner"], members, first=0)
     theirs = make_place("theirs", people["neighbour"], {}, first=50)
     for place, name in ((mine, "owner"), (theirs, "neighbour")):
-        _add_requester(place, people[name])
+        _add_requester(place, people[name], drafts=1 if name == "owner" else 2)
         _add_curation(place)
         Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
     return ApiWorld(people, mine, theirs)
 
 
-def _add_requester(place: Place, owner: User) -> None:
-    """A requester of this person, with a webhook and a study link."""
+def _add_requester(place: Place, owner: User, *, drafts: int) -> None:
+    """A requester of this person, with a webhook, a study link, and so many drafts of batches."""
     lab, _ = create_requester(name=f"Lab of {owner}", fee_profile="none-1", owner=owner)
     place.own["requester"] = {"requester": lab.customer_id}
     ours = Owner(Owner.Kind.REQUESTER, lab.pk)
     link = make_link(owner=ours, plan=LinkPlan(title="Tea", target=f"requester:{lab.pk}"), actor=None)
     place.own["requester:study_link"] = {"pk": link.pk}
     place.own.update(make_webhook("requester", ours))
+    batches = [making.draft(lab) for _ in range(drafts)]
+    place.own["requester:batch"] = {"batch": batches[-1].number}
+    place.own["requester:text"] = {"text": newest_text(ours).pk}
 
 
 def _add_curation(place: Place) -> None:
@@ -127,8 +133,12 @@ def values_of(place: Place) -> dict[str, Any]:
         "endpoint": desk["endpoint"],
         "username": "viewer",
         "link": place.rooms["people"]["pk"],
+        "notice": place.own["desk:see_notice"]["pk"],
+        "worker": place.own["desk:worker"]["pk"],
+        "match": place.own["desk:decide_match"]["pk"],
         "job": Job.objects.filter(payload__project=place.project.pk, state="queued").latest("pk").pk,
         "corpus": place.rooms["annotation"]["corpus"],
+        "text": newest_text(project_owner(place.project)).pk,
         "version": place.rooms["releases"]["version"],
         "path": "README.md",
         "name": "report.json",
@@ -154,6 +164,8 @@ OWN_VALUES: tuple[tuple[str, Own], ...] = (
             "webhook": place.own["requester:webhook"]["pk"],
             "message": place.own["requester:webhook_message"]["message"],
             "link": place.own["requester:study_link"]["pk"],
+            "batch": place.own["requester:batch"]["batch"],
+            "text": place.own["requester:text"]["text"],
         },
     ),
     (r"/stages/{stage}/answers", lambda place: {"stage": place.rooms["annotation"]["stage"]}),

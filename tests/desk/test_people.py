@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from core.projects.models import Event
@@ -171,6 +172,23 @@ def test_excluding_somebody_needs_a_reason_and_is_logged_for_every_stage(manager
     events = Event.objects.filter(action="worker.excluded")
     assert [event.details["why"] for event in events] == ["Copies answers."] * 2
     assert names(manager.get(f"{PLACE}?state=excluded")) == ["A1"]
+
+
+def test_who_was_excluded_is_readmitted_with_a_reason_for_the_log(manager, stage, second):
+    row = work(stage)
+    assert "Readmit" not in manager.get(f"{PLACE}{row.worker_id}/").content.decode()
+    manager.post(f"{PLACE}{row.worker_id}/exclude/", {"reason": "Copies answers."})
+    assert "Readmit" in manager.get(f"{PLACE}{row.worker_id}/").content.decode()
+    in_stage = reverse("desk:readmit", args=["reading", stage.slug, row.worker_id])
+    assert "Readmit" in manager.get(in_stage.replace("readmit/", "")).content.decode()
+    manager.post(in_stage, {"reason": ""})
+    assert Exclusion.objects.count() == 2
+    manager.post(in_stage, {"reason": "They explained it."})
+    assert Exclusion.objects.get().scope == f"stage:{second.pk}"
+    manager.post(f"{PLACE}{row.worker_id}/readmit/", {"reason": "Here, too."})
+    assert not Exclusion.objects.exists()
+    events = Event.objects.filter(action="worker.readmitted").order_by("pk")
+    assert [event.details["stage"] for event in events] == [stage.slug, second.slug]
 
 
 def test_workers_of_all_my_projects_are_listed_with_their_projects(owner, as_, people, stage, endpoint):

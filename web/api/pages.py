@@ -6,7 +6,8 @@ return Page[StageOut](items=[describe(row) for row in rows.items], next=rows.nex
 
 import base64
 import json
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -21,6 +22,7 @@ from web.api.problems import ProblemError
 
 MOST = 200
 Item = TypeVar("Item")
+Listed = TypeVar("Listed")
 Row = TypeVar("Row", bound=Model)
 
 
@@ -79,6 +81,22 @@ def page_of(
         return RowPage(found, None)
     found.pop()
     return RowPage(found, _write([_value(found[-1], column) for column in key], place))
+
+
+def page_of_list(
+    rows: Iterable[Listed], paging: PageRequest, *, key: Callable[[Listed], int], within: object
+) -> tuple[list[Listed], str | None]:
+    """One page of rows in memory, and the cursor of the next one; `key` is unique and never changes."""
+    place = repr(("list", paging.order.value, within))
+    found = sorted(rows, key=key, reverse=paging.order is Order.NEWEST)
+    if paging.cursor:
+        (last,) = _read(paging.cursor, place)
+        behind = {Order.NEWEST: operator.lt, Order.OLDEST: operator.gt}[paging.order]
+        found = [row for row in found if behind(key(row), last)]
+    if len(found) <= paging.limit:
+        return found, None
+    page = found[: paging.limit]
+    return page, _write([key(page[-1])], place)
 
 
 def _value(row: Model, column: str) -> Any:

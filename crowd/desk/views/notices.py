@@ -22,7 +22,6 @@ from web.pages import show, show_conflict
 from web.tables import page_of
 
 FOLDER = "notices"
-STATES = {"open": "Open", "unread": "Unread", "over": "Over", "all": "All"}
 
 
 @require_safe
@@ -53,14 +52,8 @@ def of_project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 def _rows(request: HttpRequest, rows: QuerySet[Notice], user: User) -> dict[str, Any]:
-    state = tables.choice(request, "state", STATES)
-    if state.chosen == "open":
-        rows = rows.filter(over_at=None)
-    if state.chosen == "over":
-        rows = rows.exclude(over_at=None)
-    if state.chosen == "unread":
-        rows = selectors.waiting(rows, user)
-    return {"state": state, "notices": page_of(rows, request)}
+    state = tables.choice(request, "state", selectors.STATES)
+    return {"state": state, "notices": page_of(selectors.in_state(rows, user, state.chosen), request)}
 
 
 @require_POST

@@ -14,10 +14,10 @@ from django.views.decorators.http import require_POST, require_safe
 from core.money.amounts import dollars
 from core.projects.selectors import projects_of
 from crowd.desk import panels
-from crowd.desk.forms import ReasonForm
+from crowd.desk.forms import ReasonForm, WhyReadmitForm
 from crowd.models import Assignment, Exclusion, Stage, Worker
 from crowd.selectors.people import ENOUGH, Person, people
-from crowd.services.review import exclude_from_project
+from crowd.services.review import exclude_from_project, readmit_to_project
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.forms import read_form, run_action
 from web.pages import show
@@ -147,6 +147,7 @@ def person(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
         work=work.order_by("-pk")[:_WORK],
         sections=panels.worker_sections(access.project, worker),
         exclude_form=ReasonForm(auto_id="exclude_%s"),
+        readmit_form=WhyReadmitForm(auto_id="readmit_%s"),
     )
 
 
@@ -172,6 +173,23 @@ def exclude(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResp
         return (
             f"Excluded from {count} {'stage' if count == 1 else 'stages'}. What they did stays, and is paid."
         )
+
+    return run_action(request, action, "desk:person", access.project.slug, pk)
+
+
+@require_POST
+@on_project(Role.MANAGER)
+def readmit(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
+    """Let somebody work again in all stages of the project that they were excluded from."""
+
+    def action() -> str:
+        count = readmit_to_project(
+            worker=_worker(access, pk),
+            project=access.project,
+            reason=read_form(WhyReadmitForm(request.POST))["reason"],
+            actor=access.user,
+        )
+        return f"They can take work of {count} {'stage' if count == 1 else 'stages'} again."
 
     return run_action(request, action, "desk:person", access.project.slug, pk)
 

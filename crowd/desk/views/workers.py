@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from core.money.amounts import dollars
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm
+from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm, WhyReadmitForm
 from crowd.desk.tables import WORKERS
 from crowd.models import Exclusion, Worker
 from crowd.services import review
@@ -62,6 +62,7 @@ def worker(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespons
         work=work,
         message_form=MessageForm(auto_id="message_%s"),
         exclude_form=ReasonForm(auto_id="exclude_%s"),
+        readmit_form=WhyReadmitForm(auto_id="readmit_%s"),
         compensate_form=CompensateForm(auto_id="compensate_%s"),
     )
 
@@ -81,14 +82,18 @@ def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
             letter = read_form(form)
             if len(readers) > _MOST_WRITTEN_TO:
                 raise FormError(f"These are more than {_MOST_WRITTEN_TO} people; choose some.")
+            reached, others = review.split_by_inbox(readers)
+            if others and not reached:
+                raise FormError(f"The message goes to none of them. {review.NO_INBOX}")
             review.message_workers(
                 stage=access.stage,
-                workers=readers,
+                workers=reached,
                 subject=letter["subject"],
                 text=letter["text"],
                 actor=access.user,
             )
-            return f"The message goes to {len(readers)} {'worker' if len(readers) == 1 else 'workers'}."
+            said = f"The message goes to {len(reached)} {'worker' if len(reached) == 1 else 'workers'}"
+            return f"{said}, and not to {len(others)}: {review.NO_INBOX}" if others else f"{said}."
 
         if form.is_valid():
             return run_action(request, action, "desk:workers", access.project.slug, access.stage.slug)
@@ -114,6 +119,20 @@ def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
         reason = read_form(ReasonForm(request.POST))["reason"]
         review.exclude_worker(worker=row, stage=access.stage, reason=reason, actor=access.user)
         return "Excluded from this stage. What they did stays, and is paid."
+
+    return run_action(request, action, WORKER, access.project.slug, access.stage.slug, pk)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def readmit(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
+    """Let somebody who was excluded work in the stage again."""
+    row = _worker(access, pk)
+
+    def action() -> str:
+        reason = read_form(WhyReadmitForm(request.POST))["reason"]
+        review.readmit_worker(worker=row, stage=access.stage, reason=reason, actor=access.user)
+        return "They can take work of this stage again."
 
     return run_action(request, action, WORKER, access.project.slug, access.stage.slug, pk)
 

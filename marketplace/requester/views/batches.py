@@ -78,6 +78,7 @@ BATCHES = Grid(
         Column("number", "Number", lambda row: row.number, by="number", down=True, number=True),
         Column("name", "Name", lambda row: row.name, by="name"),
         Column("state", "State", lambda row: row.state, by="state"),
+        Column("hours", "Hours", lambda row: row.hours_words, on_page=False),
         Column("tasks", "Tasks", lambda row: row.task_count, by="task_count", down=True, number=True),
         Column("published", "Published", lambda row: row.published_count, by="published_count", number=True),
         Column("answered", "Answered", lambda row: row.tally.answered, number=True),
@@ -119,6 +120,9 @@ def batches(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         for batch in page:
             batch.tally = tallies[batch.pk]
             batch.words, batch.tone = WORDS[batch.state]
+            hours = Hours.of(batch.hours) if batch.hours else None
+            batch.hours_words = str(hours) if hours else ""
+            batch.is_closed = hours is not None and not hours.is_open(now)
         return page
 
     any_template = access.requester.templates.exists()

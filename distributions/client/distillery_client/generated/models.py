@@ -198,6 +198,49 @@ class Balance(Model):
     currency: str
 
 
+class BatchHours(Model):
+    """When HITs of a batch can be accepted; the ETag is for changing it."""
+
+    hours: HoursOut | None
+    open_now: bool
+    opens_at: datetime | None
+
+
+class BatchOut(Model):
+    """A template and a table that became HITs, and how far they are."""
+
+    adds_to: int | None
+    approved: int
+    assignments: int
+    created_at: datetime
+    end_at: datetime | None
+    error: str
+    hours: str | None
+    name: str
+    number: int
+    open: int
+    pending: int
+    publish_at: datetime | None
+    published: int
+    published_at: datetime | None
+    rejected: int
+    reward_cents: int
+    schedule_note: str
+    state: Literal["draft", "publishing", "published", "failed", "cancelled"]
+    submitted: int
+    tasks: int
+    title: str
+    total_cents: int
+
+
+class BatchSchedule(Model):
+    """When a batch is published and ended by itself; the ETag is for changing it."""
+
+    end_at: datetime | None
+    note: str
+    publish_at: datetime | None
+
+
 class BonusIn(Model):
     """A payment beside the reward, with a reason that the worker reads."""
 
@@ -354,6 +397,36 @@ class ChosenWork(Model):
 
     assignments: list[int]
     note: str = ""
+
+
+class ConsentTextIn(Model):
+    """A new version. Except for `body`, what is left out stays as in the version before."""
+
+    body: str
+    contact: str | None = None
+    language: str | None = None
+    minimum_age: int | None = None
+    protocol_number: str | None = None
+    right_to_withdraw: str | None = None
+    what_is_kept: str | None = None
+
+
+class ConsentTextOut(Model):
+    """One version. It never changes: who agreed to it can be shown what they read."""
+
+    agreed: int
+    body: str
+    contact: str
+    id: int
+    in_force: bool
+    language: str
+    made_at: datetime
+    made_by: str | None
+    minimum_age: int
+    protocol_number: str
+    right_to_withdraw: str
+    version: int
+    what_is_kept: str
 
 
 class ContentOut(Model):
@@ -562,6 +635,14 @@ class EventTypes(Model):
     items: list[EventTypeOut]
 
 
+class ExclusionOut(Model):
+    """A stage that a worker is excluded from."""
+
+    reason: str
+    since: datetime
+    stage: str
+
+
 class External(Model):
     """A column of scores from elsewhere, by its name in the release and the digest of its file."""
 
@@ -728,6 +809,25 @@ class Hooks(Model):
     address: str
 
 
+class HoursIn(Model):
+    """From one time of these days to another, by the clock on the wall of a zone."""
+
+    closes: str
+    days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]]
+    opens: str
+    zone: str
+
+
+class HoursOut(Model):
+    """Hours of a batch."""
+
+    closes: str
+    days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]]
+    opens: str
+    words: str
+    zone: str
+
+
 class JobDetails(Model):
     """One piece of background work."""
 
@@ -752,9 +852,15 @@ class JobRef(Model):
 
 
 class LinkChanges(Model):
-    """More or fewer people."""
+    """Fields to change; what is left out stays. Where a link leads and what people get cannot change."""
 
-    quota: int
+    expires_at: datetime | None = None
+    most_per_address: int | None = None
+    most_tasks: int | None = None
+    quota: int | None = None
+    returns: dict[str, ReturnWay] | None = None
+    returns_at_once: bool | None = None
+    title: str | None = None
 
 
 class LinkIn(Model):
@@ -788,11 +894,18 @@ class LinkOut(Model):
     compensation: Literal["nothing", "credit", "panel", "money"]
     done: int
     expires_at: datetime | None
+    granted: str
     id: int
+    id_parameters: list[str]
+    languages: list[str]
     leads_to: str
     made_at: datetime
+    most_per_address: int
+    most_tasks: int
     opened: int
     quota: int
+    returns: dict[str, Any]
+    returns_at_once: bool
     target: str
     title: str
 
@@ -808,6 +921,33 @@ class LinkTargets(Model):
     """All that links of a project can lead to."""
 
     items: list[LinkTarget]
+
+
+class MatchOut(Model):
+    """Two workers of different marketplaces who may be the same person. They are never merged."""
+
+    decided_at: datetime | None
+    decided_by: str | None
+    first: MatchedWorker
+    found_at: datetime
+    id: int
+    in_common: list[Literal["id", "email", "payee"]]
+    second: MatchedWorker
+    verdict: Literal["open", "same", "different"]
+
+
+class MatchVerdict(Model):
+    """Whether they are one person or two."""
+
+    verdict: Literal["same", "different"]
+
+
+class MatchedWorker(Model):
+    """One of two workers."""
+
+    endpoint: str
+    id: int
+    worker: str
 
 
 class MemberIn(Model):
@@ -850,6 +990,12 @@ class MoreTime(Model):
     hours: int
 
 
+class MovedWork(Model):
+    """How many HITs expire there, whose free places the others get."""
+
+    hits: int
+
+
 class MovementOut(Model):
     """One movement of a stage's budget; it is never changed."""
 
@@ -862,6 +1008,45 @@ class MovementOut(Model):
     id: int
     kind: Literal["reserve", "release", "spend"]
     reason: str
+
+
+class NoticeMail(Model):
+    """Which notices of a project the token's person gets by e-mail."""
+
+    post: Literal["all", "pressing", "none"]
+
+
+class NoticeMailChanges(Model):
+    """What comes by e-mail from now on."""
+
+    post: Literal["all", "pressing", "none"]
+
+
+class NoticeOut(Model):
+    """Something that needs a person. It is over when it is no longer so; nothing has to be dismissed."""
+
+    address: str
+    id: int
+    kind: str
+    level: Literal["news", "warning", "alarm"]
+    over_at: datetime | None
+    project: str | None
+    raised_at: datetime
+    read: bool
+    sentence: str
+
+
+class NoticesRead(Model):
+    """How many were unread until now, and how many are left."""
+
+    marked: int
+    unread: int
+
+
+class NoticesToRead(Model):
+    """Which notices were read; left out: all that are open."""
+
+    notices: list[int] | None = None
 
 
 class OpeningTerms(Model):
@@ -918,6 +1103,25 @@ class OperationRef(Model):
     kind: str
     operation: str
     state: str
+
+
+class OwnTextIn(Model):
+    """A new version of the terms or of the text about privacy."""
+
+    body: str
+    kind: Literal["terms", "privacy"]
+
+
+class OwnTextOut(Model):
+    """A version of a text that everyone can read, such as below the consent of a study."""
+
+    body: str
+    id: int
+    in_force: bool
+    kind: Literal["terms", "privacy"]
+    made_at: datetime
+    made_by: str | None
+    version: int
 
 
 class PaceOut(Model):
@@ -1043,6 +1247,12 @@ class Publication(Model):
     """How many HITs are being published."""
 
     hits: int
+
+
+class PublicationTotal(Model):
+    """The total, as a person confirmed it."""
+
+    confirm_total_cents: int
 
 
 class QueryDecisions(Model):
@@ -1191,6 +1401,18 @@ class Reason(Model):
     """Why, for the log of events."""
 
     why: str = ""
+
+
+class ReasonForLog(Model):
+    """A reason for the log of events."""
+
+    reason: str
+
+
+class ReasonForWorker(Model):
+    """A reason that the worker reads."""
+
+    reason: str
 
 
 class ReasonIn(Model):
@@ -1360,6 +1582,50 @@ class ReturnWay(Model):
     code: str = ""
 
 
+class RosterAdded(Model):
+    """How many are new."""
+
+    added: int
+    known: int
+
+
+class RosterIn(Model):
+    """People to put on the list; who is on it already stays as they are."""
+
+    people: list[RosterPerson]
+
+
+class RosterMail(Model):
+    """Personal links for those who have none yet, or reminders for those who have finished nothing."""
+
+    what: Literal["invitations", "reminders"]
+
+
+class RosterMailPlan(Model):
+    """What is being sent, by a job."""
+
+    words: str
+
+
+class RosterPerson(Model):
+    """A person to put on the list."""
+
+    email: str
+    name: str = ""
+
+
+class RosterPersonOut(Model):
+    """A person of the list, and how far they are."""
+
+    address: str
+    done: int
+    email: str
+    id: int
+    invited_at: datetime | None
+    name: str
+    reminded_at: datetime | None
+
+
 class RuleFields(Model):
     """Who may work: one rule; all of a stage's rules must hold."""
 
@@ -1378,6 +1644,14 @@ class RuleFields(Model):
         "NotIn",
     ]
     values: list[int | str] | None = None
+
+
+class ScheduleIn(Model):
+    """Times within a year from now; null takes one away."""
+
+    confirm_total_cents: int = 0
+    end_at: datetime | None = None
+    publish_at: datetime | None = None
 
 
 class ScreeningVoteOut(Model):
@@ -1457,6 +1731,60 @@ class SimulationIn(Model):
     mix: str = "clean"
     seed: int = 1
     workers: int = 20
+
+
+class SourceIn(Model):
+    """A source and its quota: a share, or a number of answers."""
+
+    endpoint: str
+    most_answers: int | None = None
+    move_after_seconds: int | None = None
+    reward_cents: int | None = None
+    share: int | None = None
+
+
+class SourceOpening(Model):
+    """Where money is real in a running stage: its budget, as a person confirmed it."""
+
+    confirm_budget_cents: int | None = None
+    why: str = ""
+
+
+class SourceOut(Model):
+    """A source, how far its part is, and what it costs."""
+
+    answers: int
+    at_work: int
+    below_wage_floor: bool
+    cents_per_hour: int | None
+    endpoint: str
+    fee_cents: int
+    given_to_others: int
+    label: str
+    most_answers: int | None
+    move_after_seconds: int | None
+    on_offer: int
+    protocol: str
+    real_money: bool
+    reserved_cents: int
+    reward_cents: int | None
+    share: int | None
+    spent_cents: int
+    status: Literal["open", "paused", "closed"]
+    undecided: int
+
+
+class SourceReason(Model):
+    """Why, for the log of events."""
+
+    why: str = ""
+
+
+class SourcesIn(Model):
+    """All sources of the stage; its own endpoint is among them. An empty list: its own endpoint alone."""
+
+    confirm_budget_cents: int | None = None
+    sources: list[SourceIn]
 
 
 class StageChanges(Model):
@@ -1575,6 +1903,29 @@ class StageQuote(Model):
     reward_cents: int
     total_cents: int
     units: int
+
+
+class StageSources(Model):
+    """Where the people of a stage come from; the ETag is for changing it."""
+
+    currency: str
+    items: list[SourceOut]
+    own_endpoint: str
+
+
+class StageWorker(Model):
+    """A worker of a stage."""
+
+    done: int
+    endpoint: str
+    excluded: str | None
+    failed_checks: int
+    held: int
+    id: int
+    last_seen_at: datetime | None
+    rejected: int
+    simulated: bool
+    worker: str
 
 
 class StepOut(Model):
@@ -1739,4 +2090,110 @@ class WorkNote(Model):
     """Something about a worker's work."""
 
     why: str
+    worker: str
+
+
+class WorkPace(Model):
+    """Time and pay of one HIT: the middle, and the middle half."""
+
+    cents_per_hour: int | None
+    quarter: float | None
+    seconds: float | None
+    three_quarters: float | None
+
+
+class WorkerAccess(Model):
+    """A worker, and what they are excluded from now."""
+
+    exclusions: list[ExclusionOut]
+    id: int
+    worker: str
+
+
+class WorkerDetails(Model):
+    """With the figures of each stage, and what they are excluded from."""
+
+    by_stage: list[WorkerInStage]
+    checks_failed: int
+    checks_interval: list[float] | None
+    checks_shown: int
+    done: int
+    enough: bool
+    excluded: int
+    exclusions: list[ExclusionOut]
+    flags: list[str]
+    held: int
+    id: int
+    judgments: int
+    kappa: float | None
+    kappa_items: int
+    last_seen_at: datetime | None
+    pace: WorkPace
+    pseudonym: str | None
+    rejected: int
+    removed: int
+    removed_share: float | None
+    simulated: bool
+    stages: int
+    units: int
+    worker: str
+
+
+class WorkerInStage(Model):
+    """The same worker in one stage."""
+
+    checks_failed: int
+    checks_shown: int
+    done: int
+    excluded: str | None
+    flags: list[str]
+    held: int
+    last_seen_at: datetime | None
+    pace: WorkPace
+    rejected: int
+    stage: str
+    units: int
+
+
+class WorkerLetter(Model):
+    """A message to workers of the stage; `workers` left out: to all of them."""
+
+    subject: str
+    text: str
+    workers: list[int] | None = None
+
+
+class WorkerLetterOutcome(Model):
+    """To whom a message goes, and to whom not. It is sent in the next round at the marketplace."""
+
+    operations: list[OperationRef]
+    unknown: list[int]
+    unreachable: list[WorkNote]
+    written_to: int
+
+
+class WorkerOut(Model):
+    """A worker over all stages of the project."""
+
+    checks_failed: int
+    checks_interval: list[float] | None
+    checks_shown: int
+    done: int
+    enough: bool
+    excluded: int
+    flags: list[str]
+    held: int
+    id: int
+    judgments: int
+    kappa: float | None
+    kappa_items: int
+    last_seen_at: datetime | None
+    pace: WorkPace
+    pseudonym: str | None
+    rejected: int
+    removed: int
+    removed_share: float | None
+    simulated: bool
+    stages: int
+    units: int
     worker: str

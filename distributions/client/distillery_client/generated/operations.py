@@ -44,6 +44,49 @@ class Operations(Sender):
         """Have a panel send hooks from now on; for staff."""
         return self._send(models.Hooks, "POST", f"/api/v1/endpoints/{self._part(endpoint)}/hooks")
 
+    def list_installation_texts(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        kind: Literal["terms", "privacy"] | None = None,
+        in_force: bool | None = None,
+    ) -> models.Page[models.OwnTextOut]:
+        """Terms and privacy of the installation, in versions."""
+        return self._send(
+            models.Page[models.OwnTextOut],
+            "GET",
+            "/api/v1/installation/texts",
+            query={"limit": limit, "cursor": cursor, "order": order, "kind": kind, "in_force": in_force},
+        )
+
+    def publish_installation_text(self, body: models.OwnTextIn | Mapping[str, Any]) -> models.OwnTextOut:
+        """Publish a version of the terms or of the text about privacy; for staff."""
+        return self._send(models.OwnTextOut, "POST", "/api/v1/installation/texts", body=body)
+
+    def list_notices(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["open", "unread", "over", "all"] | None = None,
+    ) -> models.Page[models.NoticeOut]:
+        """Notices of all projects of the token's person; of a token bound to a project, of that one."""
+        return self._send(
+            models.Page[models.NoticeOut],
+            "GET",
+            "/api/v1/notices",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state},
+        )
+
+    def read_notices(
+        self, *, body: models.NoticesToRead | Mapping[str, Any] | None = None
+    ) -> models.NoticesRead:
+        """Note that the token's person has read notices of their projects. Others still see them as unread."""
+        return self._send(models.NoticesRead, "POST", "/api/v1/notices/read", body=body)
+
     def list_projects(
         self,
         *,
@@ -330,6 +373,49 @@ class Operations(Sender):
             models.ProjectOut, "POST", f"/api/v1/projects/{self._part(project)}/close", body=body
         )
 
+    def list_consent_texts(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        language: str | None = None,
+        in_force: bool | None = None,
+    ) -> models.Page[models.ConsentTextOut]:
+        """Versions of the texts that people agree to before they join by a link or panel."""
+        return self._send(
+            models.Page[models.ConsentTextOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/consent-texts",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+                "language": language,
+                "in_force": in_force,
+            },
+        )
+
+    def publish_consent_text(
+        self, project: str, body: models.ConsentTextIn | Mapping[str, Any]
+    ) -> models.ConsentTextOut:
+        """Publish a version, which people who come from now on read. Who has agreed stays.
+
+        Where nothing differs from the newest version, no new one is made, and that one is the answer.
+        """
+        return self._send(
+            models.ConsentTextOut, "POST", f"/api/v1/projects/{self._part(project)}/consent-texts", body=body
+        )
+
+    def get_consent_text(self, project: str, text: int) -> models.ConsentTextOut:
+        """One version of a consent text."""
+        return self._send(
+            models.ConsentTextOut,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/consent-texts/{self._part(text)}",
+        )
+
     def list_corpora(self, project: str) -> models.Page[models.CorpusOut]:
         """All corpora of the project."""
         return self._send(
@@ -505,6 +591,37 @@ class Operations(Sender):
             models.JobDetails, "POST", f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}/cancel"
         )
 
+    def list_matches(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        verdict: Literal["open", "same", "different"] | None = None,
+    ) -> models.Page[models.MatchOut]:
+        """Workers of two marketplaces who have something in common, such as the id at a panel.
+
+        Until a person decides, and after "same", what bars one bars the other; what either did stays as it is.
+        """
+        return self._send(
+            models.Page[models.MatchOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/matches",
+            query={"limit": limit, "cursor": cursor, "order": order, "verdict": verdict},
+        )
+
+    def decide_match(
+        self, project: str, match: int, body: models.MatchVerdict | Mapping[str, Any]
+    ) -> models.MatchOut:
+        """Say whether two workers are the same person. It can be changed later, and is logged each time."""
+        return self._send(
+            models.MatchOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/matches/{self._part(match)}/decide",
+            body=body,
+        )
+
     def list_members(
         self,
         project: str,
@@ -534,6 +651,61 @@ class Operations(Sender):
             "PUT",
             f"/api/v1/projects/{self._part(project)}/members/{self._part(username)}",
             body=body,
+        )
+
+    def list_project_notices(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["open", "unread", "over", "all"] | None = None,
+    ) -> models.Page[models.NoticeOut]:
+        """Notices of one project."""
+        return self._send(
+            models.Page[models.NoticeOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/notices",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state},
+        )
+
+    def get_notice_mail(self, project: str) -> models.NoticeMail:
+        """Which notices of the project the token's person gets by e-mail; the ETag is for changing it."""
+        return self._send(models.NoticeMail, "GET", f"/api/v1/projects/{self._part(project)}/notices/e-mail")
+
+    def change_notice_mail(
+        self, project: str, body: models.NoticeMailChanges | Mapping[str, Any], *, if_match: str
+    ) -> models.NoticeMail:
+        """Choose which notices of the project come by e-mail. This is for the token's person alone."""
+        return self._send(
+            models.NoticeMail,
+            "PATCH",
+            f"/api/v1/projects/{self._part(project)}/notices/e-mail",
+            body=body,
+            if_match=if_match,
+        )
+
+    def read_project_notices(
+        self, project: str, *, body: models.NoticesToRead | Mapping[str, Any] | None = None
+    ) -> models.NoticesRead:
+        """Note that the token's person has read notices of the project. Others still see them as unread."""
+        return self._send(
+            models.NoticesRead, "POST", f"/api/v1/projects/{self._part(project)}/notices/read", body=body
+        )
+
+    def get_notice(self, project: str, notice: int) -> models.NoticeOut:
+        """One notice."""
+        return self._send(
+            models.NoticeOut, "GET", f"/api/v1/projects/{self._part(project)}/notices/{self._part(notice)}"
+        )
+
+    def read_notice(self, project: str, notice: int) -> models.NoticeOut:
+        """Note that the token's person has read this notice."""
+        return self._send(
+            models.NoticeOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/notices/{self._part(notice)}/read",
         )
 
     def list_waiting_operations(
@@ -1328,6 +1500,20 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
+    def write_to_workers(
+        self, project: str, stage: str, body: models.WorkerLetter | Mapping[str, Any]
+    ) -> models.WorkerLetterOutcome:
+        """Write to workers of the stage: to the named ones, or to all of them.
+
+        The answer counts to whom it goes, and names those who cannot be written to.
+        """
+        return self._send(
+            models.WorkerLetterOutcome,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/messages",
+            body=body,
+        )
+
     def open_stage(
         self, project: str, stage: str, *, body: models.OpeningTerms | Mapping[str, Any] | None = None
     ) -> models.QuoteOut:
@@ -1428,6 +1614,88 @@ class Operations(Sender):
             body=body,
         )
 
+    def get_sources(self, project: str, stage: str) -> models.StageSources:
+        """The sources of a stage, with what became of the part of each."""
+        return self._send(
+            models.StageSources,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources",
+        )
+
+    def set_sources(
+        self, project: str, stage: str, body: models.SourcesIn | Mapping[str, Any], *, if_match: str
+    ) -> models.StageSources:
+        """Set all sources and their quotas. What is published from then on is divided so, also while it runs.
+
+        A source that has published stays in the list; close it to end it.
+        """
+        return self._send(
+            models.StageSources,
+            "PUT",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources",
+            body=body,
+            if_match=if_match,
+        )
+
+    def close_source(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        *,
+        body: models.SourceReason | Mapping[str, Any] | None = None,
+    ) -> models.StageSources:
+        """Take nothing more from there: its HITs expire, and the others do what it leaves undone.
+
+        Work that people have begun may still come in, and is paid.
+        """
+        return self._send(
+            models.StageSources,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/close",
+            body=body,
+        )
+
+    def move_work(self, project: str, stage: str, endpoint: str) -> models.MovedWork:
+        """Give the free places of a source to the others: its HITs with free places expire."""
+        return self._send(
+            models.MovedWork,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/move-work",
+        )
+
+    def open_source(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        *,
+        body: models.SourceOpening | Mapping[str, Any] | None = None,
+    ) -> models.StageSources:
+        """Let a paused or closed source take work again."""
+        return self._send(
+            models.StageSources,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/open",
+            body=body,
+        )
+
+    def pause_source(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        *,
+        body: models.SourceReason | Mapping[str, Any] | None = None,
+    ) -> models.StageSources:
+        """Publish nothing more there for now. What is on offer stays, and its part waits for it."""
+        return self._send(
+            models.StageSources,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/pause",
+            body=body,
+        )
+
     def top_up_stage(self, project: str, stage: str) -> models.Publication:
         """Publish what was rejected, removed or ran out, now instead of at the next round."""
         return self._send(
@@ -1440,6 +1708,69 @@ class Operations(Sender):
         """All votes of a screening stage, one per line; those that do not count are marked."""
         return self._lines(
             "GET", f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/votes.jsonl"
+        )
+
+    def list_stage_workers(
+        self,
+        project: str,
+        stage: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["all", "failed", "rejected", "excluded"] | None = None,
+        worker: str | None = None,
+    ) -> models.Page[models.StageWorker]:
+        """Who took work of a stage, and what became of it."""
+        return self._send(
+            models.Page[models.StageWorker],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state, "worker": worker},
+        )
+
+    def get_stage_worker(self, project: str, stage: str, worker: int) -> models.StageWorker:
+        """One worker of a stage. Their work is in `list_assignments`, by their id at the marketplace."""
+        return self._send(
+            models.StageWorker,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}",
+        )
+
+    def compensate_worker(
+        self, project: str, stage: str, worker: int, body: models.BonusIn | Mapping[str, Any]
+    ) -> models.OperationRef:
+        """Pay a worker whose session broke, once in a stage.
+
+        Who submitted something gets a bonus, others a HIT of their own without work.
+        """
+        return self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/compensate",
+            body=body,
+        )
+
+    def exclude_stage_worker(
+        self, project: str, stage: str, worker: int, body: models.ReasonForWorker | Mapping[str, Any]
+    ) -> models.StageWorker:
+        """Exclude a worker from the stage from now on. What they did stays, and is paid."""
+        return self._send(
+            models.StageWorker,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/exclude",
+            body=body,
+        )
+
+    def readmit_stage_worker(
+        self, project: str, stage: str, worker: int, body: models.ReasonForLog | Mapping[str, Any]
+    ) -> models.StageWorker:
+        """Let an excluded worker take work of the stage again."""
+        return self._send(
+            models.StageWorker,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/readmit",
+            body=body,
         )
 
     def get_status(self, project: str) -> models.ProjectStatus:
@@ -1483,7 +1814,7 @@ class Operations(Sender):
     def change_study_link(
         self, project: str, link: int, body: models.LinkChanges | Mapping[str, Any]
     ) -> models.LinkOut:
-        """More or fewer people; who has joined stays."""
+        """Change what may change while people come. Who has joined stays."""
         return self._send(
             models.LinkOut,
             "PATCH",
@@ -1499,12 +1830,57 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/close",
         )
 
+    def list_roster(
+        self,
+        project: str,
+        link: int,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.RosterPersonOut]:
+        """People of the list of a link, such as a class, with their personal links and what they finished."""
+        return self._send(
+            models.Page[models.RosterPersonOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/people",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def add_to_roster(
+        self, project: str, link: int, body: models.RosterIn | Mapping[str, Any]
+    ) -> models.RosterAdded:
+        """Put people on the list of a link. Nothing is sent by this."""
+        return self._send(
+            models.RosterAdded,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/people",
+            body=body,
+        )
+
+    def mail_roster(
+        self, project: str, link: int, body: models.RosterMail | Mapping[str, Any]
+    ) -> models.RosterMailPlan:
+        """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
+        return self._send(
+            models.RosterMailPlan,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/people/mail",
+            body=body,
+        )
+
     def reopen_study_link(self, project: str, link: int) -> models.LinkOut:
         """People may join again, under the same address."""
         return self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/reopen",
+        )
+
+    def export_visits(self, project: str, link: int) -> Iterator[dict[str, Any]]:
+        """Every visit of a link: to which text its person agreed, how far they came, and their code."""
+        return self._lines(
+            "GET", f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/visits.jsonl"
         )
 
     def get_study(self, project: str) -> bytes:
@@ -1654,6 +2030,74 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/test",
         )
 
+    def list_workers(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["all", "flagged", "rejected", "few", "excluded"] | None = None,
+        worker: str | None = None,
+    ) -> models.Page[models.WorkerOut]:
+        """Who took work of the project, with their figures over all its stages. A flag decides nothing."""
+        return self._send(
+            models.Page[models.WorkerOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/workers",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state, "worker": worker},
+        )
+
+    def export_workers(
+        self,
+        project: str,
+        *,
+        state: Literal["all", "flagged", "rejected", "few", "excluded"] | None = None,
+        worker: str | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """All workers of the filters with their figures, one per line."""
+        return self._lines(
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/workers.jsonl",
+            query={"state": state, "worker": worker},
+        )
+
+    def get_worker(self, project: str, worker: int) -> models.WorkerDetails:
+        """One worker over all stages and in each of them, and what they are excluded from."""
+        return self._send(
+            models.WorkerDetails,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/workers/{self._part(worker)}",
+        )
+
+    def exclude_worker(
+        self, project: str, worker: int, body: models.ReasonForWorker | Mapping[str, Any]
+    ) -> models.WorkerAccess:
+        """Exclude a worker from every stage that the project has now at their marketplace.
+
+        What they did stays, and is paid. Stages made later are not among them.
+        """
+        return self._send(
+            models.WorkerAccess,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/workers/{self._part(worker)}/exclude",
+            body=body,
+        )
+
+    def readmit_worker(
+        self, project: str, worker: int, body: models.ReasonForLog | Mapping[str, Any]
+    ) -> models.WorkerAccess:
+        """Let a worker take work again of every stage that they are excluded from.
+
+        What bars them from single units, such as answering a query that they curated, stays.
+        """
+        return self._send(
+            models.WorkerAccess,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/workers/{self._part(worker)}/readmit",
+            body=body,
+        )
+
     def list_requesters(
         self,
         *,
@@ -1733,6 +2177,140 @@ class Operations(Sender):
             models.AuditVerification, "POST", f"/api/v1/requesters/{self._part(requester)}/audit/verify"
         )
 
+    def list_batches(
+        self,
+        requester: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["draft", "publishing", "published", "failed", "cancelled"] | None = None,
+    ) -> models.Page[models.BatchOut]:
+        """Batches of a requester, each with how far it is and its hours."""
+        return self._send(
+            models.Page[models.BatchOut],
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/batches",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state},
+        )
+
+    def get_batch(self, requester: str, batch: int) -> models.BatchOut:
+        """One batch."""
+        return self._send(
+            models.BatchOut, "GET", f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}"
+        )
+
+    def cancel_batch(self, requester: str, batch: int) -> models.BatchOut:
+        """Expire all HITs of a batch, by a job. Work that was begun can still be submitted, and is paid."""
+        return self._send(
+            models.BatchOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/cancel",
+        )
+
+    def remove_batch_hours(self, requester: str, batch: int) -> None:
+        """Let HITs of a batch be accepted at any time."""
+        self._send_nothing(
+            "DELETE", f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/hours"
+        )
+
+    def get_batch_hours(self, requester: str, batch: int) -> models.BatchHours:
+        """When HITs of a batch can be accepted."""
+        return self._send(
+            models.BatchHours,
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/hours",
+        )
+
+    def set_batch_hours(
+        self, requester: str, batch: int, body: models.HoursIn | Mapping[str, Any], *, if_match: str
+    ) -> models.BatchHours:
+        """Set when HITs of a batch can be accepted. Work that was begun goes on outside of them."""
+        return self._send(
+            models.BatchHours,
+            "PUT",
+            f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/hours",
+            body=body,
+            if_match=if_match,
+        )
+
+    def publish_batch(
+        self, requester: str, batch: int, body: models.PublicationTotal | Mapping[str, Any]
+    ) -> models.BatchOut:
+        """Publish a draft, or go on with a batch that stopped. Its total is put on hold; a job makes the HITs."""
+        return self._send(
+            models.BatchOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/publish",
+            body=body,
+        )
+
+    def get_batch_schedule(self, requester: str, batch: int) -> models.BatchSchedule:
+        """When a batch is published and ended by itself."""
+        return self._send(
+            models.BatchSchedule,
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/schedule",
+        )
+
+    def set_batch_schedule(
+        self, requester: str, batch: int, body: models.ScheduleIn | Mapping[str, Any], *, if_match: str
+    ) -> models.BatchSchedule:
+        """Have a draft published at a time, and a batch ended at another. The total is confirmed first."""
+        return self._send(
+            models.BatchSchedule,
+            "PUT",
+            f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/schedule",
+            body=body,
+            if_match=if_match,
+        )
+
+    def list_requester_consent_texts(
+        self,
+        requester: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        language: str | None = None,
+        in_force: bool | None = None,
+    ) -> models.Page[models.ConsentTextOut]:
+        """Versions of the texts that people agree to before they join by a link of the requester."""
+        return self._send(
+            models.Page[models.ConsentTextOut],
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/consent-texts",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+                "language": language,
+                "in_force": in_force,
+            },
+        )
+
+    def publish_requester_consent_text(
+        self, requester: str, body: models.ConsentTextIn | Mapping[str, Any]
+    ) -> models.ConsentTextOut:
+        """Publish a version, which people who come from now on read. Who has agreed stays.
+
+        Where nothing differs from the newest version, no new one is made, and that one is the answer.
+        """
+        return self._send(
+            models.ConsentTextOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/consent-texts",
+            body=body,
+        )
+
+    def get_requester_consent_text(self, requester: str, text: int) -> models.ConsentTextOut:
+        """One version of a consent text."""
+        return self._send(
+            models.ConsentTextOut,
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/consent-texts/{self._part(text)}",
+        )
+
     def list_requester_study_links(
         self,
         requester: str,
@@ -1774,7 +2352,7 @@ class Operations(Sender):
     def change_requester_study_link(
         self, requester: str, link: int, body: models.LinkChanges | Mapping[str, Any]
     ) -> models.LinkOut:
-        """More or fewer people; who has joined stays."""
+        """Change what may change while people come. Who has joined stays."""
         return self._send(
             models.LinkOut,
             "PATCH",
@@ -1790,12 +2368,57 @@ class Operations(Sender):
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/close",
         )
 
+    def list_requester_roster(
+        self,
+        requester: str,
+        link: int,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.RosterPersonOut]:
+        """People of the list of a link, such as a class, with their personal links and what they finished."""
+        return self._send(
+            models.Page[models.RosterPersonOut],
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/people",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def add_to_requester_roster(
+        self, requester: str, link: int, body: models.RosterIn | Mapping[str, Any]
+    ) -> models.RosterAdded:
+        """Put people on the list of a link. Nothing is sent by this."""
+        return self._send(
+            models.RosterAdded,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/people",
+            body=body,
+        )
+
+    def mail_requester_roster(
+        self, requester: str, link: int, body: models.RosterMail | Mapping[str, Any]
+    ) -> models.RosterMailPlan:
+        """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
+        return self._send(
+            models.RosterMailPlan,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/people/mail",
+            body=body,
+        )
+
     def reopen_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
         """People may join again, under the same address."""
         return self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/reopen",
+        )
+
+    def export_requester_visits(self, requester: str, link: int) -> Iterator[dict[str, Any]]:
+        """Every visit of a link: to which text its person agreed, how far they came, and their code."""
+        return self._lines(
+            "GET", f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/visits.jsonl"
         )
 
     def list_requester_webhooks(

@@ -1,6 +1,7 @@
 """Study links by the API: the addresses by which people from outside join."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Any
 
 from django.contrib.auth.models import User
@@ -28,6 +29,12 @@ Name = Annotated[str, Field(min_length=1, max_length=60)]
 Names = Annotated[list[Name], Field(max_length=20)]
 Compensation = Annotated[str, OneOf(StudyLink.Compensation)]
 Quota = Annotated[int, Field(ge=1, le=1_000_000, description="People who may join.")]
+
+
+MostTasks = Annotated[int, Field(ge=0, le=100_000, description="Per person; 0: as many as there are.")]
+MostPerAddress = Annotated[
+    int, Field(ge=0, le=1_000_000, description="People per network address; 0: no limit.")
+]
 
 
 class LinkTarget(BaseModel):
@@ -58,7 +65,7 @@ class LinkIn(Body):
     quota: Quota = 100
     expires_at: AwareDatetime | None = None
     languages: Names = Field(default_factory=list)
-    code_word: str = Field("", max_length=100)
+    code_word: str = Field("", max_length=100, description="Asked on the first page; empty: none.")
     granted: str = Field("", max_length=100)
     id_parameters: Names = Field(default_factory=list)
     id_required: bool = False
@@ -69,8 +76,8 @@ class LinkIn(Body):
     returns: dict[Annotated[str, OneOf(Outcome)], ReturnWay] = Field(default_factory=dict)
     returns_at_once: bool = False
     compensation: Compensation = StudyLink.Compensation.NOTHING.value
-    most_tasks: int = Field(0, ge=0, le=100_000)
-    most_per_address: int = Field(0, ge=0, le=1_000_000)
+    most_tasks: MostTasks = 0
+    most_per_address: MostPerAddress = 0
 
 
 class LinkOut(BaseModel):
@@ -84,6 +91,13 @@ class LinkOut(BaseModel):
     quota: int
     compensation: Compensation
     expires_at: Time | None
+    languages: list[str] = Field(description="Of the consent text; empty: the owner's.")
+    granted: str = Field(description="What joining grants; empty: nothing.")
+    id_parameters: list[str] = Field(description="Parameters of the address that name the person.")
+    returns: dict[str, Any] = Field(description="Code and address by outcome; empty for viewers.")
+    returns_at_once: bool
+    most_tasks: int = Field(description="Per person; 0: as many as there are.")
+    most_per_address: int = Field(description="People per network address; 0: no limit.")
     made_at: Time
     closed_at: Time | None
     closed: str = Field(description="Why people cannot join now; empty: they can.")
@@ -93,9 +107,17 @@ class LinkOut(BaseModel):
 
 
 class LinkChanges(Body):
-    """More or fewer people."""
+    """Fields to change; what is left out stays. Where a link leads and what people get cannot change."""
 
-    quota: Quota
+    title: str | None = Field(None, min_length=1, max_length=200)
+    quota: Quota | None = None
+    expires_at: AwareDatetime | None = Field(None, description="null: people can join until it is closed.")
+    returns: dict[Annotated[str, OneOf(Outcome)], ReturnWay] | None = Field(
+        None, description="All ways back, by outcome, instead of those that were."
+    )
+    returns_at_once: bool | None = None
+    most_tasks: MostTasks | None = None
+    most_per_address: MostPerAddress | None = None
 
 
 # What projects and requesters share; each has operations of its own.
@@ -125,6 +147,15 @@ def plan_of(body: LinkIn) -> LinkPlan:
     return LinkPlan(**given)
 
 
+def change(row: StudyLink, body: LinkChanges, user: User) -> LinkOut:
+    """Change a link, and describe it."""
+    given = body.model_dump(exclude_unset=True, mode="python")
+    given = {name: value for name, value in given.items() if value is not None or name == "expires_at"}
+    now = {each.name: getattr(row, each.name) for each in fields(services.LinkChanges)}
+    services.change_link(link=row, changes=services.LinkChanges(**now | given), actor=user)
+    return describe(row, manages=True)
+
+
 def find_link(owner: Owner, pk: int) -> StudyLink:
     """A link of the owner; Http404 where there is none."""
     rows = StudyLink.objects.select_related("project").filter(**columns_of(owner))
@@ -151,6 +182,13 @@ def _describe(row: Any, labels: Mapping[str, str], *, manages: bool) -> LinkOut:
         quota=row.quota,
         compensation=row.compensation,
         expires_at=row.expires_at,
+        languages=row.languages,
+        granted=row.granted,
+        id_parameters=row.id_parameters,
+        returns=row.returns if manages else {},
+        returns_at_once=row.returns_at_once,
+        most_tasks=row.most_tasks,
+        most_per_address=row.most_per_address,
         made_at=row.made_at,
         closed_at=row.closed_at,
         closed=str(why_closed(row, people=row.people) or ""),
@@ -197,10 +235,8 @@ def get_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
 
 @links.patch(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER)
 def change_study_link(request: ApiRequest, project: str, link: int, body: LinkChanges) -> LinkOut:
-    """More or fewer people; who has joined stays."""
-    row = find_link(_owner(request), link)
-    services.set_quota(link=row, quota=body.quota, actor=request.caller.user)
-    return describe(row, manages=_manages(request))
+    """Change what may change while people come. Who has joined stays."""
+    return change(find_link(_owner(request), link), body, request.caller.user)
 
 
 @links.post(f"{_ONE}/close", scopes=[Scope.COLLECT], role=Role.MANAGER)
@@ -217,6 +253,3 @@ def reopen_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
     row = find_link(_owner(request), link)
     services.reopen_link(link=row, actor=request.caller.user)
     return describe(row, manages=_manages(request))
-
-
-RESOURCES = (links,)

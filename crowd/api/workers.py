@@ -1,0 +1,340 @@
+"""Workers of a project: how they work, excluding and readmitting them, and who may be the same person."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from django.http import Http404, StreamingHttpResponse
+from ninja import Query
+from pydantic import BaseModel, Field
+
+from core.api.models import Scope
+from core.projects.models import Project
+from core.projects.selectors import pseudonym
+from crowd.models import Exclusion, PersonMatch, Stage, Worker, WorkerMark
+from crowd.selectors.people import InStage, Pace, Person, people
+from crowd.services import persons, review
+from web.access import ProjectAccess
+from web.api.access import ApiRequest, Role, project_access
+from web.api.fields import MOST_ID, Body, OneOf, Time
+from web.api.pages import Page, PageRequest, page_of, page_of_list
+from web.api.resources import Resource
+from web.api.streams import lines_of, stream_lines
+from web.cache import BeingCountedError
+
+workers = Resource("Workers")
+_LIST = "/projects/{project}/workers"
+_ONE = f"{_LIST}/{{int:worker}}"
+_MATCHES = "/projects/{project}/matches"
+Share = Annotated[float | None, Field(description="0 to 1; null: it rests on nothing.")]
+
+
+class WorkerFilter(BaseModel):
+    """Which workers: all, or those that are flagged, have rejected work, did few units, or are excluded."""
+
+    state: Literal["all", "flagged", "rejected", "few", "excluded"] = "all"
+    worker: str = Field("", max_length=64, description="A part of the id at the marketplace.")
+
+
+class WorkPace(BaseModel):
+    """Time and pay of one HIT: the middle, and the middle half."""
+
+    seconds: float | None = Field(description="Median; null: nothing was measured.")
+    quarter: float | None
+    three_quarters: float | None
+    cents_per_hour: int | None = Field(description="What an hour of their median HIT pays.")
+
+
+class WorkerNumbers(BaseModel):
+    """How much and how reliably a worker works."""
+
+    done: int = Field(description="Assignments that came in and were not rejected.")
+    units: int = Field(description="What those asked about, by the stages' units per HIT.")
+    rejected: int
+    held: int
+    last_seen_at: Time | None
+    pace: WorkPace
+    checks_shown: int
+    checks_failed: int
+    flags: list[str] = Field(description="What asks a person to look; it decides nothing.")
+
+
+class WorkerOut(WorkerNumbers):
+    """A worker over all stages of the project."""
+
+    id: int
+    worker: str = Field(description="The worker's id at the marketplace.")
+    pseudonym: str | None = Field(description="Their name in exports by the API; null for viewers.")
+    simulated: bool
+    stages: int = Field(description="In how many they took work.")
+    excluded: int = Field(description="From how many stages they are excluded.")
+    enough: bool = Field(description="They did enough to be compared with others.")
+    checks_interval: list[float] | None = Field(
+        description="Wilson's 95 % interval of the share of checks that they passed; null: none shown."
+    )
+    kappa: float | None = Field(description="Agreement with all others together, from judging.")
+    kappa_items: int
+    judgments: int = Field(description="Judgments that filters looked at.")
+    removed: int = Field(description="Of them removed by the filters in force.")
+    removed_share: Share
+
+
+class WorkerInStage(WorkerNumbers):
+    """The same worker in one stage."""
+
+    stage: str
+    excluded: str | None = Field(description="Why they are excluded from it; null: they are not.")
+
+
+class ExclusionOut(BaseModel):
+    """A stage that a worker is excluded from."""
+
+    stage: str
+    reason: str = Field(description="The worker reads it.")
+    since: Time
+
+
+class WorkerDetails(WorkerOut):
+    """With the figures of each stage, and what they are excluded from."""
+
+    by_stage: list[WorkerInStage]
+    exclusions: list[ExclusionOut]
+
+
+class ReasonForWorker(Body):
+    """A reason that the worker reads."""
+
+    reason: str = Field(min_length=1, max_length=300, examples=["The same answer to every question."])
+
+
+class ReasonForLog(Body):
+    """A reason for the log of events."""
+
+    reason: str = Field(min_length=1, max_length=300, examples=["They explained what went wrong."])
+
+
+class WorkerAccess(BaseModel):
+    """A worker, and what they are excluded from now."""
+
+    id: int
+    worker: str
+    exclusions: list[ExclusionOut]
+
+
+class MatchFilter(BaseModel):
+    """Which pairs; left out: all."""
+
+    verdict: Annotated[str, OneOf(PersonMatch.Verdict)] | None = None
+
+
+class MatchedWorker(BaseModel):
+    """One of two workers."""
+
+    id: int
+    worker: str
+    endpoint: str
+
+
+class MatchOut(BaseModel):
+    """Two workers of different marketplaces who may be the same person. They are never merged."""
+
+    id: int
+    first: MatchedWorker
+    second: MatchedWorker
+    in_common: list[Annotated[str, OneOf(WorkerMark.Kind)]] = Field(description="What they have in common.")
+    verdict: Annotated[str, OneOf(PersonMatch.Verdict)]
+    found_at: Time
+    decided_at: Time | None
+    decided_by: str | None = Field(description="User name.")
+
+
+class MatchVerdict(Body):
+    """Whether they are one person or two."""
+
+    verdict: Literal["same", "different"]
+
+
+_STATES: dict[str, Callable[[Person], bool]] = {
+    "all": lambda row: True,
+    "flagged": lambda row: bool(row.flags),
+    "rejected": lambda row: row.rejected > 0,
+    "few": lambda row: not row.enough,
+    "excluded": lambda row: row.excluded > 0,
+}
+
+
+@workers.get(_LIST, scopes=[Scope.READ], role=Role.VIEWER)
+def list_workers(
+    request: ApiRequest, project: str, paging: Query[PageRequest], which: Query[WorkerFilter]
+) -> Page[WorkerOut]:
+    """Who took work of the project, with their figures over all its stages. A flag decides nothing."""
+    access = project_access(request)
+    within = ("workers", access.project.pk, which.state, which.worker)
+    rows, following = page_of_list(_people(access, which), paging, key=lambda row: row.worker, within=within)
+    return Page(items=[_describe(row, access) for row in rows], next=following)
+
+
+@workers.get(f"{_LIST}.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(WorkerOut))
+def export_workers(request: ApiRequest, project: str, which: Query[WorkerFilter]) -> StreamingHttpResponse:
+    """All workers of the filters with their figures, one per line."""
+    access = project_access(request)
+    found = sorted(_people(access, which), key=lambda row: row.worker)
+    return stream_lines(_describe(row, access) for row in found)
+
+
+@workers.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
+def get_worker(request: ApiRequest, project: str, worker: int) -> WorkerDetails:
+    """One worker over all stages and in each of them, and what they are excluded from."""
+    access = project_access(request)
+    row = _worker(access, worker)
+    figures = next((each for each in people(access.project) if each.worker == row.pk), None)
+    if figures is None:  # of large projects the figures are some seconds old
+        raise BeingCountedError(0)
+    slugs = dict(Stage.objects.filter(project=access.project).values_list("pk", "slug"))
+    barred = _exclusions(row, access.project)
+    why = {each.stage: each.reason for each in barred}
+    return WorkerDetails(
+        **dict(_describe(figures, access)),
+        by_stage=[_describe_in_stage(each, slugs[each.stage], why) for each in figures.stages],
+        exclusions=barred,
+    )
+
+
+@workers.post(f"{_ONE}/exclude", scopes=[Scope.DECIDE], role=Role.MANAGER)
+def exclude_worker(request: ApiRequest, project: str, worker: int, body: ReasonForWorker) -> WorkerAccess:
+    """Exclude a worker from every stage that the project has now at their marketplace.
+
+    What they did stays, and is paid. Stages made later are not among them.
+    """
+    access = project_access(request)
+    row = _worker(access, worker)
+    review.exclude_from_project(worker=row, project=access.project, reason=body.reason, actor=access.user)
+    return _access(row, access.project)
+
+
+@workers.post(f"{_ONE}/readmit", scopes=[Scope.DECIDE], role=Role.MANAGER)
+def readmit_worker(request: ApiRequest, project: str, worker: int, body: ReasonForLog) -> WorkerAccess:
+    """Let a worker take work again of every stage that they are excluded from.
+
+    What bars them from single units, such as answering a query that they curated, stays.
+    """
+    access = project_access(request)
+    row = _worker(access, worker)
+    review.readmit_to_project(worker=row, project=access.project, reason=body.reason, actor=access.user)
+    return _access(row, access.project)
+
+
+@workers.get(_MATCHES, scopes=[Scope.READ], role=Role.VIEWER)
+def list_matches(
+    request: ApiRequest, project: str, paging: Query[PageRequest], which: Query[MatchFilter]
+) -> Page[MatchOut]:
+    """Workers of two marketplaces who have something in common, such as the id at a panel.
+
+    Until a person decides, and after "same", what bars one bars the other; what either did stays as it is.
+    """
+    project_row = project_access(request).project
+    rows = _matches(project_row)
+    if which.verdict is not None:
+        rows = rows.filter(verdict=which.verdict)
+    page = page_of(rows, paging, key=("pk",), within=(project_row.pk, which.verdict))
+    return Page(items=[_describe_match(row) for row in page.items], next=page.next)
+
+
+@workers.post(f"{_MATCHES}/{{int:match}}/decide", scopes=[Scope.DECIDE], role=Role.MANAGER)
+def decide_match(request: ApiRequest, project: str, match: int, body: MatchVerdict) -> MatchOut:
+    """Say whether two workers are the same person. It can be changed later, and is logged each time."""
+    access = project_access(request)
+    rows = _matches(access.project)
+    row = rows.filter(pk=match).first() if 0 < match <= MOST_ID else None
+    if row is None:
+        raise Http404("There is no such pair of workers in this project.")
+    persons.decide_match(match=row, verdict=body.verdict, actor=access.user)
+    return _describe_match(rows.get(pk=row.pk))
+
+
+def _people(access: ProjectAccess, which: WorkerFilter) -> Iterator[Person]:
+    shown, words = _STATES[which.state], which.worker.lower()
+    return (row for row in people(access.project) if shown(row) and words in row.name.lower())
+
+
+def _worker(access: ProjectAccess, pk: int) -> Worker:
+    """Somebody who took work of the project; others of the marketplace are not there."""
+    rows = Worker.objects.filter(assignments__stage__project=access.project).select_related("endpoint")
+    row = rows.distinct().filter(pk=pk).first() if 0 < pk <= MOST_ID else None
+    if row is None:
+        raise Http404("There is no such worker in this project.")
+    return row
+
+
+def _exclusions(worker: Worker, project: Project) -> list[ExclusionOut]:
+    slugs = {
+        f"stage:{pk}": slug for pk, slug in Stage.objects.filter(project=project).values_list("pk", "slug")
+    }
+    rows = Exclusion.objects.filter(worker=worker, scope__in=slugs).order_by("created_at", "pk")
+    return [ExclusionOut(stage=slugs[row.scope], reason=row.reason, since=row.created_at) for row in rows]
+
+
+def _access(worker: Worker, project: Project) -> WorkerAccess:
+    return WorkerAccess(id=worker.pk, worker=worker.external_id, exclusions=_exclusions(worker, project))
+
+
+def _pace(pace: Pace) -> WorkPace:
+    facts = asdict(pace)
+    return WorkPace(**facts | {"cents_per_hour": facts.pop("per_hour")})
+
+
+def _numbers(row: Person | InStage) -> dict[str, Any]:
+    same = ("done", "units", "rejected", "held")
+    return {name: getattr(row, name) for name in same} | {
+        "last_seen_at": row.last,
+        "pace": _pace(row.pace),
+        "checks_shown": row.presented,
+        "checks_failed": row.failed,
+        "flags": list(row.flags),
+    }
+
+
+def _describe(row: Person, access: ProjectAccess) -> WorkerOut:
+    interval = row.passed_interval
+    return WorkerOut(
+        **_numbers(row),
+        id=row.worker,
+        worker=row.name,
+        pseudonym=pseudonym(access.project, row.name) if access.manager else None,
+        simulated=row.simulated,
+        stages=len(row.stages),
+        excluded=row.excluded,
+        enough=row.enough,
+        checks_interval=list(interval) if interval else None,
+        kappa=row.kappa,
+        kappa_items=row.kappa_n,
+        judgments=row.ratings,
+        removed=row.removed,
+        removed_share=row.removed_share,
+    )
+
+
+def _describe_in_stage(row: InStage, slug: str, excluded: dict[str, str]) -> WorkerInStage:
+    return WorkerInStage(**_numbers(row), stage=slug, excluded=excluded.get(slug))
+
+
+def _matches(project: Project) -> Any:
+    rows = PersonMatch.objects.filter(project=project)
+    return rows.select_related("project", "first__endpoint", "second__endpoint", "decided_by")
+
+
+def _describe_match(row: PersonMatch) -> MatchOut:
+    first, second = (
+        MatchedWorker(id=each.pk, worker=each.external_id, endpoint=each.endpoint.name)
+        for each in (row.first, row.second)
+    )
+    return MatchOut(
+        id=row.pk,
+        first=first,
+        second=second,
+        in_common=row.kinds,
+        verdict=row.verdict,
+        found_at=row.found_at,
+        decided_at=row.decided_at,
+        decided_by=row.decided_by.get_username() if row.decided_by else None,
+    )

@@ -1,0 +1,291 @@
+"""Batches of a requester by the API: how far they are, hours and schedule, publishing and ending them."""
+
+from datetime import UTC, time
+from typing import Annotated, Any, Literal, Self
+
+from django.db.models import QuerySet
+from django.http import Http404
+from ninja import Query
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, model_validator
+
+from core.api.models import Scope
+from core.money.amounts import dollars
+from marketplace import clock
+from marketplace.api.access import RequesterPermission, requester_of
+from marketplace.batches import publication, schedule, selectors
+from marketplace.batches.properties import from_stored
+from marketplace.batches.selectors import Tally
+from marketplace.hours import Hours, zone_names
+from marketplace.models import Batch
+from marketplace.services.members import Action
+from web.api.access import ApiRequest
+from web.api.fields import Body, Cents, OneOf, Time
+from web.api.pages import Page, PageRequest, page_of
+from web.api.problems import ProblemError
+from web.api.resources import Resource
+from web.api.revisions import RevisedModel, seen_columns
+
+batches = Resource("Batches of requesters", permission=RequesterPermission)
+_LIST, _ONE = "/requesters/{requester}/batches", "/requesters/{requester}/batches/{int:batch}"
+_MOST_NUMBER = 2_147_483_647
+#: What If-Match protects.
+_HOURS, _TIMES = ("hours",), ("state", "publish_at", "end_at")
+_NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+ClockTime = Annotated[
+    str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="Hours and minutes, such as 09:00.")
+]
+
+
+def _known_zone(name: str) -> str:
+    if name not in zone_names():
+        raise ValueError(f"{name!r} is no time zone that this installation knows, such as Europe/Berlin")
+    return name
+
+
+class HoursIn(Body):
+    """From one time of these days to another, by the clock on the wall of a zone."""
+
+    days: list[Day] = Field(min_length=1, max_length=7, examples=[["mon", "tue", "wed", "thu", "fri"]])
+    opens: ClockTime = Field(examples=["09:00"])
+    closes: ClockTime = Field(
+        description="A time that is not later than `opens` is on the next day; 00:00 is midnight.",
+        examples=["17:00"],
+    )
+    zone: Annotated[str, Field(max_length=60), AfterValidator(_known_zone)] = Field(
+        description="Of the IANA database; summer time is followed.", examples=["Europe/Berlin"]
+    )
+
+    @model_validator(mode="after")
+    def _has_a_length(self) -> Self:
+        if self.opens == self.closes:
+            raise ValueError("it closes when it opens; choose another time, 00:00 is midnight")
+        return self
+
+    def hours(self) -> Hours:
+        """As batches have them."""
+        days = tuple(sorted({_NAMES.index(day) for day in self.days}))
+        opens, closes = (time.fromisoformat(each) for each in (self.opens, self.closes))
+        return Hours(self.zone, days, opens, closes)
+
+
+class HoursOut(BaseModel):
+    """Hours of a batch."""
+
+    days: list[Day]
+    opens: str
+    closes: str
+    zone: str
+    words: str = Field(description="Such as Mon-Fri 09:00-17:00 Europe/Berlin.")
+
+
+class BatchHours(RevisedModel):
+    """When HITs of a batch can be accepted; the ETag is for changing it."""
+
+    hours: HoursOut | None = Field(description="null: at any time.")
+    open_now: bool
+    opens_at: Time | None = Field(description="When it opens again; null: it is open.")
+
+
+class BatchFilter(BaseModel):
+    """Which batches; left out: all."""
+
+    state: Annotated[str, OneOf(Batch.State)] | None = None
+
+
+class BatchOut(BaseModel):
+    """A template and a table that became HITs, and how far they are."""
+
+    number: int = Field(description="Within the requester.")
+    name: str
+    state: Annotated[str, OneOf(Batch.State)]
+    error: str = Field(description="Why publishing stopped; empty: it did not.")
+    title: str = Field(description="What workers see in the list.")
+    reward_cents: int
+    tasks: int = Field(description="Rows of the table; each becomes a HIT.")
+    published: int
+    assignments: int = Field(description="Of the HITs that are published, all together.")
+    open: int = Field(description="Free places.")
+    pending: int = Field(description="Being worked on.")
+    submitted: int = Field(description="Wait for a decision.")
+    approved: int
+    rejected: int
+    total_cents: int = Field(description="What it costs at most, with fees.")
+    hours: str | None = Field(description="Such as Mon-Fri 09:00-17:00 Europe/Berlin; null: at any time.")
+    publish_at: Time | None
+    end_at: Time | None
+    schedule_note: str = Field(description="What became of its schedule.")
+    adds_to: int | None = Field(description="Number of the batch whose rows these are; null: its own.")
+    created_at: Time
+    published_at: Time | None
+
+
+class BatchSchedule(RevisedModel):
+    """When a batch is published and ended by itself; the ETag is for changing it."""
+
+    publish_at: Time | None
+    end_at: Time | None
+    note: str = Field(description="What became of the schedule before.")
+
+
+class ScheduleIn(Body):
+    """Times within a year from now; null takes one away."""
+
+    publish_at: AwareDatetime | None = Field(None, description="Of a draft alone.")
+    end_at: AwareDatetime | None = None
+    confirm_total_cents: Cents = Field(
+        0, description="`total_cents` of the batch, where it is to be published."
+    )
+
+
+class PublicationTotal(Body):
+    """The total, as a person confirmed it."""
+
+    confirm_total_cents: Cents = Field(description="`total_cents` of the batch.")
+
+
+@batches.get(_LIST, scopes=[Scope.READ], role=Action.VIEW)
+def list_batches(
+    request: ApiRequest, requester: str, paging: Query[PageRequest], which: Query[BatchFilter]
+) -> Page[BatchOut]:
+    """Batches of a requester, each with how far it is and its hours."""
+    lab = requester_of(request)
+    rows = _rows(request)
+    if which.state is not None:
+        rows = rows.filter(state=which.state)
+    page = page_of(rows, paging, key=("number",), within=(lab.pk, which.state))
+    tallies = selectors.tallies(page.items, clock.now())
+    items = [_describe(row, tallies[row.pk]) for row in page.items]
+    return Page(items=items, next=page.next)
+
+
+@batches.get(_ONE, scopes=[Scope.READ], role=Action.VIEW)
+def get_batch(request: ApiRequest, requester: str, batch: int) -> BatchOut:
+    """One batch."""
+    return _now(request, batch)
+
+
+@batches.get(f"{_ONE}/hours", scopes=[Scope.READ], role=Action.VIEW)
+def get_batch_hours(request: ApiRequest, requester: str, batch: int) -> BatchHours:
+    """When HITs of a batch can be accepted."""
+    return _hours(_batch(request, batch))
+
+
+@batches.put(f"{_ONE}/hours", scopes=[Scope.COLLECT], role=Action.MANAGE, revised=True)
+def set_batch_hours(request: ApiRequest, requester: str, batch: int, body: HoursIn) -> BatchHours:
+    """Set when HITs of a batch can be accepted. Work that was begun goes on outside of them."""
+    seen = seen_columns(request, _HOURS)
+    schedule.set_hours(batch=_batch(request, batch), hours=body.hours(), seen=seen)
+    return _hours(_batch(request, batch))
+
+
+@batches.delete(f"{_ONE}/hours", scopes=[Scope.COLLECT], role=Action.MANAGE)
+def remove_batch_hours(request: ApiRequest, requester: str, batch: int) -> None:
+    """Let HITs of a batch be accepted at any time."""
+    schedule.set_hours(batch=_batch(request, batch), hours=None)
+
+
+@batches.get(f"{_ONE}/schedule", scopes=[Scope.READ], role=Action.VIEW)
+def get_batch_schedule(request: ApiRequest, requester: str, batch: int) -> BatchSchedule:
+    """When a batch is published and ended by itself."""
+    return _schedule(_batch(request, batch))
+
+
+@batches.put(f"{_ONE}/schedule", scopes=[Scope.COLLECT, Scope.PAY], role=Action.MANAGE, revised=True)
+def set_batch_schedule(request: ApiRequest, requester: str, batch: int, body: ScheduleIn) -> BatchSchedule:
+    """Have a draft published at a time, and a batch ended at another. The total is confirmed first."""
+    seen = seen_columns(request, _TIMES)
+    schedule.set_schedule(
+        batch=_batch(request, batch),
+        publish_at=body.publish_at,
+        end_at=body.end_at,
+        cents=body.confirm_total_cents,
+        user=request.caller.user,
+        seen=seen,
+    )
+    return _schedule(_batch(request, batch))
+
+
+@batches.post(f"{_ONE}/publish", scopes=[Scope.COLLECT, Scope.PAY], role=Action.MANAGE)
+def publish_batch(request: ApiRequest, requester: str, batch: int, body: PublicationTotal) -> BatchOut:
+    """Publish a draft, or go on with a batch that stopped. Its total is put on hold; a job makes the HITs."""
+    row = _batch(request, batch)
+    total = publication.cost_of(row).total
+    if body.confirm_total_cents != total:
+        words = f"The total is {total} cents ({dollars(total)}). Send that to publish it."
+        raise ProblemError(422, "amount_not_confirmed", words, errors={"confirm_total_cents": [words]})
+    publication.publish(batch=row)
+    return _now(request, batch)
+
+
+@batches.post(f"{_ONE}/cancel", scopes=[Scope.COLLECT], role=Action.MANAGE)
+def cancel_batch(request: ApiRequest, requester: str, batch: int) -> BatchOut:
+    """Expire all HITs of a batch, by a job. Work that was begun can still be submitted, and is paid."""
+    publication.cancel(batch=_batch(request, batch))
+    return _now(request, batch)
+
+
+def _rows(request: ApiRequest) -> QuerySet[Batch]:
+    return selectors.batches(requester_of(request)).select_related("extends")
+
+
+def _batch(request: ApiRequest, number: int) -> Batch:
+    row = _rows(request).filter(number=number).first() if 0 < number <= _MOST_NUMBER else None
+    if row is None:
+        raise Http404("This requester has no such batch.")
+    row.requester = requester_of(request)
+    return row
+
+
+def _now(request: ApiRequest, number: int) -> BatchOut:
+    row = _batch(request, number)
+    return _describe(row, selectors.tallies([row], clock.now())[row.pk])
+
+
+_SAME = (
+    *("number", "name", "state", "error", "publish_at", "end_at", "schedule_note"),
+    *("created_at", "published_at"),
+)
+
+
+def _describe(row: Batch, tally: Tally) -> BatchOut:
+    properties = from_stored(row.properties)
+    return BatchOut(
+        **{name: getattr(row, name) for name in _SAME},
+        title=properties.title,
+        reward_cents=properties.reward_cents,
+        tasks=row.task_count,
+        published=row.published_count,
+        assignments=tally.total,
+        open=tally.open,
+        pending=tally.pending,
+        submitted=tally.submitted,
+        approved=tally.approved,
+        rejected=tally.rejected,
+        total_cents=publication.cost_of(row).total,
+        hours=str(Hours.of(row.hours)) if row.hours else None,
+        adds_to=row.extends.number if row.extends else None,
+    )
+
+
+def _hours(row: Batch) -> BatchHours:
+    now = clock.now()
+    found = Hours.of(row.hours) if row.hours else None
+    is_open = found is None or found.is_open(now)
+    answer = BatchHours(
+        hours=_describe_hours(found) if found else None,
+        open_now=is_open,
+        opens_at=None if found is None or is_open else found.next_opening(now).astimezone(UTC),
+    )
+    return answer.marked(row, _HOURS)
+
+
+def _describe_hours(found: Hours) -> HoursOut:
+    stored: dict[str, Any] = found.stored()
+    days = [_NAMES[day] for day in found.days]
+    return HoursOut(**stored | {"days": days}, words=str(found))
+
+
+def _schedule(row: Batch) -> BatchSchedule:
+    answer = BatchSchedule(publish_at=row.publish_at, end_at=row.end_at, note=row.schedule_note)
+    return answer.marked(row, _TIMES)

@@ -1,0 +1,169 @@
+"""Consent texts, their versions, and the lists of study links by the API; of projects and of requesters."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from core.origin import Owner
+from crowd.services.endpoints import create_endpoint
+from marketplace.services.members import set_role
+from marketplace.services.people import create_requester
+from people.links import LinkPlan, make_link
+from people.models import ConsentText
+from people.owners import project_owner
+from tests.api.conftest import is_problem, program_of
+from tests.desk.conftest import make_stage
+
+AT = "/projects/tea/consent-texts"
+
+
+@pytest.fixture
+def lab(owner):
+    found, _ = create_requester(name="Lab", fee_profile="none-1", owner=owner)
+    return found
+
+
+@pytest.fixture(params=["project", "requester"])
+def at(request, project, lab):
+    """The address of the texts of a project, and of a requester."""
+    return AT if request.param == "project" else f"/requesters/{lab.customer_id}/consent-texts"
+
+
+def test_a_version_is_published_and_the_one_before_stays_as_it_was(program, at):
+    first = program.post(at, {"body": "Join **us**.", "minimum_age": 16, "contact": "Ada"}, key="k")
+    assert first.status_code == 201, first.content
+    assert (first.json()["version"], first.json()["in_force"], first.json()["language"]) == (1, True, "en")
+    assert (
+        program.post(at, {"body": "Join **us**.", "minimum_age": 16, "contact": "Ada"}, key="k").json()
+        == first.json()
+    )
+    same = program.post(at, {"body": "Join **us**."}).json()
+    assert same["id"] == first.json()["id"]
+    second = program.post(at, {"body": "Please join us.\r\nNow."}).json()
+    assert (second["version"], second["minimum_age"], second["contact"]) == (2, 16, "Ada")
+    assert second["body"] == "Please join us.\nNow." and second["made_by"] == "olga"
+    german = program.post(at, {"language": "de", "body": "Machen Sie mit."}).json()
+    assert (german["language"], german["version"]) == ("de", 1)
+    now = program.get(f"{at}?in_force=true").json()["items"]
+    assert [(row["language"], row["version"]) for row in now] == [("en", 2), ("de", 1)]
+    assert [row["version"] for row in program.get(f"{at}?language=EN").json()["items"]] == [1, 2]
+    assert program.get(f"{at}/{first.json()['id']}").json()["in_force"] is False
+    is_problem(program.get(f"{at}/{10**9}"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"body": " \n "}, "body"),
+        ({"body": "x" * 50_001}, "body"),
+        ({"body": "x", "language": "<b>"}, "language"),
+        ({"body": "x", "minimum_age": -1}, "minimum_age"),
+        ({"body": "x", "protocol": "7"}, "protocol"),
+        ({}, "body"),
+    ],
+)
+def test_a_text_that_cannot_be_is_refused_by_field(program, project, body, field):
+    assert list(is_problem(program.post(AT, body), 422, "invalid")["errors"]) == [field]
+    assert not ConsentText.objects.exists()
+
+
+def test_a_spelling_of_a_language_is_kept(program, project):
+    program.post(AT, {"language": "zh-Hans", "body": "One."})
+    assert program.post(AT, {"language": "zh-hans", "body": "Two."}).json()["language"] == "zh-Hans"
+
+
+def test_people_with_too_little_a_role_only_look(project, lab, program):
+    viewer = program_of(User.objects.get(username="viewer"))
+    is_problem(viewer.post(AT, {"body": "x"}), 403, "role_missing")
+    set_role(requester=lab, user=User.objects.get(username="viewer"), role="reviewer")
+    at = f"/requesters/{lab.customer_id}/consent-texts"
+    is_problem(viewer.post(at, {"body": "x"}), 403, "role_missing")
+    assert viewer.get(at).json()["items"] == []
+
+
+def test_staff_publish_the_terms_of_the_installation(program, owner):
+    at = "/installation/texts"
+    is_problem(program.post(at, {"kind": "terms", "body": "Be kind."}), 403, "role_missing")
+    owner.is_staff = True
+    owner.save()
+    made = program.post(at, {"kind": "terms", "body": "Be kind."})
+    assert (made.status_code, made.json()["version"]) == (201, 1)
+    program.post(at, {"kind": "terms", "body": "Be very kind."})
+    program.post(at, {"kind": "privacy", "body": "We keep little."})
+    found = program.get(f"{at}?in_force=true").json()["items"]
+    assert [(row["kind"], row["version"]) for row in found] == [("terms", 2), ("privacy", 1)]
+    assert len(program.get(f"{at}?kind=terms").json()["items"]) == 2
+    is_problem(program.post(at, {"kind": "consent", "body": "x"}), 422, "invalid")
+    reader = program_of(User.objects.create_user("reader"))
+    assert len(reader.get(at).json()["items"]) == 3
+
+
+@pytest.fixture
+def link(project):
+    endpoint = create_endpoint(name="links", preset="link", access_key="", secret="")
+    stage = make_stage(project, endpoint)
+    plan = LinkPlan(title="Tea", target=f"stage:{stage.pk}")
+    return make_link(owner=project_owner(project), plan=plan, actor=None)
+
+
+class TestLists:
+    PEOPLE = [{"name": "Ada", "email": "ada@example.org"}, {"name": "Bo", "email": "bo@example.org"}]
+
+    def test_people_are_put_on_the_list_once(self, program, link, mailoutbox):
+        at = f"/projects/tea/study-links/{link.pk}/people"
+        assert program.post(at, {"people": self.PEOPLE}).json() == {"added": 2, "known": 0}
+        assert program.post(at, {"people": self.PEOPLE[:1]}).json() == {"added": 0, "known": 1}
+        found = program.get(at).json()["items"]
+        assert [(row["name"], row["email"], row["invited_at"]) for row in found] == [
+            ("Ada", "ada@example.org", None), ("Bo", "bo@example.org", None),
+        ]  # fmt: skip
+        assert "/join/" in found[0]["address"] and not mailoutbox
+        viewer = program_of(User.objects.get(username="viewer"))
+        is_problem(viewer.get(at), 403, "role_missing")
+
+    def test_an_address_that_is_none_is_named_with_its_row(self, program, link):
+        at = f"/projects/tea/study-links/{link.pk}/people"
+        wrong = {"people": [*self.PEOPLE, {"email": "nothing"}]}
+        found = is_problem(program.post(at, wrong), 422, "invalid")
+        assert "is no e-mail address" in found["errors"]["people.2.email"][0]
+        assert program.get(at).json()["items"] == []
+
+    def test_letters_are_planned(self, program, link, settings):
+        at = f"/projects/tea/study-links/{link.pk}/people/mail"
+        settings.MAIL = None
+        assert (
+            "no mail server"
+            in is_problem(program.post(at, {"what": "invitations"}), 422, "refused")["detail"]
+        )
+        settings.MAIL = object()
+        assert program.post(at, {"what": "reminders"}, key="k").json() == {
+            "words": "Reminders are being sent."
+        }
+
+    def test_visits_are_lines(self, program, link):
+        assert (
+            b"".join(program.get(f"/projects/tea/study-links/{link.pk}/visits.jsonl").streaming_content)
+            == b""
+        )
+
+
+def test_a_link_is_changed_while_people_come(program, link):
+    at = f"/projects/tea/study-links/{link.pk}"
+    changes = {"title": "More tea", "quota": 7, "expires_at": "2030-01-01T00:00:00Z", "most_tasks": 3}
+    found = program.patch(at, changes | {"returns": {"completed": {"code": "C1", "address": ""}}}).json()
+    assert (found["title"], found["quota"], found["most_tasks"]) == ("More tea", 7, 3)
+    assert found["returns"]["completed"]["code"] == "C1"
+    again = program.patch(at, {"quota": 8}).json()
+    assert (again["title"], again["quota"], again["expires_at"]) == ("More tea", 8, "2030-01-01T00:00:00Z")
+    assert program.patch(at, {"expires_at": None}).json()["expires_at"] is None
+    wrong = {"returns": {"completed": {"code": "", "address": "javascript:alert(1)"}}}
+    is_problem(program.patch(at, wrong), 422, "refused")
+    is_problem(program.patch(at, {"quota": 0}), 422, "invalid")
+
+
+def test_links_of_requesters_are_changed_the_same_way(program, lab):
+    ours = Owner(Owner.Kind.REQUESTER, lab.pk)
+    made = make_link(owner=ours, plan=LinkPlan(title="HITs", target=f"requester:{lab.pk}"), actor=None)
+    at = f"/requesters/{lab.customer_id}/study-links/{made.pk}"
+    assert program.patch(at, {"title": "All HITs", "quota": 3}).json()["title"] == "All HITs"
+    assert program.post(f"{at}/people", {"people": TestLists.PEOPLE}).json()["added"] == 2
+    assert len(program.get(f"{at}/people").json()["items"]) == 2
