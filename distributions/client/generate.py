@@ -2,6 +2,8 @@
 
     python distributions/client/generate.py
 
+It also writes the modules without asyncio from those for asyncio, so that both clients are the same.
+
 `tests/client/test_client.py` fails where what is committed differs from what this writes.
 """
 
@@ -20,8 +22,28 @@ _HEAD = "Written from docs/openapi.json by `generate.py`; not by hand."
 _RUFF = Path(sys.executable).with_name("ruff")
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _PAGE = re.compile(r"Page_(\w+?)_$")
-#: Parameters that the client sends by itself.
-_OWN = ("Idempotency-Key",)
+#: A parameter that the client sends by itself unless it is given.
+_KEY = "Idempotency-Key"
+#: Modules for asyncio, and those that are written from them.
+_TWINS = {
+    "async_client.py": "client.py",
+    "async_rows.py": "rows.py",
+    "async_transfers.py": "transfers.py",
+}
+#: What is said otherwise without asyncio; in this order.
+_SYNC = (
+    (r"\b(async def|async with|async for)\b", lambda found: found[1].removeprefix("async ")),
+    (r"\bawait asyncio\.sleep\(", "time.sleep("),
+    (r"\bawait ", ""),
+    (r"Awaitable\[(models\.Page\[Item\])\]", r"\1"),
+    (r"\bAwaitable, ", ""),
+    (r"__a(enter|exit|iter)__", r"__\1__"),
+    (r"\basync_", ""),
+    (r"\ba(read|iter_bytes)\(", r"\1("),
+    (r"\bAsync([A-Z]\w+)", r"\1"),
+    (r"\bimport asyncio\n", "import time\n"),
+    ("as a coroutine", "as a method"),
+)
 
 
 def read_schema() -> dict[str, Any]:
@@ -62,13 +84,54 @@ def write_operations(schema: dict[str, Any], *, is_async: bool) -> str:
         "from __future__ import annotations\n",
         f"from collections.abc import {lines}, Mapping\nfrom datetime import datetime\nfrom typing import Any, Literal\n",
         "from distillery_client.generated import models\n"
-        f"from distillery_client.sending import {base if is_async else f'Content, {base}'}\n\n",
+        f"from distillery_client.sending import {'AsyncContent' if is_async else 'Content'}, {base}\n\n",
         f'class {name}({base}):\n    """All operations as {kind}, named as in the schema."""\n',
     ]
     for path, methods in sorted(schema["paths"].items()):
         for method, operation in sorted(methods.items()):
             parts.append(_method(path, method, operation, is_async=is_async))
     return "\n".join(parts)
+
+
+def write_lines(schema: dict[str, Any]) -> str:
+    """Names and kinds of the columns of every stream of lines, in the order of the installation."""
+    found: dict[str, dict[str, str]] = {}
+    for methods in schema["paths"].values():
+        for operation in methods.values():
+            for content in (_answer_of(operation) or {}).get("content", {}).values():
+                if line := content.get("x-line"):
+                    found[operation["operationId"]] = _columns(line)
+    return (
+        f'"""Columns of streams of rows. {_HEAD}"""\n\n'
+        "#: By operation: name and kind; an empty kind stays as it comes.\n"
+        f"COLUMNS: dict[str, dict[str, str]] = {json.dumps(dict(sorted(found.items())), indent=4)}\n"
+    )
+
+
+def _columns(line: dict[str, Any]) -> dict[str, str]:
+    properties = line["properties"]
+    names = dict.fromkeys([*line.get("required", []), *properties])
+    return {name: _kind(properties[name]) for name in names}
+
+
+def _kind(given: dict[str, Any]) -> str:
+    """integer, number, boolean or time, also where it may be null; else empty."""
+    every = [each for each in given.get("anyOf", [given]) if each.get("type") != "null"]
+    kinds = {"time" if each.get("format") == "date-time" else each.get("type", "") for each in every}
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    return kind if kind in ("integer", "number", "boolean", "time") else ""
+
+
+def write_without_asyncio(name: str) -> str:
+    """The text of a module without asyncio, from the one for asyncio."""
+    text = (FOLDER.parent / name).read_text(encoding="utf-8")
+    for pattern, instead in _SYNC:
+        text = re.sub(pattern, instead, text)
+    # The note stands at the end of the docstring, which is one line or ends alone on its last.
+    docstring = re.match(r'"""(.+?)\n?"""\n', text, re.S)
+    assert docstring, f"{name} has no docstring"
+    note = f"Written from {name} by `generate.py`; not by hand."
+    return f'"""{docstring[1]}\n\n{note}\n"""\n{text[docstring.end() :]}'
 
 
 def _reachable(schema: dict[str, Any]) -> set[str]:
@@ -184,7 +247,8 @@ class _Parameters:
     """How an operation is called: the signature, the address, and what is sent."""
 
     def __init__(self, path: str, operation: dict[str, Any], *, is_async: bool) -> None:
-        every = [each for each in operation.get("parameters", []) if each["name"] not in _OWN]
+        every = [each for each in operation.get("parameters", []) if each["name"] != _KEY]
+        takes_key = any(each["name"] == _KEY for each in operation.get("parameters", []))
         inside = {each["name"]: each for each in every if each["in"] == "path"}
         query = [each for each in every if each["in"] == "query"]
         match = any(each["name"] == "If-Match" for each in every)
@@ -192,7 +256,7 @@ class _Parameters:
         first = [f"{_safe(name)}: {_type(inside[name]['schema'], 'models.')}" for name in names]
         last: list[str] = []
         sent: list[str] = []
-        self._add_body(operation, first, last, sent, "bytes" if is_async else "Content")
+        self._add_body(operation, first, last, sent, "AsyncContent" if is_async else "Content")
         last += [f"{_safe(each['name'])}: {_optional(each['schema'])} = None" for each in query]
         if query:
             pairs = ", ".join(f'"{each["name"]}": {_safe(each["name"])}' for each in query)
@@ -200,6 +264,9 @@ class _Parameters:
         if match:
             last.append("if_match: str")
             sent.append("if_match=if_match")
+        if takes_key:
+            last.append("idempotency_key: str | None = None")
+            sent.append("idempotency_key=idempotency_key")
         star = ["*", *sorted(last, key=lambda each: "=" in each)] if last else []
         self.signature = ", ".join(["self", *first, *star])
         place = re.sub(r"{(\w+)}", lambda found: "{self._part(" + _safe(found[1]) + ")}", path)
@@ -238,16 +305,24 @@ def _safe(name: str) -> str:
 def write_all() -> dict[Path, str]:
     """The files with what belongs into them, as ruff formats it."""
     schema = read_schema()
-    return {
-        FOLDER / "models.py": _format(write_models(schema)),
-        FOLDER / "operations.py": _format(write_operations(schema, is_async=False)),
-        FOLDER / "async_operations.py": _format(write_operations(schema, is_async=True)),
+    texts = {
+        FOLDER / "models.py": write_models(schema),
+        FOLDER / "operations.py": write_operations(schema, is_async=False),
+        FOLDER / "async_operations.py": write_operations(schema, is_async=True),
+        FOLDER / "lines.py": write_lines(schema),
+        **{FOLDER.parent / own: write_without_asyncio(name) for name, own in _TWINS.items()},
     }
+    return {path: _format(text, path) for path, text in texts.items()}
 
 
-def _format(text: str) -> str:
-    command = [str(_RUFF), "format", "--isolated", "--line-length", "110", "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+def _format(text: str, path: Path) -> str:
+    for words in (
+        ["check", "--select", "I,F401,UP028,C416", "--fix", "--unsafe-fixes", "--quiet"],
+        ["format"],
+    ):
+        command = [str(_RUFF), *words, "--stdin-filename", str(path), "-"]
+        text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    return text
 
 
 if __name__ == "__main__":

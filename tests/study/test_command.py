@@ -118,3 +118,33 @@ def test_what_is_shown_is_a_good_file_that_changes_nothing(study, write):
 def test_a_project_that_is_not_there_is_said_so(study):
     with pytest.raises(CommandError, match="no project 'tea'; there are: none yet"):
         study("show", "tea")
+
+
+def test_how_far_the_stages_are_is_a_table_or_json(study, applied, example):
+    applied(example)
+    slug = Project.objects.get().slug
+    lines = study("status", slug).splitlines()
+    assert lines[0].split() == ["stage", "kind", "status", "done", "held"]
+    assert len(lines) == 1 + Stage.objects.count() and " draft " in lines[1]
+    found = json.loads(study("status", slug, "--json"))
+    assert found["project"] == slug and found["stages"][0]["status"] == "draft"
+    Stage.objects.all().delete()
+    assert study("status", slug) == f"{slug} has no stages yet.\n"
+
+
+def test_a_project_is_closed_and_reopened_by_name_with_a_reason(study, applied, example, owner):
+    applied(example)
+    slug = Project.objects.get().slug
+    assert study("close", slug, "--why", "All is paid.", "--as", "ada") == f"{slug} is closed.\n"
+    event = Event.objects.get(action="project.closed")
+    assert (event.actor, event.details) == (owner, {"why": "All is paid."})
+    with pytest.raises(CommandError, match="closed already"):
+        study("close", slug)
+    assert json.loads(study("reopen", slug, "--json")) == {"project": slug, "closed_at": None}
+    assert json.loads(study("close", slug, "--json"))["closed_at"]
+    assert study("reopen", slug) == f"{slug} is open again.\n"
+    Stage.objects.update(status="open")
+    with pytest.raises(CommandError, match="Close these stages first"):
+        study("close", slug)
+    with pytest.raises(CommandError, match="There is no project 'none'; there are:"):
+        study("close", "none")

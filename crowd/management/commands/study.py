@@ -1,8 +1,9 @@
-"""`manage.py study`: a project and its stages as one file."""
+"""`manage.py study`: a project and its stages as one file; how far they are, and the end of the work."""
 
 import json
 import os
 from argparse import ArgumentParser
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,9 @@ from django.core.management.base import BaseCommand, CommandError
 from core.accounts.commandline import user_named
 from core.money.amounts import dollars
 from core.projects.models import Project
+from crowd.desk.tables import stage_cards
+from crowd.errors import CrowdError
+from crowd.services import projects as closing
 from crowd.services.quotes import Quote
 from crowd.study import application, reference
 from crowd.study.documents import study_toml
@@ -18,6 +22,7 @@ from crowd.study.explain import difference, worded
 from crowd.study.planning import Change, FieldChange, Plan, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, read
+from web.cache import page_figures
 
 _SIGNS = {"add": "+", "change": "~", "unchanged": " "}
 
@@ -28,7 +33,7 @@ class Command(BaseCommand):
     help = "Describe a project, its marketplaces and its stages in one TOML file (docs/study.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """check, apply, show, fields."""
+        """check, apply, show, fields, status, close, reopen."""
         commands = parser.add_subparsers(dest="what", required=True)
         check = commands.add_parser("check", help="say all that is wrong with a file; exit 1 if anything is")
         check.add_argument("file")
@@ -45,6 +50,22 @@ class Command(BaseCommand):
         show = commands.add_parser("show", help="print a project as a file")
         show.add_argument("project", help="its short name")
         show.set_defaults(run=self.show_project)
+        status = commands.add_parser("status", help="how far each stage of a project is")
+        status.add_argument("project", help="its short name")
+        status.add_argument("--json", action="store_true")
+        status.set_defaults(run=self.show_status)
+        for name, words, run in (
+            ("close", "close a project whose stages are drafts or closed", self.close_project),
+            ("reopen", "let stages of a closed project be made and opened again", self.reopen_project),
+        ):
+            end = commands.add_parser(name, help=words)
+            end.add_argument("project", help="its short name")
+            end.add_argument("--why", default="", help="kept in the log of the project")
+            end.add_argument(
+                "--as", dest="user", metavar="USER", help="whom the log names (default: the system)"
+            )
+            end.add_argument("--json", action="store_true")
+            end.set_defaults(run=run)
         fields = commands.add_parser("fields", help="print all fields that a file can have")
         fields.set_defaults(run=self.show_fields)
 
@@ -109,13 +130,60 @@ class Command(BaseCommand):
 
     def show_project(self, options: dict[str, Any]) -> None:
         """Print a project as the study file that would make it."""
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            there_are = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:50])
-            raise CommandError(
-                f"There is no project {options['project']!r}; there are: {there_are or 'none yet'}."
-            )
-        self.stdout.write(study_toml(project), ending="")
+        self.stdout.write(study_toml(_project(options)), ending="")
+
+    def show_status(self, options: dict[str, Any]) -> None:
+        """Print how far each stage is."""
+        project = _project(options)
+        with page_figures():
+            cards = stage_cards(project)
+        rows = [
+            {
+                "stage": card.stage.slug,
+                "kind": card.stage.kind,
+                "status": card.stage.status,
+                "done": card.done,
+                "total": card.total,
+                "held": card.held,
+                "waiting_operations": card.undecided,
+            }
+            for card in cards
+        ]
+        if options["json"]:
+            self.stdout.write(json.dumps({"project": project.slug, "stages": rows}))
+            return
+        if not rows:
+            self.stdout.write(f"{project.slug} has no stages yet.")
+            return
+        table: list[tuple[str, ...]] = [("stage", "kind", "status", "done", "held")]
+        table += [
+            (row["stage"], row["kind"], row["status"], f"{row['done']}/{row['total']}", str(row["held"]))
+            for row in rows
+        ]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table:
+            line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+            self.stdout.write(line.rstrip())
+
+    def close_project(self, options: dict[str, Any]) -> None:
+        """Close a project: no stage is made or opened in it."""
+        self._end(options, closing.close_project, "closed")
+
+    def reopen_project(self, options: dict[str, Any]) -> None:
+        """Reopen a project; no stage is opened by this."""
+        self._end(options, closing.reopen_project, "open again")
+
+    def _end(self, options: dict[str, Any], service: Callable[..., Project], state: str) -> None:
+        actor = user_named(options["user"])
+        try:
+            row = service(project=_project(options), actor=actor, why=options["why"])
+        except CrowdError as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            at = row.closed_at.isoformat() if row.closed_at else None
+            self.stdout.write(json.dumps({"project": row.slug, "closed_at": at}))
+            return
+        self.stdout.write(f"{row.slug} is {state}.")
 
     def show_fields(self, _options: dict[str, Any]) -> None:
         """Print the reference of all fields as Markdown."""
@@ -169,6 +237,16 @@ class Command(BaseCommand):
     def _notes(self, found: Plan) -> None:
         for note in found.notes:
             self.stdout.write(note)
+
+
+def _project(options: dict[str, Any]) -> Project:
+    project = Project.objects.filter(slug=options["project"]).first()
+    if project is None:
+        there_are = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:50])
+        raise CommandError(
+            f"There is no project {options['project']!r}; there are: {there_are or 'none yet'}."
+        )
+    return project
 
 
 def _unchanged(change: Change) -> str:

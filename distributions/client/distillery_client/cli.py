@@ -1,4 +1,4 @@
-"""The command line: `distillery study apply`, `study status`, `release get`, `evaluate`, on an installation.
+"""The command line: `distillery study apply|status|close|reopen`, `release get` and `evaluate`.
 
 The words are those of `manage.py`. Where the installation is, and the token: `--url` and `--token`, or
 DISTILLERY_URL and DISTILLERY_TOKEN.
@@ -16,6 +16,7 @@ from typing import Any
 
 from distillery_client.client import Client, Release
 from distillery_client.errors import ApiError, DistilleryError
+from distillery_client.generated import models
 from distillery_client.sending import VERSION, RetryPolicy
 
 _INTERRUPTED = 130
@@ -117,6 +118,16 @@ def _add_study(actions: Any, shared: argparse.ArgumentParser) -> None:
     status = actions.add_parser("status", parents=[shared], help="how far each stage of a project is")
     status.add_argument("project", metavar="PROJECT", help="short name of the project")
     status.set_defaults(run=_status)
+    for name, words, more in (
+        ("close", "close a project whose stages are drafts or closed", "No stage is made or opened in it."),
+        ("reopen", "let stages of a closed project be made and opened again", "No stage is opened by this."),
+    ):
+        end = actions.add_parser(
+            name, parents=[shared], help=words, description=f"{words[:1].upper()}{words[1:]}. {more}"
+        )
+        end.add_argument("project", metavar="PROJECT", help="short name of the project")
+        end.add_argument("--why", default="", help="kept in the log of the project")
+        end.set_defaults(run=_close if name == "close" else _reopen)
 
 
 def _add_release(parser: argparse.ArgumentParser) -> None:
@@ -159,6 +170,22 @@ def _status(client: Client, given: argparse.Namespace) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows if found.stages else ():
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _close(client: Client, given: argparse.Namespace) -> None:
+    _print_end(client.project(given.project).close(given.why), given, "closed")
+
+
+def _reopen(client: Client, given: argparse.Namespace) -> None:
+    _print_end(client.project(given.project).reopen(given.why), given, "open again")
+
+
+def _print_end(found: models.ProjectOut, given: argparse.Namespace, state: str) -> None:
+    if given.json:
+        closed_at = found.closed_at.isoformat() if found.closed_at else None
+        print(json.dumps({"project": found.slug, "closed_at": closed_at}))
+    else:
+        print(f"{found.slug} is {state}.")
 
 
 def _get(client: Client, given: argparse.Namespace) -> None:

@@ -7,6 +7,8 @@ with Client("https://crowd.example.org", token="dst_…") as client:
     project.import_queries("log.csv", start_at="screening")
     release = project.build_release(formats=["jsonl"])
     scores = release.scores().to_pandas()
+
+Written from async_client.py by `generate.py`; not by hand.
 """
 
 from __future__ import annotations
@@ -23,22 +25,28 @@ from typing import Any, TypeVar
 
 import httpx
 
-from distillery_client.errors import ApiError, JobFailedError
+from distillery_client.blocking import call
+from distillery_client.errors import ApiError, JobFailedError, NotFoundError, WaitTimeoutError
+from distillery_client.files import digest_of
 from distillery_client.generated import models
-from distillery_client.generated.async_operations import AsyncOperations
+from distillery_client.generated.lines import COLUMNS
 from distillery_client.generated.operations import Operations
 from distillery_client.progress import Progress, ProgressFunction, ProgressUpdate, shown_progress
 from distillery_client.rows import Rows
 from distillery_client.sending import RetryPolicy
-from distillery_client.transfers import FileBody, digest_of, fetch_file
+from distillery_client.transfers import FileBody, fetch_file
 
 Item = TypeVar("Item")
+#: Seconds that jobs and people are waited for unless a call says otherwise; None waits for ever.
+JOB_WAIT_S, PEOPLE_WAIT_S = 3600.0, 600.0
 #: States in which a job is over.
 _OVER = frozenset({"done", "failed", "cancelled"})
 #: Something is looked at again after a tenth of the time since the beginning, but between these.
 _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 5.0
 #: Formats of releases by the name that `datasets` has for them, the best first: Parquet knows its types.
 _LOADERS = {"parquet": "parquet", "jsonl": "json", "csv": "csv"}
+#: Kinds of columns of a release by what a frame calls them.
+_KINDS = {"integer": "integer", "number": "number", "flag": "boolean"}
 
 
 def _pauses(timeout_s: float | None) -> Iterator[float]:
@@ -49,7 +57,8 @@ def _pauses(timeout_s: float | None) -> Iterator[float]:
         yield since
         if timeout_s is not None and since >= timeout_s:
             return
-        time.sleep(min(_LONGEST_PAUSE_S, max(_SHORTEST_PAUSE_S, since / 10)))
+        pause = min(_LONGEST_PAUSE_S, max(_SHORTEST_PAUSE_S, since / 10))
+        time.sleep(pause if timeout_s is None else min(pause, timeout_s - since))
 
 
 class Client(Operations):
@@ -99,7 +108,7 @@ class Client(Operations):
 
     def apply_study_file(self, path: str | Path) -> models.StudyOut:
         """Have a project and its stages be as a study file says."""
-        return self.apply_study(Path(path).read_bytes())
+        return self.apply_study(call(Path(path).read_bytes))
 
 
 class Project:
@@ -120,6 +129,14 @@ class Project:
         """A release of the project."""
         return Release(self, version)
 
+    def close(self, why: str = "") -> models.ProjectOut:
+        """Close the project, whose stages are drafts or closed: nothing new is asked of people."""
+        return self.client.close_project(self.slug, body={"why": why})
+
+    def reopen(self, why: str = "") -> models.ProjectOut:
+        """Let stages be made and opened again."""
+        return self.client.reopen_project(self.slug, body={"why": why})
+
     def upload(self, path: str | Path, *, progress: Progress = None) -> models.UploadOut:
         """Send a file; imports name it by its digest."""
         file = Path(path)
@@ -130,61 +147,100 @@ class Project:
             return self.client.upload_file(self.slug, body, name=file.name)
 
     def import_queries(
-        self, path: str | Path, *, progress: Progress = None, **options: Any
+        self,
+        path: str | Path,
+        *,
+        progress: Progress = None,
+        timeout_s: float | None = JOB_WAIT_S,
+        **options: Any,
     ) -> models.QueryImportOut:
         """Bring a log in, wait for it, and give its report; `options` as `QueryImportIn` has them."""
         upload = self.upload(path, progress=progress)
         job = self.client.import_queries(self.slug, {"upload": upload.sha256, **options})
-        done = self.wait(job.job, label="Importing queries", progress=progress)
+        done = self.wait(job.job, label="Importing queries", progress=progress, timeout_s=timeout_s)
         return self.client.get_query_import(self.slug, int(done.result))
 
     def import_candidates(
-        self, path: str | Path, *, progress: Progress = None, **options: Any
+        self,
+        path: str | Path,
+        *,
+        progress: Progress = None,
+        timeout_s: float | None = JOB_WAIT_S,
+        **options: Any,
     ) -> dict[str, Any]:
         """Bring answers of systems in, wait for it, and give the report."""
         upload = self.upload(path, progress=progress)
         job = self.client.import_candidates(self.slug, {"upload": upload.sha256, **options})
-        done = self.wait(job.job, label="Importing candidates", progress=progress)
+        done = self.wait(job.job, label="Importing candidates", progress=progress, timeout_s=timeout_s)
         report: dict[str, Any] = done.result
         return report
 
     def queries(self, **filters: Any) -> Rows:
         """All queries."""
-        return Rows(lambda: self.client.export_queries(self.slug, **filters))
+        return Rows(lambda: self.client.export_queries(self.slug, **filters), COLUMNS["export_queries"])
 
-    def build_release(self, *, progress: Progress = None, **options: Any) -> Release:
+    def candidates(self, **filters: Any) -> Rows:
+        """Answers of systems, with what people said about each."""
+        return Rows(lambda: self.client.export_candidates(self.slug, **filters), COLUMNS["export_candidates"])
+
+    def curated(self) -> Rows:
+        """The passages that were chosen for each query."""
+        return Rows(lambda: self.client.export_curated(self.slug), COLUMNS["export_curated"])
+
+    def undecided(self, waiting: Any = None) -> Rows:
+        """Queries that wait for a person: tied, one-flag, disputed, doubt."""
+        return Rows(lambda: self.client.export_cases(self.slug, waiting=waiting), COLUMNS["export_cases"])
+
+    def build_release(
+        self, *, progress: Progress = None, timeout_s: float | None = JOB_WAIT_S, **options: Any
+    ) -> Release:
         """Have a release built, and wait for it; `options` as `ReleaseIn` has them."""
         begun = self.client.build_release(self.slug, options)
         if begun.job is not None:
-            done = self.wait(begun.job, label=f"Building release {begun.version}", progress=progress)
+            label = f"Building release {begun.version}"
+            done = self.wait(begun.job, label=label, progress=progress, timeout_s=timeout_s)
             result = done.result if isinstance(done.result, dict) else {}
             return Release(self, str(result.get("version") or begun.version))
         return Release(self, begun.version)
 
     def newest_release(self) -> Release:
-        """The newest release that can be downloaded; ApiError `no_release` where there is none."""
-        rows = self.client.pages(self.client.list_releases, self.slug, order="newest")
-        newest = next((row for row in rows if row.state == "ready"), None)
-        if newest is None:
-            raise ApiError(404, "no_release", f"{self.slug} has no release that is ready.")
-        return self.release(newest.version)
+        """The newest release that can be downloaded; NotFoundError where there is none."""
+        for row in self.client.pages(self.client.list_releases, self.slug, order="newest"):
+            if row.state == "ready":
+                return self.release(row.version)
+        raise NotFoundError(404, "no_release", f"{self.slug} has no release that is ready.")
 
     def wait(
-        self, job: int, *, label: str = "", progress: Progress = None, timeout_s: float | None = None
+        self,
+        job: int,
+        *,
+        label: str = "",
+        progress: Progress = None,
+        timeout_s: float | None = JOB_WAIT_S,
     ) -> models.JobDetails:
-        """Wait for a job; JobFailedError where it came to no result, TimeoutError after `timeout_s`."""
+        """Wait for a job, an hour unless `timeout_s` says otherwise; None waits for ever.
+
+        JobFailedError where it came to no result, WaitTimeoutError where it goes on after that time.
+        """
+        label = label or f"Job {job}"
         with self._shown(progress) as show:
             for _ in _pauses(timeout_s):
                 found = self.client.get_job(self.slug, job)
                 note = found.progress_note or {"queued": "waiting for a worker"}.get(found.state, "")
-                show(ProgressUpdate(label or f"Job {job}", found.progress_done, found.progress_total, note))
+                update = ProgressUpdate(label, found.progress_done, found.progress_total, note)
+                show(update)
                 if found.state == "done":
                     return found
                 if found.state in _OVER:
-                    raise JobFailedError(
-                        200, f"job_{found.state}", found.error or f"Job {job} was {found.state}."
-                    )
-        raise TimeoutError(f"Job {job} is {found.state} after {timeout_s} s.")
+                    words = found.error or f"Job {job} was {found.state}."
+                    raise JobFailedError(200, f"job_{found.state}", words)
+        missing = f"job {job} is {found.state}" + (f", {update.describe()}" if update.describe() else "")
+        raise WaitTimeoutError(
+            f"{label} is not done after {timeout_s:g} s: {missing}. It goes on; wait for it with "
+            f"project.wait({job}), and timeout_s=None waits for ever.",
+            missing=missing,
+            job=job,
+        )
 
     def _shown(self, progress: Progress) -> AbstractContextManager[ProgressFunction]:
         return shown_progress(self.client.progress if progress is None else progress)
@@ -200,31 +256,41 @@ class Stage:
         """Terms and state, as they are now."""
         return self._client.get_stage(self.project.slug, self.slug)
 
-    def open(self, *, confirm_budget_cents: int | None = None, wait_s: float = 0) -> models.QuoteOut:
+    def open(self, *, confirm_budget_cents: int | None = None, wait_s: float | None = 0) -> models.QuoteOut:
         """Publish what is missing; where money is real, the stage's budget is confirmed.
 
         `wait_s`: how long to wait for something to ask, where the stage before is still being decided.
         """
         body = {} if confirm_budget_cents is None else {"confirm_budget_cents": confirm_budget_cents}
         for _ in _pauses(wait_s):
-            if self._client.quote_stage(self.project.slug, self.slug).hits:
+            if (self._client.quote_stage(self.project.slug, self.slug)).hits:
                 break
         return self._client.open_stage(self.project.slug, self.slug, body=body)
 
     def simulate(
-        self, workers: int = 20, *, mix: str = "clean", seed: int = 1, progress: Progress = None
+        self,
+        workers: int = 20,
+        *,
+        mix: str = "clean",
+        seed: int = 1,
+        progress: Progress = None,
+        timeout_s: float | None = JOB_WAIT_S,
     ) -> dict[str, Any]:
         """Let simulated workers do what is on offer, and wait for them; for play money only."""
         body = {"workers": workers, "mix": mix, "seed": seed}
         job = self._client.simulate_workers(self.project.slug, self.slug, body)
         label = f"{workers} simulated workers at {self.slug}"
-        result: dict[str, Any] = self.project.wait(job.job, label=label, progress=progress).result
+        done = self.project.wait(job.job, label=label, progress=progress, timeout_s=timeout_s)
+        result: dict[str, Any] = done.result
         return result
 
     def wait_until_collected(
-        self, *, timeout_s: float = 600, progress: Progress = None
+        self, *, timeout_s: float | None = PEOPLE_WAIT_S, progress: Progress = None
     ) -> models.ProgressOut:
-        """Wait until no answer is missing; TimeoutError after `timeout_s`."""
+        """Wait until no answer is missing, ten minutes unless `timeout_s` says otherwise; None: for ever.
+
+        WaitTimeoutError says how many are missing, and why nothing comes where the stage is not open.
+        """
         with self.project._shown(progress) as show:
             for _ in _pauses(timeout_s):
                 found = self._client.get_progress(self.project.slug, self.slug)
@@ -232,28 +298,70 @@ class Stage:
                 show(ProgressUpdate(f"Answers of {self.slug}", found.answered, wanted))
                 if not found.answers_missing:
                     return found
-        raise TimeoutError(f"{found.answers_missing} answers of {self.slug} are missing.")
+        missing = f"{found.answers_missing:,} of {wanted:,} answers are missing"
+        reasons = [
+            *([f"the stage is {found.status}: nothing is on offer"] if found.status != "open" else []),
+            *([f"{found.held:,} assignments are held for a person"] if found.held else []),
+            *([f"{found.waiting_operations:,} calls need a person"] if found.waiting_operations else []),
+        ]
+        words = "; ".join([missing, *reasons])
+        raise WaitTimeoutError(
+            f"{self.slug} is not collected after {timeout_s:g} s: {words}. timeout_s=None waits for ever.",
+            missing=missing,
+        )
 
     def answers(self, **filters: Any) -> Rows:
         """What people wrote."""
-        return Rows(lambda: self._client.export_answers(self.project.slug, self.slug, **filters))
+        return self._rows(self._client.export_answers, "export_answers", **filters)
 
     def judgments(self, **filters: Any) -> Rows:
         """What judges said."""
-        return Rows(lambda: self._client.export_judgments(self.project.slug, self.slug, **filters))
+        return self._rows(self._client.export_judgments, "export_judgments", **filters)
 
     def scores(self, **filters: Any) -> Rows:
         """Human scores of candidates by the filters in force."""
-        return Rows(lambda: self._client.export_scores(self.project.slug, self.slug, **filters))
+        return self._rows(self._client.export_scores, "export_scores", **filters)
+
+    def votes(self) -> Rows:
+        """Votes of a screening stage."""
+        return self._rows(self._client.export_votes, "export_votes")
+
+    def selections(self) -> Rows:
+        """Choices of passages of a curation stage."""
+        return self._rows(self._client.export_selections, "export_selections")
+
+    def assignments(self) -> Rows:
+        """All work, with what was answered."""
+        return self._rows(self._client.export_assignments, "export_assignments")
+
+    def agreement(self) -> Rows:
+        """Figures of agreement, a row each; `value` is missing where `reason` says why."""
+
+        def rows() -> Iterator[dict[str, Any]]:
+            found = self._client.get_agreement(self.project.slug, self.slug)
+            for name, figure in found.figures.items():
+                yield {"figure": name, "value": figure.value, "reason": figure.reason}
+
+        return Rows(rows, {"figure": "", "value": "number", "reason": ""})
+
+    def _rows(self, ask: Callable[..., Iterator[dict[str, Any]]], name: str, **filters: Any) -> Rows:
+        return Rows(lambda: ask(self.project.slug, self.slug, **filters), COLUMNS[name])
 
     def apply_filters(
-        self, recipe: str = "default", *, progress: Progress = None, **parameters: Any
+        self,
+        recipe: str = "default",
+        *,
+        progress: Progress = None,
+        timeout_s: float | None = JOB_WAIT_S,
+        **parameters: Any,
     ) -> models.FilterPreviewOut:
         """Preview a recipe, put it in force, wait for it, and give the preview."""
         wish = {"recipe": recipe, "parameters": parameters}
         preview = self._client.preview_filters(self.project.slug, self.slug, wish)
-        job = self._client.apply_filters(self.project.slug, self.slug, {**wish, "seen": preview.seen})
-        self.project.wait(job.job, label=f"Filtering {self.slug}", progress=progress)
+        asked = {**wish, "seen": preview.seen}
+        job = self._client.apply_filters(self.project.slug, self.slug, asked)
+        label = f"Filtering {self.slug}"
+        self.project.wait(job.job, label=label, progress=progress, timeout_s=timeout_s)
         return preview
 
 
@@ -277,7 +385,7 @@ class Release:
 
     def read(self, path: str) -> bytes:
         """One file in memory, checked against its digest."""
-        listed = {each.path: each.sha256 for each in self._files()}
+        listed = {each.path: each.sha256 for each in (self._ready()).files}
         content = self._client.download_file(self.project.slug, self.version, path)
         if (known := listed.get(path)) and hashlib.sha256(content).hexdigest() != known:
             raise ApiError(200, "digest_differs", f"{path} came with other bytes than the release has.")
@@ -285,23 +393,44 @@ class Release:
 
     def download(self, folder: str | Path, *, progress: Progress = None) -> Path:
         """All files into `folder`/`version`; what is whole stays, what broke off is gone on with."""
-        return self._fetch(self._files(), Path(folder) / self.version, progress)
+        return self._fetch((self._ready()).files, Path(folder) / self.version, progress)
 
     def table(self, name: str) -> Rows:
         """The rows of a table, such as references, candidates, scores; of a release with JSON lines."""
 
-        def rows() -> Iterator[dict[str, Any]]:
-            files = self._table_files(name, "jsonl")
+        def read() -> Iterator[dict[str, Any]]:
+            details = self._ready()
+            rows.columns = _columns_of(details, name)
+            files = self._table_files(details, name, "jsonl")
             folder = self._fetch(files, self._cache(), None)
             for each in files:
                 with (folder / each.path).open(encoding="utf-8") as lines:
-                    yield from (json.loads(line) for line in lines if line.strip())
+                    for line in lines:
+                        if line.strip():
+                            yield json.loads(line)
 
-        return Rows(rows)
+        rows = Rows(read)
+        return rows
 
     def scores(self) -> Rows:
         """What people said about the candidates, after filters."""
         return self.table("scores")
+
+    def references(self) -> Rows:
+        """Queries with their accepted answers and passages."""
+        return self.table("references")
+
+    def answers(self) -> Rows:
+        """All answers that people wrote."""
+        return self.table("answers")
+
+    def candidates(self) -> Rows:
+        """Answers of systems."""
+        return self.table("candidates")
+
+    def judgments(self) -> Rows:
+        """All judgments, with what filters made of them."""
+        return self.table("ratings")
 
     def load_dataset(
         self,
@@ -322,44 +451,55 @@ class Release:
             raise ImportError(
                 "load_dataset() needs the package `datasets`: pip install 'distillery-client[datasets]'"
             ) from error
-        files = self._files()
-        written = next((name for name in _LOADERS if any(each.format == name for each in files)), "parquet")
-        wanted = self._table_files(table, written, files)
+        details = self._ready()
+        there = {each.format for each in details.files}
+        written = next((name for name in _LOADERS if name in there), "parquet")
+        wanted = self._table_files(details, table, written)
         folder = self._fetch(wanted, self._cache(), progress)
         by_split = {Path(each.path).stem.rpartition("-")[2]: str(folder / each.path) for each in wanted}
-        return load_dataset(_LOADERS[written], data_files=by_split, split=split, **options)
+        loader = _LOADERS[written]
+        return call(load_dataset, loader, data_files=by_split, split=split, **options)
 
-    def evaluate(self, *, progress: Progress = None, **plan: Any) -> models.EvaluationDetails:
+    def evaluate(
+        self, *, progress: Progress = None, timeout_s: float | None = JOB_WAIT_S, **plan: Any
+    ) -> models.EvaluationDetails:
         """Have metrics computed and compared with people, wait for it, and give the report."""
         begun = self._client.start_evaluation(self.project.slug, self.version, plan)
         if begun.job is not None:
-            self.project.wait(begun.job, label=f"Evaluating release {self.version}", progress=progress)
+            label = f"Evaluating release {self.version}"
+            self.project.wait(begun.job, label=label, progress=progress, timeout_s=timeout_s)
         return self._client.get_evaluation(self.project.slug, self.version, begun.number)
 
     def _address(self, path: str) -> str:
         parts = [self._client._part(each) for each in (self.project.slug, self.version, path)]
         return "/api/v1/projects/{}/releases/{}/files/{}".format(*parts)
 
-    def _files(self) -> list[models.ReleaseFileOut]:
+    def _ready(self) -> models.ReleaseDetails:
+        """Details of a release that has files, none of which leads out of its folder."""
         details = self.details()
         if details.state != "ready":
-            raise ApiError(404, "not_ready", f"Release {self.version} is {details.state}, and has no files.")
+            words = f"Release {self.version} is {details.state}, and has no files."
+            raise NotFoundError(404, "not_ready", words)
         for each in details.files:
             if ".." in PurePosixPath(each.path).parts or PurePosixPath(each.path).is_absolute():
                 raise ApiError(200, "path_outside", f"{each.path!r} leads out of the folder.")
-        return details.files
+        return details
 
     def _table_files(
-        self, table: str, written: str, files: list[models.ReleaseFileOut] | None = None
+        self, details: models.ReleaseDetails, table: str, written: str
     ) -> list[models.ReleaseFileOut]:
-        listed = [each for each in (files or self._files()) if each.format == written]
+        """Files of a table; none where the release has it without a row."""
+        listed = [each for each in details.files if each.format == written]
         found = [each for each in listed if Path(each.path).stem.rpartition("-")[0] == table]
-        if not found:
+        if not found and not (listed and table in {each.get("name") for each in details.tables}):
             tables = sorted({Path(each.path).stem.rpartition("-")[0] for each in listed})
+            others = sorted({each.format for each in details.files} & _LOADERS.keys())
             there = (
-                f"as {written} it has {', '.join(tables)}" if listed else f"nothing was written as {written}"
+                f"as {written} it has {', '.join(tables)}"
+                if listed
+                else f"nothing was written as {written}, but as {', '.join(others) or 'nothing else'}"
             )
-            raise ApiError(404, "no_such_table", f"Release {self.version} has no {table!r}: {there}.")
+            raise NotFoundError(404, "no_such_table", f"Release {self.version} has no {table!r}: {there}.")
         return found
 
     def _cache(self) -> Path:
@@ -377,22 +517,16 @@ class Release:
                 def count(done: int, name: str = each.path, before: int = before) -> None:
                     show(ProgressUpdate(f"Fetching {name}", before + done, total, is_bytes=True))
 
-                place = into / each.path
-                if not (each.sha256 and place.is_file() and digest_of(place) == each.sha256):
-                    fetch_file(self._client, self._address(each.path), place, sha256=each.sha256, count=count)
+                place, address = into / each.path, self._address(each.path)
+                is_there = bool(each.sha256) and place.is_file()
+                if not (is_there and call(digest_of, place) == each.sha256):
+                    fetch_file(self._client, address, place, sha256=each.sha256, count=count)
                 before += each.bytes or 0
         return into
 
 
-class AsyncClient(AsyncOperations):
-    """The same operations for asyncio: `await client.list_projects()`."""
-
-    async def __aenter__(self) -> AsyncClient:
-        """Itself."""
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the connections."""
-        await self.close()
+def _columns_of(details: models.ReleaseDetails, table: str) -> dict[str, str]:
+    """Columns of a table of a release by name and kind."""
+    found = next((each for each in details.tables if each.get("name") == table), {})
+    columns = [each for each in found.get("columns", ()) if isinstance(each, dict)]
+    return {str(each["name"]): _KINDS.get(str(each.get("kind")), "") for each in columns if "name" in each}

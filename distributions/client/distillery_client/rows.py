@@ -1,26 +1,49 @@
-"""Rows that come as a stream, and become a list, a DataFrame or a data set."""
+"""Rows that come as a stream, and become a list, a DataFrame or a data set.
+
+Written from async_rows.py by `generate.py`; not by hand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from distillery_client.errors import BrokenOffError
+from distillery_client.frames import frame_of
+
+#: Times that all rows are asked for, where the stream breaks off.
+_ATTEMPTS = 3
 
 
 class Rows:
-    """Rows that are asked for anew by each loop over them."""
+    """Rows that are asked for again by each loop over them.
 
-    def __init__(self, ask: Callable[[], Iterator[dict[str, Any]]]) -> None:
-        self._ask = ask
+    A loop holds one row in memory; `to_list` and `to_pandas` hold all, and ask again where a stream breaks
+    off. `columns` are the names and kinds of the columns, where they are known before a row came.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[], Iterator[dict[str, Any]]],
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        self._ask, self.columns = ask, dict(columns or {})
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return self._ask()
 
     def to_list(self) -> list[dict[str, Any]]:
         """All rows in memory."""
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return list(self)
+            except BrokenOffError:
+                continue
         return list(self)
 
     def to_pandas(self) -> Any:
-        """A DataFrame, a column per field; needs `distillery-client[pandas]`."""
-        import pandas
+        """A DataFrame, a column per field, also of no rows; times are UTC, whole numbers may be missing.
 
-        return pandas.DataFrame.from_records(self.to_list())
+        ImportError in words where the package `pandas` is not installed.
+        """
+        return frame_of(self.to_list(), self.columns)

@@ -11,10 +11,11 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
@@ -24,16 +25,17 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from distillery_client.errors import (
     ApiError,
+    BrokenOffError,
     DistilleryError,
     UnreachableError,
     problem_of,
     unlike_the_api,
 )
-from distillery_client.transfers import FileBody
 
 Answer = TypeVar("Answer")
 #: The body of a request: bytes, or pieces that each attempt goes through from the first on.
 Content = bytes | Iterable[bytes]
+AsyncContent = bytes | AsyncIterable[bytes]
 VERSION = "0.2.0"
 #: Statuses after which the same request is sent again.
 _AGAIN = frozenset({429, 502, 503, 504})
@@ -50,11 +52,22 @@ class RetryPolicy:
 
     def pause_after(self, attempt: int, headers: Mapping[str, str]) -> float:
         """Seconds until the next attempt; what the installation says counts."""
-        said = headers.get("Retry-After", "")
-        if said.isdigit():
-            return min(float(said), _LONGEST_PAUSE_S)
+        wanted = _seconds_of(headers.get("Retry-After", ""))
+        if wanted is not None:
+            return min(wanted, _LONGEST_PAUSE_S)
         longest = min(_LONGEST_PAUSE_S, self.first_pause_s * 2**attempt)
         return random.uniform(0, longest)  # noqa: S311 - spreads clients, guards nothing
+
+
+def _seconds_of(text: str) -> float | None:
+    """A `Retry-After`, which is a number or a time; None for anything else."""
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +75,7 @@ class _Request:
     method: str
     path: str
     query: dict[str, Any]
-    content: Content | None
+    content: Any
     headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -83,15 +96,16 @@ class _Common:
         *,
         query: Mapping[str, Any] | None = None,
         body: BaseModel | Mapping[str, Any] | None = None,
-        content: Content | None = None,
+        content: Content | AsyncContent | None = None,
         media: str = "",
         if_match: str = "",
+        idempotency_key: str | None = None,
     ) -> _Request:
         headers: dict[str, str] = {}
-        if isinstance(content, FileBody):
-            headers["Content-Length"] = str(content.size)
+        if (size := getattr(content, "size", None)) is not None:  # a file
+            headers["Content-Length"] = str(size)
         if method == "POST":
-            headers["Idempotency-Key"] = uuid4().hex
+            headers["Idempotency-Key"] = idempotency_key or uuid4().hex
         if if_match:
             headers["If-Match"] = if_match
         if body is not None:
@@ -118,6 +132,8 @@ def _plain(value: Any) -> Any:
 
 
 def _headers(token: str) -> dict[str, str]:
+    if not (token.isascii() and token.isprintable()):
+        raise DistilleryError("This is no token: a token begins with dst_ and has letters and digits only.")
     return {"Authorization": f"Bearer {token}", "User-Agent": f"distillery-client/{VERSION}"}
 
 
@@ -125,10 +141,38 @@ def _read(kind: Any, response: httpx.Response) -> Any:
     try:
         return TypeAdapter(kind).validate_json(response.content)
     except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        if faults[0]["type"] == "json_invalid":
+            raise unlike_the_api(response) from error
+        place = ".".join(str(part) for part in faults[0]["loc"])
+        raise ApiError(
+            response.status_code,
+            "other_fields",
+            f"{response.request.url.path} answered with other fields than this client ({VERSION}) knows: "
+            f"{place}: {faults[0]['msg']}. Client and installation may differ in version.",
+        ) from error
+
+
+def _row(line: str, response: httpx.Response, before: int) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(line)
+    except ValueError as error:
+        if before:
+            raise _broken_off(response.request.url.path, before, "half a row came") from error
         raise unlike_the_api(response) from error
+    return found
 
 
-def silent(url: str, error: httpx.TransportError) -> UnreachableError:
+def _is_gone(request: _Request, response: httpx.Response, attempt: int) -> bool:
+    """Whether an earlier attempt, whose reply was lost, has removed what is to be removed."""
+    return request.method == "DELETE" and attempt > 0 and response.status_code == httpx.codes.NOT_FOUND
+
+
+def _broken_off(path: str, count: int, why: str) -> BrokenOffError:
+    return BrokenOffError(f"{path} broke off after {count:,} rows: {why}. Ask for them again.")
+
+
+def silent(url: str, error: httpx.RequestError) -> UnreachableError:
     """What is raised after the last attempt."""
     return UnreachableError(f"{url} does not answer: {error or type(error).__name__}")
 
@@ -159,9 +203,9 @@ class Sender(_Common):
         retry: RetryPolicy | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self.url, self.token, self.retry = _checked_url(url), token, retry or RetryPolicy()
+        self.url, self.token, self.retry = _checked_url(url), token.strip(), retry or RetryPolicy()
         self._http = httpx.Client(
-            base_url=self.url, headers=_headers(token), timeout=timeout_s, transport=transport
+            base_url=self.url, headers=_headers(self.token), timeout=timeout_s, transport=transport
         )
 
     def close(self) -> None:
@@ -186,19 +230,30 @@ class Sender(_Common):
         return self._ask(self._request(method, path, **given)).content
 
     def _lines(self, method: str, path: str, **given: Any) -> Iterator[dict[str, Any]]:
-        """Rows of a stream, one at a time; a stream that breaks off raises and is not begun again."""
-        request = self._request(method, path, **given)
-        sent = self._http.stream(method, path, params=request.query, headers=request.headers)
-        try:
-            with sent as response:
-                if response.is_error:
+        """Rows of a stream, one at a time; asked for again until the first one came, and not after that."""
+        request, count, attempt = self._request(method, path, **given), 0, 0
+        while True:
+            pause = self.retry.pause_after(attempt, {})
+            sent = self._http.stream(method, path, params=request.query, headers=request.headers)
+            try:
+                with sent as response:
+                    if response.is_success:
+                        for line in response.iter_lines():
+                            if line:
+                                yield _row(line, response, count)
+                                count += 1
+                        return
                     response.read()
-                    raise problem_of(response)
-                for line in response.iter_lines():
-                    if line:
-                        yield json.loads(line)
-        except httpx.TransportError as error:
-            raise silent(self.url, error) from error
+                    if not self.should_repeat(response, attempt):
+                        raise problem_of(response)
+                    pause = self.retry.pause_after(attempt, response.headers)
+            except httpx.RequestError as error:
+                if count:
+                    raise _broken_off(path, count, str(error) or type(error).__name__) from error
+                if attempt + 1 >= self.retry.attempts:
+                    raise silent(self.url, error) from error
+            time.sleep(pause)
+            attempt += 1
 
     def stream(self, path: str, headers: Mapping[str, str]) -> AbstractContextManager[httpx.Response]:
         """A GET whose body is read by the caller."""
@@ -215,12 +270,12 @@ class Sender(_Common):
                     content=request.content,
                     headers=request.headers,
                 )
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 if attempt + 1 >= self.retry.attempts:
                     raise silent(self.url, error) from error
                 pause = self.retry.pause_after(attempt, {})
             else:
-                if response.is_success:
+                if response.is_success or _is_gone(request, response, attempt):
                     return response
                 if not self.should_repeat(response, attempt):
                     raise problem_of(response)
@@ -241,9 +296,9 @@ class AsyncSender(_Common):
         retry: RetryPolicy | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.url, self.retry = _checked_url(url), retry or RetryPolicy()
+        self.url, self.token, self.retry = _checked_url(url), token.strip(), retry or RetryPolicy()
         self._http = httpx.AsyncClient(
-            base_url=self.url, headers=_headers(token), timeout=timeout_s, transport=transport
+            base_url=self.url, headers=_headers(self.token), timeout=timeout_s, transport=transport
         )
 
     async def close(self) -> None:
@@ -268,18 +323,34 @@ class AsyncSender(_Common):
         return (await self._ask(self._request(method, path, **given))).content
 
     async def _lines(self, method: str, path: str, **given: Any) -> AsyncIterator[dict[str, Any]]:
-        request = self._request(method, path, **given)
-        sent = self._http.stream(method, path, params=request.query, headers=request.headers)
-        try:
-            async with sent as response:
-                if response.is_error:
+        """Rows of a stream, one at a time; asked for again until the first one came, and not after that."""
+        request, count, attempt = self._request(method, path, **given), 0, 0
+        while True:
+            pause = self.retry.pause_after(attempt, {})
+            sent = self._http.stream(method, path, params=request.query, headers=request.headers)
+            try:
+                async with sent as response:
+                    if response.is_success:
+                        async for line in response.aiter_lines():
+                            if line:
+                                yield _row(line, response, count)
+                                count += 1
+                        return
                     await response.aread()
-                    raise problem_of(response)
-                async for line in response.aiter_lines():
-                    if line:
-                        yield json.loads(line)
-        except httpx.TransportError as error:
-            raise silent(self.url, error) from error
+                    if not self.should_repeat(response, attempt):
+                        raise problem_of(response)
+                    pause = self.retry.pause_after(attempt, response.headers)
+            except httpx.RequestError as error:
+                if count:
+                    raise _broken_off(path, count, str(error) or type(error).__name__) from error
+                if attempt + 1 >= self.retry.attempts:
+                    raise silent(self.url, error) from error
+            await asyncio.sleep(pause)
+            attempt += 1
+
+    def stream(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[httpx.Response]:
+        """A GET whose body is read by the caller."""
+        return self._http.stream("GET", path, headers=dict(headers))
 
     async def _ask(self, request: _Request) -> httpx.Response:
         attempt = 0
@@ -292,12 +363,12 @@ class AsyncSender(_Common):
                     content=request.content,
                     headers=request.headers,
                 )
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 if attempt + 1 >= self.retry.attempts:
                     raise silent(self.url, error) from error
                 pause = self.retry.pause_after(attempt, {})
             else:
-                if response.is_success:
+                if response.is_success or _is_gone(request, response, attempt):
                     return response
                 if not self.should_repeat(response, attempt):
                     raise problem_of(response)

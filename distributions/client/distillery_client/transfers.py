@@ -1,23 +1,23 @@
-"""Files on their way: sent and fetched piece by piece, resumed where they broke off, checked by digest."""
+"""Files on their way: sent and fetched piece by piece, resumed where they broke off, checked by digest.
+
+Written from async_transfers.py by `generate.py`; not by hand.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 
+from distillery_client.blocking import call
 from distillery_client.errors import ApiError, UnreachableError, problem_of
+from distillery_client.files import PIECE, Count, digest_of, is_whole, part_of
 
 if TYPE_CHECKING:
     from distillery_client.sending import Sender
-
-_PIECE = 1 << 18
-#: Told how many bytes of a file are there.
-Count = Callable[[int], None]
 
 
 class FileBody:
@@ -31,16 +31,10 @@ class FileBody:
         sent = 0
         self._count(0)
         with self._file.open("rb") as opened:
-            while piece := opened.read(_PIECE):
+            while piece := call(opened.read, PIECE):
                 yield piece
                 sent += len(piece)
                 self._count(sent)
-
-
-def digest_of(file: Path) -> str:
-    """SHA-256 of a file, in constant memory."""
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def fetch_file(sender: Sender, address: str, place: Path, *, sha256: str, count: Count) -> None:
@@ -50,29 +44,29 @@ def fetch_file(sender: Sender, address: str, place: Path, *, sha256: str, count:
     fetched from its start each time. ApiError `digest_differs` where the bytes are other ones, twice.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
-    half = place.with_name(f"{place.name}.part")
-    if not sha256:
-        half.unlink(missing_ok=True)
-    for _ in range(2):
-        resumed = _fetch_rest(sender, address, half, sha256=sha256, count=count)
-        if not sha256 or digest_of(half) == sha256:
-            half.replace(place)
-            return
-        half.unlink()
-        if not resumed:
-            break
+    with part_of(place) as half:
+        if not sha256:
+            half.write_bytes(b"")
+        for _ in range(2):
+            resumed = _fetch_rest(sender, address, half, sha256=sha256, count=count)
+            if not sha256 or call(digest_of, half) == sha256:
+                half.replace(place)
+                return
+            half.write_bytes(b"")
+            if not resumed:
+                break
     raise ApiError(200, "digest_differs", f"{place.name} came with other bytes than the release has.")
 
 
 def _fetch_rest(sender: Sender, address: str, half: Path, *, sha256: str, count: Count) -> bool:
     """Bring what is missing of a file; whether there was a beginning. Repeats what breaks off."""
-    resumed, attempt = half.exists() and half.stat().st_size > 0, 0
+    resumed, attempt = _size(half) > 0, 0
     while True:
-        before = half.stat().st_size if half.exists() else 0
+        before = _size(half)
         try:
             response = _fetch_once(sender, address, half, start=before, sha256=sha256, count=count)
-        except httpx.TransportError as error:
-            if half.exists() and half.stat().st_size > before:
+        except httpx.RequestError as error:
+            if _size(half) > before:
                 attempt = 0
             if attempt + 1 >= sender.retry.attempts:
                 raise UnreachableError(
@@ -84,9 +78,9 @@ def _fetch_rest(sender: Sender, address: str, half: Path, *, sha256: str, count:
             if response is None:
                 return resumed
             if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-                if half.exists() and _is_all(response, before):
+                if is_whole(response, before):
                     return resumed
-                half.unlink(missing_ok=True)
+                half.write_bytes(b"")
                 pause = 0.0
             elif sender.should_repeat(response, attempt):
                 pause = sender.retry.pause_after(attempt, response.headers)
@@ -96,9 +90,8 @@ def _fetch_rest(sender: Sender, address: str, half: Path, *, sha256: str, count:
         attempt += 1
 
 
-def _is_all(response: httpx.Response, there: int) -> bool:
-    """Whether a part was refused because nothing is missing."""
-    return str(response.headers.get("Content-Range", "")).rpartition("/")[2] == str(there)
+def _size(half: Path) -> int:
+    return half.stat().st_size if half.exists() else 0
 
 
 def _fetch_once(

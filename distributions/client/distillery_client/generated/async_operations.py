@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from distillery_client.generated import models
-from distillery_client.sending import AsyncSender
+from distillery_client.sending import AsyncContent, AsyncSender
 
 
 class AsyncOperations(AsyncSender):
@@ -28,21 +28,35 @@ class AsyncOperations(AsyncSender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    async def create_endpoint(self, body: models.EndpointIn | Mapping[str, Any]) -> models.EndpointOut:
+    async def create_endpoint(
+        self, body: models.EndpointIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.EndpointOut:
         """Add a marketplace or panel; for staff."""
-        return await self._send(models.EndpointOut, "POST", "/api/v1/endpoints", body=body)
+        return await self._send(
+            models.EndpointOut, "POST", "/api/v1/endpoints", body=body, idempotency_key=idempotency_key
+        )
 
     async def get_endpoint(self, endpoint: str) -> models.EndpointOut:
         """One marketplace."""
         return await self._send(models.EndpointOut, "GET", f"/api/v1/endpoints/{self._part(endpoint)}")
 
-    async def check_endpoint(self, endpoint: str) -> models.Balance:
+    async def check_endpoint(self, endpoint: str, *, idempotency_key: str | None = None) -> models.Balance:
         """Ask it for the balance, which proves that address and keys work; for staff."""
-        return await self._send(models.Balance, "POST", f"/api/v1/endpoints/{self._part(endpoint)}/check")
+        return await self._send(
+            models.Balance,
+            "POST",
+            f"/api/v1/endpoints/{self._part(endpoint)}/check",
+            idempotency_key=idempotency_key,
+        )
 
-    async def subscribe_to_hooks(self, endpoint: str) -> models.Hooks:
+    async def subscribe_to_hooks(self, endpoint: str, *, idempotency_key: str | None = None) -> models.Hooks:
         """Have a panel send hooks from now on; for staff."""
-        return await self._send(models.Hooks, "POST", f"/api/v1/endpoints/{self._part(endpoint)}/hooks")
+        return await self._send(
+            models.Hooks,
+            "POST",
+            f"/api/v1/endpoints/{self._part(endpoint)}/hooks",
+            idempotency_key=idempotency_key,
+        )
 
     async def list_installation_texts(
         self,
@@ -62,10 +76,16 @@ class AsyncOperations(AsyncSender):
         )
 
     async def publish_installation_text(
-        self, body: models.OwnTextIn | Mapping[str, Any]
+        self, body: models.OwnTextIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.OwnTextOut:
         """Publish a version of the terms or of the text about privacy; for staff."""
-        return await self._send(models.OwnTextOut, "POST", "/api/v1/installation/texts", body=body)
+        return await self._send(
+            models.OwnTextOut,
+            "POST",
+            "/api/v1/installation/texts",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
 
     async def list_notices(
         self,
@@ -84,10 +104,15 @@ class AsyncOperations(AsyncSender):
         )
 
     async def read_notices(
-        self, *, body: models.NoticesToRead | Mapping[str, Any] | None = None
+        self,
+        *,
+        body: models.NoticesToRead | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.NoticesRead:
         """Note that the token's person has read notices of their projects. Others still see them as unread."""
-        return await self._send(models.NoticesRead, "POST", "/api/v1/notices/read", body=body)
+        return await self._send(
+            models.NoticesRead, "POST", "/api/v1/notices/read", body=body, idempotency_key=idempotency_key
+        )
 
     async def list_projects(
         self,
@@ -104,9 +129,13 @@ class AsyncOperations(AsyncSender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    async def create_project(self, body: models.ProjectIn | Mapping[str, Any]) -> models.ProjectOut:
+    async def create_project(
+        self, body: models.ProjectIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.ProjectOut:
         """Make a project. Nothing is published before one of its stages is opened."""
-        return await self._send(models.ProjectOut, "POST", "/api/v1/projects", body=body)
+        return await self._send(
+            models.ProjectOut, "POST", "/api/v1/projects", body=body, idempotency_key=idempotency_key
+        )
 
     async def get_project(self, project: str) -> models.ProjectOut:
         """One project, with its budget; the ETag is for changing it."""
@@ -158,7 +187,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def decide_case(
-        self, project: str, number: int, body: models.CaseDecision | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.CaseDecision | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CaseDetails:
         """Decide about a query that waits; one that does not wait for such a decision is left as it is."""
         return await self._send(
@@ -166,10 +200,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/adjudication/{self._part(number)}/decide",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def undo_case(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CaseDetails:
         """Take a person's decision back: the query waits as before, or its votes decide about it again.
 
@@ -180,6 +220,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/adjudication/{self._part(number)}/undo",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_audit_state(self, project: str) -> models.AuditState:
@@ -236,10 +277,15 @@ class AsyncOperations(AsyncSender):
             query={"action": action, "via": via, "who": who, "about": about, "since": since, "until": until},
         )
 
-    async def verify_audit_log(self, project: str) -> models.AuditVerification:
+    async def verify_audit_log(
+        self, project: str, *, idempotency_key: str | None = None
+    ) -> models.AuditVerification:
         """Compute every digest of the log again. Nothing is changed."""
         return await self._send(
-            models.AuditVerification, "POST", f"/api/v1/projects/{self._part(project)}/audit/verify"
+            models.AuditVerification,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/audit/verify",
+            idempotency_key=idempotency_key,
         )
 
     async def get_budget(self, project: str) -> models.BudgetOut:
@@ -263,15 +309,29 @@ class AsyncOperations(AsyncSender):
         )
 
     async def import_candidates(
-        self, project: str, body: models.CandidateImportIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.CandidateImportIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Have an upload become candidates, by a job; all of it or nothing. What is there stays as it is."""
         return await self._send(
-            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/candidate-imports", body=body
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/candidate-imports",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def import_candidate_lines(
-        self, project: str, content: bytes, *, name: str | None = None, keep_exact: bool | None = None
+        self,
+        project: str,
+        content: AsyncContent,
+        *,
+        name: str | None = None,
+        keep_exact: bool | None = None,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Send answers of systems as the body, one JSON object per line; a job imports them, all or nothing.
 
@@ -285,6 +345,7 @@ class AsyncOperations(AsyncSender):
             content=content,
             media="application/jsonl",
             query={"name": name, "keep_exact": keep_exact},
+            idempotency_key=idempotency_key,
         )
 
     async def list_candidates(
@@ -328,10 +389,15 @@ class AsyncOperations(AsyncSender):
             query={"system": system, "query": query, "state": state},
         )
 
-    async def update_human_candidates(self, project: str) -> models.SystemOut:
+    async def update_human_candidates(
+        self, project: str, *, idempotency_key: str | None = None
+    ) -> models.SystemOut:
         """Have held-out answers be the candidates of the system `human`."""
         return await self._send(
-            models.SystemOut, "POST", f"/api/v1/projects/{self._part(project)}/candidates/human"
+            models.SystemOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/candidates/human",
+            idempotency_key=idempotency_key,
         )
 
     async def get_candidate(self, project: str, number: int) -> models.CandidateOut:
@@ -343,7 +409,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def put_candidate_back(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CandidateOut:
         """Have an answer judged that was set aside or taken out."""
         return await self._send(
@@ -351,10 +422,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/candidates/{self._part(number)}/put-back",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def withdraw_candidate(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CandidateOut:
         """Take an answer out: no more judgments are asked for it; those already given stay."""
         return await self._send(
@@ -362,17 +439,26 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/candidates/{self._part(number)}/withdraw",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def close_project(
-        self, project: str, *, body: models.ProjectReason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        *,
+        body: models.ProjectReason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.ProjectOut:
         """Close a project whose stages are drafts or closed. No stage can be made or opened until it is reopened.
 
         Reading, decisions, filters, releases and evaluations go on.
         """
         return await self._send(
-            models.ProjectOut, "POST", f"/api/v1/projects/{self._part(project)}/close", body=body
+            models.ProjectOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/close",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_consent_texts(
@@ -400,14 +486,22 @@ class AsyncOperations(AsyncSender):
         )
 
     async def publish_consent_text(
-        self, project: str, body: models.ConsentTextIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.ConsentTextIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
         """Publish a version, which people who come from now on read. Who has agreed stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
         return await self._send(
-            models.ConsentTextOut, "POST", f"/api/v1/projects/{self._part(project)}/consent-texts", body=body
+            models.ConsentTextOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/consent-texts",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_consent_text(self, project: str, text: int) -> models.ConsentTextOut:
@@ -425,11 +519,15 @@ class AsyncOperations(AsyncSender):
         )
 
     async def create_corpus_from_upload(
-        self, project: str, body: models.CorpusIn | Mapping[str, Any]
+        self, project: str, body: models.CorpusIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.JobRef:
         """Make a corpus of an uploaded file, by a job that also builds its index."""
         return await self._send(
-            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/corpora", body=body
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/corpora",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_corpus(self, project: str, corpus: str) -> models.CorpusOut:
@@ -439,7 +537,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def add_corpus_file(
-        self, project: str, corpus: str, body: models.FileIn | Mapping[str, Any]
+        self,
+        project: str,
+        corpus: str,
+        body: models.FileIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Add an uploaded file to a corpus, by a job: all of it or nothing."""
         return await self._send(
@@ -447,29 +550,36 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/files",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    async def build_index(self, project: str, corpus: str) -> models.JobRef:
+    async def build_index(
+        self, project: str, corpus: str, *, idempotency_key: str | None = None
+    ) -> models.JobRef:
         """Bring the index of a corpus up to date."""
         return await self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/index",
+            idempotency_key=idempotency_key,
         )
 
-    async def build_network(self, project: str, corpus: str) -> models.JobRef:
+    async def build_network(
+        self, project: str, corpus: str, *, idempotency_key: str | None = None
+    ) -> models.JobRef:
         """Bring the word proximity network of a corpus up to date."""
         return await self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/network",
+            idempotency_key=idempotency_key,
         )
 
     async def add_passage_lines(
         self,
         project: str,
         corpus: str,
-        content: bytes,
+        content: AsyncContent,
         *,
         name: str | None = None,
         create: bool | None = None,
@@ -477,6 +587,7 @@ class AsyncOperations(AsyncSender):
         language: str | None = None,
         same_id: Literal["refuse", "first", "number"] | None = None,
         repeats: Literal["report", "skip", "keep"] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Send passages as the body, one JSON object per line; a job adds them to a corpus, all or nothing.
 
@@ -497,14 +608,18 @@ class AsyncOperations(AsyncSender):
                 "same_id": same_id,
                 "repeats": repeats,
             },
+            idempotency_key=idempotency_key,
         )
 
-    async def remove_a_corpus(self, project: str, corpus: str) -> models.JobRef:
+    async def remove_a_corpus(
+        self, project: str, corpus: str, *, idempotency_key: str | None = None
+    ) -> models.JobRef:
         """Remove a corpus with its index and network; passages that were curated stay with their queries."""
         return await self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/remove",
+            idempotency_key=idempotency_key,
         )
 
     def export_curated(self, project: str) -> AsyncIterator[dict[str, Any]]:
@@ -561,10 +676,16 @@ class AsyncOperations(AsyncSender):
             "GET", f"/api/v1/projects/{self._part(project)}/events.jsonl", query={"action": action}
         )
 
-    async def hold_out(self, project: str, body: models.HoldOutIn | Mapping[str, Any]) -> models.HoldOutOut:
+    async def hold_out(
+        self, project: str, body: models.HoldOutIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.HoldOutOut:
         """Draw people whose answers become candidates instead of references; a query is drawn for once."""
         return await self._send(
-            models.HoldOutOut, "POST", f"/api/v1/projects/{self._part(project)}/hold-out", body=body
+            models.HoldOutOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/hold-out",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_jobs(
@@ -591,10 +712,15 @@ class AsyncOperations(AsyncSender):
             models.JobDetails, "GET", f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}"
         )
 
-    async def cancel_job(self, project: str, job: int) -> models.JobDetails:
+    async def cancel_job(
+        self, project: str, job: int, *, idempotency_key: str | None = None
+    ) -> models.JobDetails:
         """Cancel a job that waits or runs; nothing of an import is stored."""
         return await self._send(
-            models.JobDetails, "POST", f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}/cancel"
+            models.JobDetails,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}/cancel",
+            idempotency_key=idempotency_key,
         )
 
     async def list_matches(
@@ -618,7 +744,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def decide_match(
-        self, project: str, match: int, body: models.MatchVerdict | Mapping[str, Any]
+        self,
+        project: str,
+        match: int,
+        body: models.MatchVerdict | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.MatchOut:
         """Say whether two workers are the same person. It can be changed later, and is logged each time."""
         return await self._send(
@@ -626,6 +757,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/matches/{self._part(match)}/decide",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_members(
@@ -697,11 +829,19 @@ class AsyncOperations(AsyncSender):
         )
 
     async def read_project_notices(
-        self, project: str, *, body: models.NoticesToRead | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        *,
+        body: models.NoticesToRead | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.NoticesRead:
         """Note that the token's person has read notices of the project. Others still see them as unread."""
         return await self._send(
-            models.NoticesRead, "POST", f"/api/v1/projects/{self._part(project)}/notices/read", body=body
+            models.NoticesRead,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/notices/read",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_notice(self, project: str, notice: int) -> models.NoticeOut:
@@ -710,12 +850,15 @@ class AsyncOperations(AsyncSender):
             models.NoticeOut, "GET", f"/api/v1/projects/{self._part(project)}/notices/{self._part(notice)}"
         )
 
-    async def read_notice(self, project: str, notice: int) -> models.NoticeOut:
+    async def read_notice(
+        self, project: str, notice: int, *, idempotency_key: str | None = None
+    ) -> models.NoticeOut:
         """Note that the token's person has read this notice."""
         return await self._send(
             models.NoticeOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/notices/{self._part(notice)}/read",
+            idempotency_key=idempotency_key,
         )
 
     async def list_waiting_operations(
@@ -735,7 +878,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def resolve_operation(
-        self, project: str, operation: str, body: models.Resolution | Mapping[str, Any]
+        self,
+        project: str,
+        operation: str,
+        body: models.Resolution | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationOut:
         """State what became of a call without an answer: it is booked as done, or its money is free again."""
         return await self._send(
@@ -743,16 +891,24 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/operations/{self._part(operation)}/resolve",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    async def check_privacy(self, project: str) -> models.JobRef:
+    async def check_privacy(self, project: str, *, idempotency_key: str | None = None) -> models.JobRef:
         """Have all texts of the project looked through, by a job."""
         return await self._send(
-            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/privacy/checks"
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/privacy/checks",
+            idempotency_key=idempotency_key,
         )
 
     async def decide_findings(
-        self, project: str, body: models.FindingDecision | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.FindingDecision | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.FindingOutcome:
         """Accept findings, have them blacked out, or open them again."""
         return await self._send(
@@ -760,6 +916,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/privacy/decisions",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_findings(
@@ -828,7 +985,11 @@ class AsyncOperations(AsyncSender):
         )
 
     async def decide_queries(
-        self, project: str, body: models.QueryDecisions | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.QueryDecisions | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.DecisionOutcome:
         """Accept or exclude queries by hand, or take that back, each for itself."""
         return await self._send(
@@ -836,6 +997,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/queries/decisions",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_query(self, project: str, number: int) -> models.QueryDetails:
@@ -845,7 +1007,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def find_candidates(
-        self, project: str, number: int, *, body: models.CandidatesIn | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        number: int,
+        *,
+        body: models.CandidatesIn | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.CandidatesFound:
         """Find candidate passages for a query in the project's corpora; those that it has already stay."""
         return await self._send(
@@ -853,10 +1020,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/candidates",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def put_query_back(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.QueryDetails:
         """Put a query that was taken out back to where it was."""
         return await self._send(
@@ -864,10 +1037,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/put-back",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def withdraw_query(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.QueryDetails:
         """Take a query out: no more work is asked for it; work already done stays and is paid."""
         return await self._send(
@@ -875,6 +1054,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/withdraw",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_query_imports(
@@ -894,22 +1074,31 @@ class AsyncOperations(AsyncSender):
         )
 
     async def import_queries(
-        self, project: str, body: models.QueryImportIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.QueryImportIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Have an upload become queries, by a job; all of it or nothing."""
         return await self._send(
-            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/query-imports", body=body
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/query-imports",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def import_query_lines(
         self,
         project: str,
-        content: bytes,
+        content: AsyncContent,
         *,
         name: str | None = None,
         shortest: int | None = None,
         longest: int | None = None,
         start_at: Literal["screening", "curation", "distillation"] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Send queries as the body, one JSON object per line; a job imports them, all or nothing.
 
@@ -922,10 +1111,15 @@ class AsyncOperations(AsyncSender):
             content=content,
             media="application/jsonl",
             query={"name": name, "shortest": shortest, "longest": longest, "start_at": start_at},
+            idempotency_key=idempotency_key,
         )
 
     async def preview_query_import(
-        self, project: str, body: models.QueryImportIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.QueryImportIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.QueryImportLook:
         """Look at the beginning of an upload with these options; nothing is stored."""
         return await self._send(
@@ -933,6 +1127,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/query-imports/preview",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_query_import(self, project: str, number: int) -> models.QueryImportOut:
@@ -966,11 +1161,15 @@ class AsyncOperations(AsyncSender):
         )
 
     async def build_release(
-        self, project: str, body: models.ReleaseIn | Mapping[str, Any]
+        self, project: str, body: models.ReleaseIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.ReleaseOut:
         """Have a release built, by a job. The same content makes the release of before, byte by byte."""
         return await self._send(
-            models.ReleaseOut, "POST", f"/api/v1/projects/{self._part(project)}/releases", body=body
+            models.ReleaseOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def preview_release_content(
@@ -998,16 +1197,24 @@ class AsyncOperations(AsyncSender):
             "GET", f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/archive"
         )
 
-    async def cancel_build(self, project: str, version: str) -> models.ReleaseOut:
+    async def cancel_build(
+        self, project: str, version: str, *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """End a build; nothing of it is kept."""
         return await self._send(
             models.ReleaseOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/cancel",
+            idempotency_key=idempotency_key,
         )
 
     async def start_evaluation(
-        self, project: str, version: str, body: models.EvaluationIn | Mapping[str, Any]
+        self,
+        project: str,
+        version: str,
+        body: models.EvaluationIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.EvaluationOut:
         """Have metrics computed over a release and compared with its human scores, by a job."""
         return await self._send(
@@ -1015,6 +1222,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_evaluation(self, project: str, version: str, number: int) -> models.EvaluationDetails:
@@ -1025,12 +1233,15 @@ class AsyncOperations(AsyncSender):
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}",
         )
 
-    async def cancel_evaluation(self, project: str, version: str, number: int) -> models.EvaluationOut:
+    async def cancel_evaluation(
+        self, project: str, version: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.EvaluationOut:
         """End an evaluation; nothing of it is kept."""
         return await self._send(
             models.EvaluationOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/cancel",
+            idempotency_key=idempotency_key,
         )
 
     async def download_evaluation_file(self, project: str, version: str, number: int, name: str) -> bytes:
@@ -1040,28 +1251,37 @@ class AsyncOperations(AsyncSender):
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/files/{self._part(name)}",
         )
 
-    async def hide_leaderboard(self, project: str, version: str, number: int) -> models.EvaluationOut:
+    async def hide_leaderboard(
+        self, project: str, version: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.EvaluationOut:
         """Take the public leaderboard away."""
         return await self._send(
             models.EvaluationOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/hide",
+            idempotency_key=idempotency_key,
         )
 
-    async def retry_evaluation(self, project: str, version: str, number: int) -> models.EvaluationOut:
+    async def retry_evaluation(
+        self, project: str, version: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.EvaluationOut:
         """Compute one that failed or was cancelled once more, with the plan that it had."""
         return await self._send(
             models.EvaluationOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/retry",
+            idempotency_key=idempotency_key,
         )
 
-    async def show_leaderboard(self, project: str, version: str, number: int) -> models.EvaluationOut:
+    async def show_leaderboard(
+        self, project: str, version: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.EvaluationOut:
         """Make an evaluation the public leaderboard of its release."""
         return await self._send(
             models.EvaluationOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/show",
+            idempotency_key=idempotency_key,
         )
 
     async def download_file(self, project: str, version: str, path: str) -> bytes:
@@ -1071,32 +1291,46 @@ class AsyncOperations(AsyncSender):
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/files/{self._part(path)}",
         )
 
-    async def hide_release(self, project: str, version: str) -> models.ReleaseOut:
+    async def hide_release(
+        self, project: str, version: str, *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """Take the public page of a release away."""
         return await self._send(
             models.ReleaseOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/hide",
+            idempotency_key=idempotency_key,
         )
 
-    async def publish_release(self, project: str, version: str) -> models.ReleaseOut:
+    async def publish_release(
+        self, project: str, version: str, *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """Give a release a page that needs no log-in."""
         return await self._send(
             models.ReleaseOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/publish",
+            idempotency_key=idempotency_key,
         )
 
-    async def retry_build(self, project: str, version: str) -> models.ReleaseOut:
+    async def retry_build(
+        self, project: str, version: str, *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """Build a version that failed once more, with the options that it had."""
         return await self._send(
             models.ReleaseOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/retry",
+            idempotency_key=idempotency_key,
         )
 
     async def withdraw_release(
-        self, project: str, version: str, body: models.WithdrawIn | Mapping[str, Any]
+        self,
+        project: str,
+        version: str,
+        body: models.WithdrawIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ReleaseOut:
         """Offer the files of a release no more; the record stays. Nothing takes it back."""
         return await self._send(
@@ -1104,31 +1338,54 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/withdraw",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def reopen_project(
-        self, project: str, *, body: models.ProjectReason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        *,
+        body: models.ProjectReason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.ProjectOut:
         """Let stages be made and opened again. No stage is opened by this."""
         return await self._send(
-            models.ProjectOut, "POST", f"/api/v1/projects/{self._part(project)}/reopen", body=body
+            models.ProjectOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/reopen",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
-    async def search(self, project: str, body: models.SearchIn | Mapping[str, Any]) -> models.SearchOut:
+    async def search(
+        self, project: str, body: models.SearchIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.SearchOut:
         """Answer the last question of a conversation from the project's corpora."""
         return await self._send(
-            models.SearchOut, "POST", f"/api/v1/projects/{self._part(project)}/search", body=body
+            models.SearchOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/search",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def send_search_to_curation(
-        self, project: str, body: models.SearchSendIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.SearchSendIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.SentQueryOut:
         """Search for the last question of a conversation, and have editors choose among the best passages.
 
         A question that the project does not have becomes an accepted query; one that has candidates is refused.
         """
         return await self._send(
-            models.SentQueryOut, "POST", f"/api/v1/projects/{self._part(project)}/search/send", body=body
+            models.SentQueryOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/search/send",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_stages(
@@ -1147,10 +1404,16 @@ class AsyncOperations(AsyncSender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    async def create_stage(self, project: str, body: models.StageIn | Mapping[str, Any]) -> models.StageOut:
+    async def create_stage(
+        self, project: str, body: models.StageIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.StageOut:
         """Make a draft; nothing is published before it is opened."""
         return await self._send(
-            models.StageOut, "POST", f"/api/v1/projects/{self._part(project)}/stages", body=body
+            models.StageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_stage(self, project: str, stage: str) -> models.StageOut:
@@ -1179,12 +1442,15 @@ class AsyncOperations(AsyncSender):
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/agreement",
         )
 
-    async def make_agreement_report(self, project: str, stage: str) -> models.JobRef:
+    async def make_agreement_report(
+        self, project: str, stage: str, *, idempotency_key: str | None = None
+    ) -> models.JobRef:
         """Have the report on agreement made of the judgments as they are now."""
         return await self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/agreement",
+            idempotency_key=idempotency_key,
         )
 
     async def list_answers(
@@ -1231,7 +1497,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def decide_answers(
-        self, project: str, stage: str, body: models.AnswerDecisions | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.AnswerDecisions | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.AnswerOutcome:
         """Approve, exclude, ask for a rewrite, or take a decision back; each answer for itself.
 
@@ -1242,10 +1513,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/answers/decisions",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def approve_assignments(
-        self, project: str, stage: str, body: models.ChosenWork | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.ChosenWork | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ApprovalOutcome:
         """Approve several at once; one that cannot be approved is named and stops no other."""
         return await self._send(
@@ -1253,6 +1530,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/approvals",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_assignments(
@@ -1296,6 +1574,7 @@ class AsyncOperations(AsyncSender):
         assignment: int,
         *,
         body: models.Approval | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Approve work; its reward is paid."""
         return await self._send(
@@ -1303,10 +1582,17 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/approve",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def pay_bonus(
-        self, project: str, stage: str, assignment: int, body: models.BonusIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        assignment: int,
+        body: models.BonusIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Pay a bonus. With an Idempotency-Key it is paid once, however often and late it is asked for."""
         return await self._send(
@@ -1314,6 +1600,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/bonus",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def override_rejection(
@@ -1323,6 +1610,7 @@ class AsyncOperations(AsyncSender):
         assignment: int,
         *,
         body: models.Approval | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Approve rejected work after all."""
         return await self._send(
@@ -1330,10 +1618,17 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/override",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def reject_assignment(
-        self, project: str, stage: str, assignment: int, body: models.Rejection | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        assignment: int,
+        body: models.Rejection | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Reject work, with a reason; it can be approved after all for 30 days."""
         return await self._send(
@@ -1341,14 +1636,18 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/reject",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    async def release_assignment(self, project: str, stage: str, assignment: int) -> models.OperationRef:
+    async def release_assignment(
+        self, project: str, stage: str, assignment: int, *, idempotency_key: str | None = None
+    ) -> models.OperationRef:
         """Let held work go on: it is approved."""
         return await self._send(
             models.OperationRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/release",
+            idempotency_key=idempotency_key,
         )
 
     async def check_stage(self, project: str, stage: str) -> models.StageCheck:
@@ -1360,7 +1659,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def close_stage(
-        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        stage: str,
+        *,
+        body: models.Reason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageOut:
         """Expire all its HITs; work that people have begun may still come in, and is paid."""
         return await self._send(
@@ -1368,6 +1672,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/close",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_filter_runs(
@@ -1388,7 +1693,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def apply_filters(
-        self, project: str, stage: str, body: models.ApplyIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.ApplyIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Put a recipe in force, by a job; the run before gives way. No judgment is changed or deleted."""
         return await self._send(
@@ -1396,10 +1706,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def preview_filters(
-        self, project: str, stage: str, body: models.RecipeIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.RecipeIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.FilterPreviewOut:
         """What a recipe would remove, and what asking again would cost; nothing is changed."""
         return await self._send(
@@ -1407,10 +1723,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/preview",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def ask_again(
-        self, project: str, stage: str, body: models.TopUpIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.TopUpIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Ask again for what filters removed, for at most the amount that is sent."""
         return await self._send(
@@ -1418,10 +1740,17 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/top-up",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def undo_filters(
-        self, project: str, stage: str, number: int, body: models.UndoIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        number: int,
+        body: models.UndoIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.FilterRunOut:
         """Take a run out of force: all judgments that count are kept again."""
         return await self._send(
@@ -1429,6 +1758,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/{self._part(number)}/undo",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_hits(
@@ -1463,16 +1793,25 @@ class AsyncOperations(AsyncSender):
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}",
         )
 
-    async def expire_hit(self, project: str, stage: str, number: int) -> models.OperationRef:
+    async def expire_hit(
+        self, project: str, stage: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.OperationRef:
         """End it; who works on it may still submit."""
         return await self._send(
             models.OperationRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/expire",
+            idempotency_key=idempotency_key,
         )
 
     async def extend_hit_places(
-        self, project: str, stage: str, number: int, body: models.MorePlaces | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        number: int,
+        body: models.MorePlaces | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """More people for it; their money is reserved."""
         return await self._send(
@@ -1480,10 +1819,17 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/more-places",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def extend_hit_time(
-        self, project: str, stage: str, number: int, body: models.MoreTime | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        number: int,
+        body: models.MoreTime | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Keep it on offer longer."""
         return await self._send(
@@ -1491,6 +1837,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/more-time",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def export_judgments(
@@ -1521,7 +1868,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def write_to_workers(
-        self, project: str, stage: str, body: models.WorkerLetter | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.WorkerLetter | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.WorkerLetterOutcome:
         """Write to workers of the stage: to the named ones, or to all of them.
 
@@ -1532,10 +1884,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/messages",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def open_stage(
-        self, project: str, stage: str, *, body: models.OpeningTerms | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        stage: str,
+        *,
+        body: models.OpeningTerms | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.QuoteOut:
         """Open a draft or paused stage: its HITs are published, and their money is reserved."""
         return await self._send(
@@ -1543,6 +1901,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/open",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_operations(
@@ -1564,7 +1923,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def pause_stage(
-        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        stage: str,
+        *,
+        body: models.Reason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageOut:
         """Publish nothing more for now; what is on offer stays, and what comes in is collected."""
         return await self._send(
@@ -1572,6 +1936,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/pause",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_progress(self, project: str, stage: str) -> models.ProgressOut:
@@ -1582,16 +1947,24 @@ class AsyncOperations(AsyncSender):
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/progress",
         )
 
-    async def quote_stage(self, project: str, stage: str) -> models.QuoteOut:
+    async def quote_stage(
+        self, project: str, stage: str, *, idempotency_key: str | None = None
+    ) -> models.QuoteOut:
         """What opening it would cost; brings its units up to date and publishes nothing."""
         return await self._send(
             models.QuoteOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/quote",
+            idempotency_key=idempotency_key,
         )
 
     async def reopen_stage(
-        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        stage: str,
+        *,
+        body: models.Reason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageOut:
         """A closed stage back to paused; open it to publish what is still missing."""
         return await self._send(
@@ -1599,6 +1972,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/reopen",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def export_scores(
@@ -1624,7 +1998,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def simulate_workers(
-        self, project: str, stage: str, body: models.SimulationIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.SimulationIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Let simulated workers do what the stage offers, by a job that ends when nothing is left for them."""
         return await self._send(
@@ -1632,6 +2011,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/simulations",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_sources(self, project: str, stage: str) -> models.StageSources:
@@ -1664,6 +2044,7 @@ class AsyncOperations(AsyncSender):
         endpoint: str,
         *,
         body: models.SourceReason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageSources:
         """Take nothing more from there: its HITs expire, and the others do what it leaves undone.
 
@@ -1674,14 +2055,18 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/close",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    async def move_work(self, project: str, stage: str, endpoint: str) -> models.MovedWork:
+    async def move_work(
+        self, project: str, stage: str, endpoint: str, *, idempotency_key: str | None = None
+    ) -> models.MovedWork:
         """Give the free places of a source to the others: its HITs with free places expire."""
         return await self._send(
             models.MovedWork,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/move-work",
+            idempotency_key=idempotency_key,
         )
 
     async def open_source(
@@ -1691,6 +2076,7 @@ class AsyncOperations(AsyncSender):
         endpoint: str,
         *,
         body: models.SourceOpening | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageSources:
         """Let a paused or closed source take work again."""
         return await self._send(
@@ -1698,6 +2084,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/open",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def pause_source(
@@ -1707,6 +2094,7 @@ class AsyncOperations(AsyncSender):
         endpoint: str,
         *,
         body: models.SourceReason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageSources:
         """Publish nothing more there for now. What is on offer stays, and its part waits for it."""
         return await self._send(
@@ -1714,14 +2102,18 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/pause",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    async def top_up_stage(self, project: str, stage: str) -> models.Publication:
+    async def top_up_stage(
+        self, project: str, stage: str, *, idempotency_key: str | None = None
+    ) -> models.Publication:
         """Publish what was rejected, removed or ran out, now instead of at the next round."""
         return await self._send(
             models.Publication,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/top-up",
+            idempotency_key=idempotency_key,
         )
 
     def export_votes(self, project: str, stage: str) -> AsyncIterator[dict[str, Any]]:
@@ -1758,7 +2150,13 @@ class AsyncOperations(AsyncSender):
         )
 
     async def compensate_worker(
-        self, project: str, stage: str, worker: int, body: models.BonusIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        worker: int,
+        body: models.BonusIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Pay a worker whose session broke, once in a stage.
 
@@ -1769,10 +2167,17 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/compensate",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def exclude_stage_worker(
-        self, project: str, stage: str, worker: int, body: models.ReasonForWorker | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        worker: int,
+        body: models.ReasonForWorker | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.StageWorker:
         """Exclude a worker from the stage from now on. What they did stays, and is paid."""
         return await self._send(
@@ -1780,10 +2185,17 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/exclude",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def readmit_stage_worker(
-        self, project: str, stage: str, worker: int, body: models.ReasonForLog | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        worker: int,
+        body: models.ReasonForLog | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.StageWorker:
         """Let an excluded worker take work of the stage again."""
         return await self._send(
@@ -1791,6 +2203,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/readmit",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_status(self, project: str) -> models.ProjectStatus:
@@ -1814,11 +2227,15 @@ class AsyncOperations(AsyncSender):
         )
 
     async def create_study_link(
-        self, project: str, body: models.LinkIn | Mapping[str, Any]
+        self, project: str, body: models.LinkIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.LinkOut:
         """Make a link. The project gets its first consent text where it has none."""
         return await self._send(
-            models.LinkOut, "POST", f"/api/v1/projects/{self._part(project)}/study-links", body=body
+            models.LinkOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/study-links",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_link_targets(self, project: str) -> models.LinkTargets:
@@ -1844,12 +2261,15 @@ class AsyncOperations(AsyncSender):
             body=body,
         )
 
-    async def close_study_link(self, project: str, link: int) -> models.LinkOut:
+    async def close_study_link(
+        self, project: str, link: int, *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """Close a link: no one else joins. People who have begun can finish."""
         return await self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/close",
+            idempotency_key=idempotency_key,
         )
 
     async def list_roster(
@@ -1870,7 +2290,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def add_to_roster(
-        self, project: str, link: int, body: models.RosterIn | Mapping[str, Any]
+        self,
+        project: str,
+        link: int,
+        body: models.RosterIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.RosterAdded:
         """Put people on the list of a link. Nothing is sent by this."""
         return await self._send(
@@ -1878,10 +2303,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/people",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def mail_roster(
-        self, project: str, link: int, body: models.RosterMail | Mapping[str, Any]
+        self,
+        project: str,
+        link: int,
+        body: models.RosterMail | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.RosterMailPlan:
         """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
         return await self._send(
@@ -1889,14 +2320,18 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/people/mail",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    async def reopen_study_link(self, project: str, link: int) -> models.LinkOut:
+    async def reopen_study_link(
+        self, project: str, link: int, *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """People may join again, under the same address."""
         return await self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/reopen",
+            idempotency_key=idempotency_key,
         )
 
     def export_visits(self, project: str, link: int) -> AsyncIterator[dict[str, Any]]:
@@ -1915,7 +2350,9 @@ class AsyncOperations(AsyncSender):
             models.Page[models.SystemOut], "GET", f"/api/v1/projects/{self._part(project)}/systems"
         )
 
-    async def upload_file(self, project: str, content: bytes, *, name: str | None = None) -> models.UploadOut:
+    async def upload_file(
+        self, project: str, content: AsyncContent, *, name: str | None = None
+    ) -> models.UploadOut:
         """Send a file as the body: a log, a table of answers, passages. The same bytes are one upload."""
         return await self._send(
             models.UploadOut,
@@ -1943,11 +2380,15 @@ class AsyncOperations(AsyncSender):
         )
 
     async def create_webhook(
-        self, project: str, body: models.WebhookIn | Mapping[str, Any]
+        self, project: str, body: models.WebhookIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.WebhookWithSecret:
         """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
         return await self._send(
-            models.WebhookWithSecret, "POST", f"/api/v1/projects/{self._part(project)}/webhooks", body=body
+            models.WebhookWithSecret,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_event_types(self, project: str) -> models.EventTypes:
@@ -1979,20 +2420,26 @@ class AsyncOperations(AsyncSender):
             body=body,
         )
 
-    async def activate_webhook(self, project: str, webhook: int) -> models.WebhookOut:
+    async def activate_webhook(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Send again after a pause, or after it was disabled. Messages that waited go first."""
         return await self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/activate",
+            idempotency_key=idempotency_key,
         )
 
-    async def end_former_webhook_secret(self, project: str, webhook: int) -> models.WebhookOut:
+    async def end_former_webhook_secret(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Sign with the present secret alone from now on."""
         return await self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/end-former-secret",
+            idempotency_key=idempotency_key,
         )
 
     async def list_webhook_messages(
@@ -2014,44 +2461,59 @@ class AsyncOperations(AsyncSender):
             query={"limit": limit, "cursor": cursor, "order": order, "state": state, "type": type},
         )
 
-    async def resend_webhook_message(self, project: str, webhook: int, message: str) -> models.MessageOut:
+    async def resend_webhook_message(
+        self, project: str, webhook: int, message: str, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Send a message again under its old id and number. It is named by `id` or `message_id`."""
         return await self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/resend",
+            idempotency_key=idempotency_key,
         )
 
-    async def skip_webhook_message(self, project: str, webhook: int, message: str) -> models.MessageOut:
+    async def skip_webhook_message(
+        self, project: str, webhook: int, message: str, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Give up a message that waits, so that those behind it go on."""
         return await self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/skip",
+            idempotency_key=idempotency_key,
         )
 
-    async def pause_webhook(self, project: str, webhook: int) -> models.WebhookOut:
+    async def pause_webhook(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Send nothing for now. Events of the meantime are not kept for it."""
         return await self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/pause",
+            idempotency_key=idempotency_key,
         )
 
-    async def rotate_webhook_secret(self, project: str, webhook: int) -> models.WebhookWithSecret:
+    async def rotate_webhook_secret(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookWithSecret:
         """Make a new secret, shown this once. For a day messages are signed with both."""
         return await self._send(
             models.WebhookWithSecret,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/rotate-secret",
+            idempotency_key=idempotency_key,
         )
 
-    async def send_webhook_test(self, project: str, webhook: int) -> models.MessageOut:
+    async def send_webhook_test(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Send a message of the type webhook.test, behind those that wait."""
         return await self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/test",
+            idempotency_key=idempotency_key,
         )
 
     async def list_workers(
@@ -2095,7 +2557,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def exclude_worker(
-        self, project: str, worker: int, body: models.ReasonForWorker | Mapping[str, Any]
+        self,
+        project: str,
+        worker: int,
+        body: models.ReasonForWorker | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.WorkerAccess:
         """Exclude a worker from every stage that the project has now at their marketplace.
 
@@ -2106,10 +2573,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/workers/{self._part(worker)}/exclude",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def readmit_worker(
-        self, project: str, worker: int, body: models.ReasonForLog | Mapping[str, Any]
+        self,
+        project: str,
+        worker: int,
+        body: models.ReasonForLog | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.WorkerAccess:
         """Let a worker take work again of every stage that they are excluded from.
 
@@ -2120,6 +2593,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/workers/{self._part(worker)}/readmit",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_requesters(
@@ -2195,10 +2669,15 @@ class AsyncOperations(AsyncSender):
             query={"action": action, "via": via, "who": who, "about": about, "since": since, "until": until},
         )
 
-    async def verify_requester_audit_log(self, requester: str) -> models.AuditVerification:
+    async def verify_requester_audit_log(
+        self, requester: str, *, idempotency_key: str | None = None
+    ) -> models.AuditVerification:
         """Compute every digest of the log again. Nothing is changed."""
         return await self._send(
-            models.AuditVerification, "POST", f"/api/v1/requesters/{self._part(requester)}/audit/verify"
+            models.AuditVerification,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/audit/verify",
+            idempotency_key=idempotency_key,
         )
 
     async def list_batches(
@@ -2224,12 +2703,15 @@ class AsyncOperations(AsyncSender):
             models.BatchOut, "GET", f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}"
         )
 
-    async def cancel_batch(self, requester: str, batch: int) -> models.BatchOut:
+    async def cancel_batch(
+        self, requester: str, batch: int, *, idempotency_key: str | None = None
+    ) -> models.BatchOut:
         """Expire all HITs of a batch, by a job. Work that was begun can still be submitted, and is paid."""
         return await self._send(
             models.BatchOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/cancel",
+            idempotency_key=idempotency_key,
         )
 
     async def remove_batch_hours(self, requester: str, batch: int) -> None:
@@ -2259,7 +2741,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def publish_batch(
-        self, requester: str, batch: int, body: models.PublicationTotal | Mapping[str, Any]
+        self,
+        requester: str,
+        batch: int,
+        body: models.PublicationTotal | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.BatchOut:
         """Publish a draft, or go on with a batch that stopped. Its total is put on hold; a job makes the HITs."""
         return await self._send(
@@ -2267,6 +2754,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/publish",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_batch_schedule(self, requester: str, batch: int) -> models.BatchSchedule:
@@ -2314,7 +2802,11 @@ class AsyncOperations(AsyncSender):
         )
 
     async def publish_requester_consent_text(
-        self, requester: str, body: models.ConsentTextIn | Mapping[str, Any]
+        self,
+        requester: str,
+        body: models.ConsentTextIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
         """Publish a version, which people who come from now on read. Who has agreed stays.
 
@@ -2325,6 +2817,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/consent-texts",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def get_requester_consent_text(self, requester: str, text: int) -> models.ConsentTextOut:
@@ -2352,11 +2845,19 @@ class AsyncOperations(AsyncSender):
         )
 
     async def create_requester_study_link(
-        self, requester: str, body: models.RequesterLinkIn | Mapping[str, Any]
+        self,
+        requester: str,
+        body: models.RequesterLinkIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.LinkOut:
         """Make a link. The requester gets its first consent text where it has none."""
         return await self._send(
-            models.LinkOut, "POST", f"/api/v1/requesters/{self._part(requester)}/study-links", body=body
+            models.LinkOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/study-links",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_requester_link_targets(self, requester: str) -> models.LinkTargets:
@@ -2384,12 +2885,15 @@ class AsyncOperations(AsyncSender):
             body=body,
         )
 
-    async def close_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
+    async def close_requester_study_link(
+        self, requester: str, link: int, *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """Close a link: no one else joins. People who have begun can finish."""
         return await self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/close",
+            idempotency_key=idempotency_key,
         )
 
     async def list_requester_roster(
@@ -2410,7 +2914,12 @@ class AsyncOperations(AsyncSender):
         )
 
     async def add_to_requester_roster(
-        self, requester: str, link: int, body: models.RosterIn | Mapping[str, Any]
+        self,
+        requester: str,
+        link: int,
+        body: models.RosterIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.RosterAdded:
         """Put people on the list of a link. Nothing is sent by this."""
         return await self._send(
@@ -2418,10 +2927,16 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/people",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def mail_requester_roster(
-        self, requester: str, link: int, body: models.RosterMail | Mapping[str, Any]
+        self,
+        requester: str,
+        link: int,
+        body: models.RosterMail | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.RosterMailPlan:
         """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
         return await self._send(
@@ -2429,14 +2944,18 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/people/mail",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    async def reopen_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
+    async def reopen_requester_study_link(
+        self, requester: str, link: int, *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """People may join again, under the same address."""
         return await self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/reopen",
+            idempotency_key=idempotency_key,
         )
 
     def export_requester_visits(self, requester: str, link: int) -> AsyncIterator[dict[str, Any]]:
@@ -2462,7 +2981,11 @@ class AsyncOperations(AsyncSender):
         )
 
     async def create_requester_webhook(
-        self, requester: str, body: models.WebhookIn | Mapping[str, Any]
+        self,
+        requester: str,
+        body: models.WebhookIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.WebhookWithSecret:
         """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
         return await self._send(
@@ -2470,6 +2993,7 @@ class AsyncOperations(AsyncSender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     async def list_requester_event_types(self, requester: str) -> models.EventTypes:
@@ -2503,20 +3027,26 @@ class AsyncOperations(AsyncSender):
             body=body,
         )
 
-    async def activate_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
+    async def activate_requester_webhook(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Send again after a pause, or after it was disabled. Messages that waited go first."""
         return await self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/activate",
+            idempotency_key=idempotency_key,
         )
 
-    async def end_former_requester_webhook_secret(self, requester: str, webhook: int) -> models.WebhookOut:
+    async def end_former_requester_webhook_secret(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Sign with the present secret alone from now on."""
         return await self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/end-former-secret",
+            idempotency_key=idempotency_key,
         )
 
     async def list_requester_webhook_messages(
@@ -2539,61 +3069,86 @@ class AsyncOperations(AsyncSender):
         )
 
     async def resend_requester_webhook_message(
-        self, requester: str, webhook: int, message: str
+        self, requester: str, webhook: int, message: str, *, idempotency_key: str | None = None
     ) -> models.MessageOut:
         """Send a message again under its old id and number. It is named by `id` or `message_id`."""
         return await self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/resend",
+            idempotency_key=idempotency_key,
         )
 
     async def skip_requester_webhook_message(
-        self, requester: str, webhook: int, message: str
+        self, requester: str, webhook: int, message: str, *, idempotency_key: str | None = None
     ) -> models.MessageOut:
         """Give up a message that waits, so that those behind it go on."""
         return await self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/skip",
+            idempotency_key=idempotency_key,
         )
 
-    async def pause_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
+    async def pause_requester_webhook(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Send nothing for now. Events of the meantime are not kept for it."""
         return await self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/pause",
+            idempotency_key=idempotency_key,
         )
 
-    async def rotate_requester_webhook_secret(self, requester: str, webhook: int) -> models.WebhookWithSecret:
+    async def rotate_requester_webhook_secret(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookWithSecret:
         """Make a new secret, shown this once. For a day messages are signed with both."""
         return await self._send(
             models.WebhookWithSecret,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/rotate-secret",
+            idempotency_key=idempotency_key,
         )
 
-    async def send_requester_webhook_test(self, requester: str, webhook: int) -> models.MessageOut:
+    async def send_requester_webhook_test(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Send a message of the type webhook.test, behind those that wait."""
         return await self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/test",
+            idempotency_key=idempotency_key,
         )
 
-    async def apply_study(self, content: bytes) -> models.StudyOut:
+    async def apply_study(
+        self, content: AsyncContent, *, idempotency_key: str | None = None
+    ) -> models.StudyOut:
         """Have the project and its stages be as the file says, all of it or nothing.
 
         A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
         or changes one is refused.
         """
         return await self._send(
-            models.StudyOut, "POST", "/api/v1/studies/apply", content=content, media="application/toml"
+            models.StudyOut,
+            "POST",
+            "/api/v1/studies/apply",
+            content=content,
+            media="application/toml",
+            idempotency_key=idempotency_key,
         )
 
-    async def check_study(self, content: bytes) -> models.StudyOut:
+    async def check_study(
+        self, content: AsyncContent, *, idempotency_key: str | None = None
+    ) -> models.StudyOut:
         """All that is wrong with a study's file, and what applying it would change; nothing is changed."""
         return await self._send(
-            models.StudyOut, "POST", "/api/v1/studies/check", content=content, media="application/toml"
+            models.StudyOut,
+            "POST",
+            "/api/v1/studies/check",
+            content=content,
+            media="application/toml",
+            idempotency_key=idempotency_key,
         )

@@ -28,21 +28,35 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    def create_endpoint(self, body: models.EndpointIn | Mapping[str, Any]) -> models.EndpointOut:
+    def create_endpoint(
+        self, body: models.EndpointIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.EndpointOut:
         """Add a marketplace or panel; for staff."""
-        return self._send(models.EndpointOut, "POST", "/api/v1/endpoints", body=body)
+        return self._send(
+            models.EndpointOut, "POST", "/api/v1/endpoints", body=body, idempotency_key=idempotency_key
+        )
 
     def get_endpoint(self, endpoint: str) -> models.EndpointOut:
         """One marketplace."""
         return self._send(models.EndpointOut, "GET", f"/api/v1/endpoints/{self._part(endpoint)}")
 
-    def check_endpoint(self, endpoint: str) -> models.Balance:
+    def check_endpoint(self, endpoint: str, *, idempotency_key: str | None = None) -> models.Balance:
         """Ask it for the balance, which proves that address and keys work; for staff."""
-        return self._send(models.Balance, "POST", f"/api/v1/endpoints/{self._part(endpoint)}/check")
+        return self._send(
+            models.Balance,
+            "POST",
+            f"/api/v1/endpoints/{self._part(endpoint)}/check",
+            idempotency_key=idempotency_key,
+        )
 
-    def subscribe_to_hooks(self, endpoint: str) -> models.Hooks:
+    def subscribe_to_hooks(self, endpoint: str, *, idempotency_key: str | None = None) -> models.Hooks:
         """Have a panel send hooks from now on; for staff."""
-        return self._send(models.Hooks, "POST", f"/api/v1/endpoints/{self._part(endpoint)}/hooks")
+        return self._send(
+            models.Hooks,
+            "POST",
+            f"/api/v1/endpoints/{self._part(endpoint)}/hooks",
+            idempotency_key=idempotency_key,
+        )
 
     def list_installation_texts(
         self,
@@ -61,9 +75,17 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order, "kind": kind, "in_force": in_force},
         )
 
-    def publish_installation_text(self, body: models.OwnTextIn | Mapping[str, Any]) -> models.OwnTextOut:
+    def publish_installation_text(
+        self, body: models.OwnTextIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.OwnTextOut:
         """Publish a version of the terms or of the text about privacy; for staff."""
-        return self._send(models.OwnTextOut, "POST", "/api/v1/installation/texts", body=body)
+        return self._send(
+            models.OwnTextOut,
+            "POST",
+            "/api/v1/installation/texts",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
 
     def list_notices(
         self,
@@ -82,10 +104,15 @@ class Operations(Sender):
         )
 
     def read_notices(
-        self, *, body: models.NoticesToRead | Mapping[str, Any] | None = None
+        self,
+        *,
+        body: models.NoticesToRead | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.NoticesRead:
         """Note that the token's person has read notices of their projects. Others still see them as unread."""
-        return self._send(models.NoticesRead, "POST", "/api/v1/notices/read", body=body)
+        return self._send(
+            models.NoticesRead, "POST", "/api/v1/notices/read", body=body, idempotency_key=idempotency_key
+        )
 
     def list_projects(
         self,
@@ -102,9 +129,13 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    def create_project(self, body: models.ProjectIn | Mapping[str, Any]) -> models.ProjectOut:
+    def create_project(
+        self, body: models.ProjectIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.ProjectOut:
         """Make a project. Nothing is published before one of its stages is opened."""
-        return self._send(models.ProjectOut, "POST", "/api/v1/projects", body=body)
+        return self._send(
+            models.ProjectOut, "POST", "/api/v1/projects", body=body, idempotency_key=idempotency_key
+        )
 
     def get_project(self, project: str) -> models.ProjectOut:
         """One project, with its budget; the ETag is for changing it."""
@@ -156,7 +187,12 @@ class Operations(Sender):
         )
 
     def decide_case(
-        self, project: str, number: int, body: models.CaseDecision | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.CaseDecision | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CaseDetails:
         """Decide about a query that waits; one that does not wait for such a decision is left as it is."""
         return self._send(
@@ -164,10 +200,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/adjudication/{self._part(number)}/decide",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def undo_case(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CaseDetails:
         """Take a person's decision back: the query waits as before, or its votes decide about it again.
 
@@ -178,6 +220,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/adjudication/{self._part(number)}/undo",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_audit_state(self, project: str) -> models.AuditState:
@@ -234,10 +277,15 @@ class Operations(Sender):
             query={"action": action, "via": via, "who": who, "about": about, "since": since, "until": until},
         )
 
-    def verify_audit_log(self, project: str) -> models.AuditVerification:
+    def verify_audit_log(
+        self, project: str, *, idempotency_key: str | None = None
+    ) -> models.AuditVerification:
         """Compute every digest of the log again. Nothing is changed."""
         return self._send(
-            models.AuditVerification, "POST", f"/api/v1/projects/{self._part(project)}/audit/verify"
+            models.AuditVerification,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/audit/verify",
+            idempotency_key=idempotency_key,
         )
 
     def get_budget(self, project: str) -> models.BudgetOut:
@@ -261,15 +309,29 @@ class Operations(Sender):
         )
 
     def import_candidates(
-        self, project: str, body: models.CandidateImportIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.CandidateImportIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Have an upload become candidates, by a job; all of it or nothing. What is there stays as it is."""
         return self._send(
-            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/candidate-imports", body=body
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/candidate-imports",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def import_candidate_lines(
-        self, project: str, content: Content, *, name: str | None = None, keep_exact: bool | None = None
+        self,
+        project: str,
+        content: Content,
+        *,
+        name: str | None = None,
+        keep_exact: bool | None = None,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Send answers of systems as the body, one JSON object per line; a job imports them, all or nothing.
 
@@ -283,6 +345,7 @@ class Operations(Sender):
             content=content,
             media="application/jsonl",
             query={"name": name, "keep_exact": keep_exact},
+            idempotency_key=idempotency_key,
         )
 
     def list_candidates(
@@ -326,10 +389,15 @@ class Operations(Sender):
             query={"system": system, "query": query, "state": state},
         )
 
-    def update_human_candidates(self, project: str) -> models.SystemOut:
+    def update_human_candidates(
+        self, project: str, *, idempotency_key: str | None = None
+    ) -> models.SystemOut:
         """Have held-out answers be the candidates of the system `human`."""
         return self._send(
-            models.SystemOut, "POST", f"/api/v1/projects/{self._part(project)}/candidates/human"
+            models.SystemOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/candidates/human",
+            idempotency_key=idempotency_key,
         )
 
     def get_candidate(self, project: str, number: int) -> models.CandidateOut:
@@ -341,7 +409,12 @@ class Operations(Sender):
         )
 
     def put_candidate_back(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CandidateOut:
         """Have an answer judged that was set aside or taken out."""
         return self._send(
@@ -349,10 +422,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/candidates/{self._part(number)}/put-back",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def withdraw_candidate(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.CandidateOut:
         """Take an answer out: no more judgments are asked for it; those already given stay."""
         return self._send(
@@ -360,17 +439,26 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/candidates/{self._part(number)}/withdraw",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def close_project(
-        self, project: str, *, body: models.ProjectReason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        *,
+        body: models.ProjectReason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.ProjectOut:
         """Close a project whose stages are drafts or closed. No stage can be made or opened until it is reopened.
 
         Reading, decisions, filters, releases and evaluations go on.
         """
         return self._send(
-            models.ProjectOut, "POST", f"/api/v1/projects/{self._part(project)}/close", body=body
+            models.ProjectOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/close",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_consent_texts(
@@ -398,14 +486,22 @@ class Operations(Sender):
         )
 
     def publish_consent_text(
-        self, project: str, body: models.ConsentTextIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.ConsentTextIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
         """Publish a version, which people who come from now on read. Who has agreed stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
         return self._send(
-            models.ConsentTextOut, "POST", f"/api/v1/projects/{self._part(project)}/consent-texts", body=body
+            models.ConsentTextOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/consent-texts",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_consent_text(self, project: str, text: int) -> models.ConsentTextOut:
@@ -423,10 +519,16 @@ class Operations(Sender):
         )
 
     def create_corpus_from_upload(
-        self, project: str, body: models.CorpusIn | Mapping[str, Any]
+        self, project: str, body: models.CorpusIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.JobRef:
         """Make a corpus of an uploaded file, by a job that also builds its index."""
-        return self._send(models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/corpora", body=body)
+        return self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/corpora",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
 
     def get_corpus(self, project: str, corpus: str) -> models.CorpusOut:
         """One corpus, with the state of its index and its network."""
@@ -435,7 +537,12 @@ class Operations(Sender):
         )
 
     def add_corpus_file(
-        self, project: str, corpus: str, body: models.FileIn | Mapping[str, Any]
+        self,
+        project: str,
+        corpus: str,
+        body: models.FileIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Add an uploaded file to a corpus, by a job: all of it or nothing."""
         return self._send(
@@ -443,22 +550,27 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/files",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def build_index(self, project: str, corpus: str) -> models.JobRef:
+    def build_index(self, project: str, corpus: str, *, idempotency_key: str | None = None) -> models.JobRef:
         """Bring the index of a corpus up to date."""
         return self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/index",
+            idempotency_key=idempotency_key,
         )
 
-    def build_network(self, project: str, corpus: str) -> models.JobRef:
+    def build_network(
+        self, project: str, corpus: str, *, idempotency_key: str | None = None
+    ) -> models.JobRef:
         """Bring the word proximity network of a corpus up to date."""
         return self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/network",
+            idempotency_key=idempotency_key,
         )
 
     def add_passage_lines(
@@ -473,6 +585,7 @@ class Operations(Sender):
         language: str | None = None,
         same_id: Literal["refuse", "first", "number"] | None = None,
         repeats: Literal["report", "skip", "keep"] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Send passages as the body, one JSON object per line; a job adds them to a corpus, all or nothing.
 
@@ -493,14 +606,18 @@ class Operations(Sender):
                 "same_id": same_id,
                 "repeats": repeats,
             },
+            idempotency_key=idempotency_key,
         )
 
-    def remove_a_corpus(self, project: str, corpus: str) -> models.JobRef:
+    def remove_a_corpus(
+        self, project: str, corpus: str, *, idempotency_key: str | None = None
+    ) -> models.JobRef:
         """Remove a corpus with its index and network; passages that were curated stay with their queries."""
         return self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/corpora/{self._part(corpus)}/remove",
+            idempotency_key=idempotency_key,
         )
 
     def export_curated(self, project: str) -> Iterator[dict[str, Any]]:
@@ -555,10 +672,16 @@ class Operations(Sender):
             "GET", f"/api/v1/projects/{self._part(project)}/events.jsonl", query={"action": action}
         )
 
-    def hold_out(self, project: str, body: models.HoldOutIn | Mapping[str, Any]) -> models.HoldOutOut:
+    def hold_out(
+        self, project: str, body: models.HoldOutIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.HoldOutOut:
         """Draw people whose answers become candidates instead of references; a query is drawn for once."""
         return self._send(
-            models.HoldOutOut, "POST", f"/api/v1/projects/{self._part(project)}/hold-out", body=body
+            models.HoldOutOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/hold-out",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_jobs(
@@ -585,10 +708,13 @@ class Operations(Sender):
             models.JobDetails, "GET", f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}"
         )
 
-    def cancel_job(self, project: str, job: int) -> models.JobDetails:
+    def cancel_job(self, project: str, job: int, *, idempotency_key: str | None = None) -> models.JobDetails:
         """Cancel a job that waits or runs; nothing of an import is stored."""
         return self._send(
-            models.JobDetails, "POST", f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}/cancel"
+            models.JobDetails,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/jobs/{self._part(job)}/cancel",
+            idempotency_key=idempotency_key,
         )
 
     def list_matches(
@@ -612,7 +738,12 @@ class Operations(Sender):
         )
 
     def decide_match(
-        self, project: str, match: int, body: models.MatchVerdict | Mapping[str, Any]
+        self,
+        project: str,
+        match: int,
+        body: models.MatchVerdict | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.MatchOut:
         """Say whether two workers are the same person. It can be changed later, and is logged each time."""
         return self._send(
@@ -620,6 +751,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/matches/{self._part(match)}/decide",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_members(
@@ -687,11 +819,19 @@ class Operations(Sender):
         )
 
     def read_project_notices(
-        self, project: str, *, body: models.NoticesToRead | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        *,
+        body: models.NoticesToRead | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.NoticesRead:
         """Note that the token's person has read notices of the project. Others still see them as unread."""
         return self._send(
-            models.NoticesRead, "POST", f"/api/v1/projects/{self._part(project)}/notices/read", body=body
+            models.NoticesRead,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/notices/read",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_notice(self, project: str, notice: int) -> models.NoticeOut:
@@ -700,12 +840,15 @@ class Operations(Sender):
             models.NoticeOut, "GET", f"/api/v1/projects/{self._part(project)}/notices/{self._part(notice)}"
         )
 
-    def read_notice(self, project: str, notice: int) -> models.NoticeOut:
+    def read_notice(
+        self, project: str, notice: int, *, idempotency_key: str | None = None
+    ) -> models.NoticeOut:
         """Note that the token's person has read this notice."""
         return self._send(
             models.NoticeOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/notices/{self._part(notice)}/read",
+            idempotency_key=idempotency_key,
         )
 
     def list_waiting_operations(
@@ -725,7 +868,12 @@ class Operations(Sender):
         )
 
     def resolve_operation(
-        self, project: str, operation: str, body: models.Resolution | Mapping[str, Any]
+        self,
+        project: str,
+        operation: str,
+        body: models.Resolution | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationOut:
         """State what became of a call without an answer: it is booked as done, or its money is free again."""
         return self._send(
@@ -733,14 +881,24 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/operations/{self._part(operation)}/resolve",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def check_privacy(self, project: str) -> models.JobRef:
+    def check_privacy(self, project: str, *, idempotency_key: str | None = None) -> models.JobRef:
         """Have all texts of the project looked through, by a job."""
-        return self._send(models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/privacy/checks")
+        return self._send(
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/privacy/checks",
+            idempotency_key=idempotency_key,
+        )
 
     def decide_findings(
-        self, project: str, body: models.FindingDecision | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.FindingDecision | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.FindingOutcome:
         """Accept findings, have them blacked out, or open them again."""
         return self._send(
@@ -748,6 +906,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/privacy/decisions",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_findings(
@@ -816,7 +975,11 @@ class Operations(Sender):
         )
 
     def decide_queries(
-        self, project: str, body: models.QueryDecisions | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.QueryDecisions | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.DecisionOutcome:
         """Accept or exclude queries by hand, or take that back, each for itself."""
         return self._send(
@@ -824,6 +987,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/queries/decisions",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_query(self, project: str, number: int) -> models.QueryDetails:
@@ -833,7 +997,12 @@ class Operations(Sender):
         )
 
     def find_candidates(
-        self, project: str, number: int, *, body: models.CandidatesIn | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        number: int,
+        *,
+        body: models.CandidatesIn | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.CandidatesFound:
         """Find candidate passages for a query in the project's corpora; those that it has already stay."""
         return self._send(
@@ -841,10 +1010,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/candidates",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def put_query_back(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.QueryDetails:
         """Put a query that was taken out back to where it was."""
         return self._send(
@@ -852,10 +1027,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/put-back",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def withdraw_query(
-        self, project: str, number: int, body: models.ReasonIn | Mapping[str, Any]
+        self,
+        project: str,
+        number: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.QueryDetails:
         """Take a query out: no more work is asked for it; work already done stays and is paid."""
         return self._send(
@@ -863,6 +1044,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/queries/{self._part(number)}/withdraw",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_query_imports(
@@ -881,10 +1063,20 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    def import_queries(self, project: str, body: models.QueryImportIn | Mapping[str, Any]) -> models.JobRef:
+    def import_queries(
+        self,
+        project: str,
+        body: models.QueryImportIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.JobRef:
         """Have an upload become queries, by a job; all of it or nothing."""
         return self._send(
-            models.JobRef, "POST", f"/api/v1/projects/{self._part(project)}/query-imports", body=body
+            models.JobRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/query-imports",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def import_query_lines(
@@ -896,6 +1088,7 @@ class Operations(Sender):
         shortest: int | None = None,
         longest: int | None = None,
         start_at: Literal["screening", "curation", "distillation"] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Send queries as the body, one JSON object per line; a job imports them, all or nothing.
 
@@ -908,10 +1101,15 @@ class Operations(Sender):
             content=content,
             media="application/jsonl",
             query={"name": name, "shortest": shortest, "longest": longest, "start_at": start_at},
+            idempotency_key=idempotency_key,
         )
 
     def preview_query_import(
-        self, project: str, body: models.QueryImportIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.QueryImportIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.QueryImportLook:
         """Look at the beginning of an upload with these options; nothing is stored."""
         return self._send(
@@ -919,6 +1117,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/query-imports/preview",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_query_import(self, project: str, number: int) -> models.QueryImportOut:
@@ -951,10 +1150,16 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    def build_release(self, project: str, body: models.ReleaseIn | Mapping[str, Any]) -> models.ReleaseOut:
+    def build_release(
+        self, project: str, body: models.ReleaseIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """Have a release built, by a job. The same content makes the release of before, byte by byte."""
         return self._send(
-            models.ReleaseOut, "POST", f"/api/v1/projects/{self._part(project)}/releases", body=body
+            models.ReleaseOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/releases",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def preview_release_content(self, project: str, *, include: list[str] | None = None) -> models.ContentOut:
@@ -980,16 +1185,24 @@ class Operations(Sender):
             "GET", f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/archive"
         )
 
-    def cancel_build(self, project: str, version: str) -> models.ReleaseOut:
+    def cancel_build(
+        self, project: str, version: str, *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """End a build; nothing of it is kept."""
         return self._send(
             models.ReleaseOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/cancel",
+            idempotency_key=idempotency_key,
         )
 
     def start_evaluation(
-        self, project: str, version: str, body: models.EvaluationIn | Mapping[str, Any]
+        self,
+        project: str,
+        version: str,
+        body: models.EvaluationIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.EvaluationOut:
         """Have metrics computed over a release and compared with its human scores, by a job."""
         return self._send(
@@ -997,6 +1210,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_evaluation(self, project: str, version: str, number: int) -> models.EvaluationDetails:
@@ -1007,12 +1221,15 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}",
         )
 
-    def cancel_evaluation(self, project: str, version: str, number: int) -> models.EvaluationOut:
+    def cancel_evaluation(
+        self, project: str, version: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.EvaluationOut:
         """End an evaluation; nothing of it is kept."""
         return self._send(
             models.EvaluationOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/cancel",
+            idempotency_key=idempotency_key,
         )
 
     def download_evaluation_file(self, project: str, version: str, number: int, name: str) -> bytes:
@@ -1022,28 +1239,37 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/files/{self._part(name)}",
         )
 
-    def hide_leaderboard(self, project: str, version: str, number: int) -> models.EvaluationOut:
+    def hide_leaderboard(
+        self, project: str, version: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.EvaluationOut:
         """Take the public leaderboard away."""
         return self._send(
             models.EvaluationOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/hide",
+            idempotency_key=idempotency_key,
         )
 
-    def retry_evaluation(self, project: str, version: str, number: int) -> models.EvaluationOut:
+    def retry_evaluation(
+        self, project: str, version: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.EvaluationOut:
         """Compute one that failed or was cancelled once more, with the plan that it had."""
         return self._send(
             models.EvaluationOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/retry",
+            idempotency_key=idempotency_key,
         )
 
-    def show_leaderboard(self, project: str, version: str, number: int) -> models.EvaluationOut:
+    def show_leaderboard(
+        self, project: str, version: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.EvaluationOut:
         """Make an evaluation the public leaderboard of its release."""
         return self._send(
             models.EvaluationOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/evaluations/{self._part(number)}/show",
+            idempotency_key=idempotency_key,
         )
 
     def download_file(self, project: str, version: str, path: str) -> bytes:
@@ -1053,32 +1279,46 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/files/{self._part(path)}",
         )
 
-    def hide_release(self, project: str, version: str) -> models.ReleaseOut:
+    def hide_release(
+        self, project: str, version: str, *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """Take the public page of a release away."""
         return self._send(
             models.ReleaseOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/hide",
+            idempotency_key=idempotency_key,
         )
 
-    def publish_release(self, project: str, version: str) -> models.ReleaseOut:
+    def publish_release(
+        self, project: str, version: str, *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """Give a release a page that needs no log-in."""
         return self._send(
             models.ReleaseOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/publish",
+            idempotency_key=idempotency_key,
         )
 
-    def retry_build(self, project: str, version: str) -> models.ReleaseOut:
+    def retry_build(
+        self, project: str, version: str, *, idempotency_key: str | None = None
+    ) -> models.ReleaseOut:
         """Build a version that failed once more, with the options that it had."""
         return self._send(
             models.ReleaseOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/retry",
+            idempotency_key=idempotency_key,
         )
 
     def withdraw_release(
-        self, project: str, version: str, body: models.WithdrawIn | Mapping[str, Any]
+        self,
+        project: str,
+        version: str,
+        body: models.WithdrawIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ReleaseOut:
         """Offer the files of a release no more; the record stays. Nothing takes it back."""
         return self._send(
@@ -1086,31 +1326,54 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/releases/{self._part(version)}/withdraw",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def reopen_project(
-        self, project: str, *, body: models.ProjectReason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        *,
+        body: models.ProjectReason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.ProjectOut:
         """Let stages be made and opened again. No stage is opened by this."""
         return self._send(
-            models.ProjectOut, "POST", f"/api/v1/projects/{self._part(project)}/reopen", body=body
+            models.ProjectOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/reopen",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def search(self, project: str, body: models.SearchIn | Mapping[str, Any]) -> models.SearchOut:
+    def search(
+        self, project: str, body: models.SearchIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.SearchOut:
         """Answer the last question of a conversation from the project's corpora."""
         return self._send(
-            models.SearchOut, "POST", f"/api/v1/projects/{self._part(project)}/search", body=body
+            models.SearchOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/search",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def send_search_to_curation(
-        self, project: str, body: models.SearchSendIn | Mapping[str, Any]
+        self,
+        project: str,
+        body: models.SearchSendIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.SentQueryOut:
         """Search for the last question of a conversation, and have editors choose among the best passages.
 
         A question that the project does not have becomes an accepted query; one that has candidates is refused.
         """
         return self._send(
-            models.SentQueryOut, "POST", f"/api/v1/projects/{self._part(project)}/search/send", body=body
+            models.SentQueryOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/search/send",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_stages(
@@ -1129,10 +1392,16 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    def create_stage(self, project: str, body: models.StageIn | Mapping[str, Any]) -> models.StageOut:
+    def create_stage(
+        self, project: str, body: models.StageIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.StageOut:
         """Make a draft; nothing is published before it is opened."""
         return self._send(
-            models.StageOut, "POST", f"/api/v1/projects/{self._part(project)}/stages", body=body
+            models.StageOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_stage(self, project: str, stage: str) -> models.StageOut:
@@ -1161,12 +1430,15 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/agreement",
         )
 
-    def make_agreement_report(self, project: str, stage: str) -> models.JobRef:
+    def make_agreement_report(
+        self, project: str, stage: str, *, idempotency_key: str | None = None
+    ) -> models.JobRef:
         """Have the report on agreement made of the judgments as they are now."""
         return self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/agreement",
+            idempotency_key=idempotency_key,
         )
 
     def list_answers(
@@ -1213,7 +1485,12 @@ class Operations(Sender):
         )
 
     def decide_answers(
-        self, project: str, stage: str, body: models.AnswerDecisions | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.AnswerDecisions | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.AnswerOutcome:
         """Approve, exclude, ask for a rewrite, or take a decision back; each answer for itself.
 
@@ -1224,10 +1501,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/answers/decisions",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def approve_assignments(
-        self, project: str, stage: str, body: models.ChosenWork | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.ChosenWork | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ApprovalOutcome:
         """Approve several at once; one that cannot be approved is named and stops no other."""
         return self._send(
@@ -1235,6 +1518,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/approvals",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_assignments(
@@ -1278,6 +1562,7 @@ class Operations(Sender):
         assignment: int,
         *,
         body: models.Approval | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Approve work; its reward is paid."""
         return self._send(
@@ -1285,10 +1570,17 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/approve",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def pay_bonus(
-        self, project: str, stage: str, assignment: int, body: models.BonusIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        assignment: int,
+        body: models.BonusIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Pay a bonus. With an Idempotency-Key it is paid once, however often and late it is asked for."""
         return self._send(
@@ -1296,6 +1588,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/bonus",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def override_rejection(
@@ -1305,6 +1598,7 @@ class Operations(Sender):
         assignment: int,
         *,
         body: models.Approval | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Approve rejected work after all."""
         return self._send(
@@ -1312,10 +1606,17 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/override",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def reject_assignment(
-        self, project: str, stage: str, assignment: int, body: models.Rejection | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        assignment: int,
+        body: models.Rejection | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Reject work, with a reason; it can be approved after all for 30 days."""
         return self._send(
@@ -1323,14 +1624,18 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/reject",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def release_assignment(self, project: str, stage: str, assignment: int) -> models.OperationRef:
+    def release_assignment(
+        self, project: str, stage: str, assignment: int, *, idempotency_key: str | None = None
+    ) -> models.OperationRef:
         """Let held work go on: it is approved."""
         return self._send(
             models.OperationRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/assignments/{self._part(assignment)}/release",
+            idempotency_key=idempotency_key,
         )
 
     def check_stage(self, project: str, stage: str) -> models.StageCheck:
@@ -1342,7 +1647,12 @@ class Operations(Sender):
         )
 
     def close_stage(
-        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        stage: str,
+        *,
+        body: models.Reason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageOut:
         """Expire all its HITs; work that people have begun may still come in, and is paid."""
         return self._send(
@@ -1350,6 +1660,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/close",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_filter_runs(
@@ -1370,7 +1681,12 @@ class Operations(Sender):
         )
 
     def apply_filters(
-        self, project: str, stage: str, body: models.ApplyIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.ApplyIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Put a recipe in force, by a job; the run before gives way. No judgment is changed or deleted."""
         return self._send(
@@ -1378,10 +1694,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def preview_filters(
-        self, project: str, stage: str, body: models.RecipeIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.RecipeIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.FilterPreviewOut:
         """What a recipe would remove, and what asking again would cost; nothing is changed."""
         return self._send(
@@ -1389,19 +1711,34 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/preview",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def ask_again(self, project: str, stage: str, body: models.TopUpIn | Mapping[str, Any]) -> models.JobRef:
+    def ask_again(
+        self,
+        project: str,
+        stage: str,
+        body: models.TopUpIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.JobRef:
         """Ask again for what filters removed, for at most the amount that is sent."""
         return self._send(
             models.JobRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/top-up",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def undo_filters(
-        self, project: str, stage: str, number: int, body: models.UndoIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        number: int,
+        body: models.UndoIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.FilterRunOut:
         """Take a run out of force: all judgments that count are kept again."""
         return self._send(
@@ -1409,6 +1746,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/filters/{self._part(number)}/undo",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_hits(
@@ -1443,16 +1781,25 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}",
         )
 
-    def expire_hit(self, project: str, stage: str, number: int) -> models.OperationRef:
+    def expire_hit(
+        self, project: str, stage: str, number: int, *, idempotency_key: str | None = None
+    ) -> models.OperationRef:
         """End it; who works on it may still submit."""
         return self._send(
             models.OperationRef,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/expire",
+            idempotency_key=idempotency_key,
         )
 
     def extend_hit_places(
-        self, project: str, stage: str, number: int, body: models.MorePlaces | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        number: int,
+        body: models.MorePlaces | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """More people for it; their money is reserved."""
         return self._send(
@@ -1460,10 +1807,17 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/more-places",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def extend_hit_time(
-        self, project: str, stage: str, number: int, body: models.MoreTime | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        number: int,
+        body: models.MoreTime | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Keep it on offer longer."""
         return self._send(
@@ -1471,6 +1825,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/hits/{self._part(number)}/more-time",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def export_judgments(
@@ -1501,7 +1856,12 @@ class Operations(Sender):
         )
 
     def write_to_workers(
-        self, project: str, stage: str, body: models.WorkerLetter | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.WorkerLetter | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.WorkerLetterOutcome:
         """Write to workers of the stage: to the named ones, or to all of them.
 
@@ -1512,10 +1872,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/messages",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def open_stage(
-        self, project: str, stage: str, *, body: models.OpeningTerms | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        stage: str,
+        *,
+        body: models.OpeningTerms | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.QuoteOut:
         """Open a draft or paused stage: its HITs are published, and their money is reserved."""
         return self._send(
@@ -1523,6 +1889,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/open",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_operations(
@@ -1544,7 +1911,12 @@ class Operations(Sender):
         )
 
     def pause_stage(
-        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        stage: str,
+        *,
+        body: models.Reason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageOut:
         """Publish nothing more for now; what is on offer stays, and what comes in is collected."""
         return self._send(
@@ -1552,6 +1924,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/pause",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_progress(self, project: str, stage: str) -> models.ProgressOut:
@@ -1562,16 +1935,22 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/progress",
         )
 
-    def quote_stage(self, project: str, stage: str) -> models.QuoteOut:
+    def quote_stage(self, project: str, stage: str, *, idempotency_key: str | None = None) -> models.QuoteOut:
         """What opening it would cost; brings its units up to date and publishes nothing."""
         return self._send(
             models.QuoteOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/quote",
+            idempotency_key=idempotency_key,
         )
 
     def reopen_stage(
-        self, project: str, stage: str, *, body: models.Reason | Mapping[str, Any] | None = None
+        self,
+        project: str,
+        stage: str,
+        *,
+        body: models.Reason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageOut:
         """A closed stage back to paused; open it to publish what is still missing."""
         return self._send(
@@ -1579,6 +1958,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/reopen",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def export_scores(
@@ -1604,7 +1984,12 @@ class Operations(Sender):
         )
 
     def simulate_workers(
-        self, project: str, stage: str, body: models.SimulationIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        body: models.SimulationIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.JobRef:
         """Let simulated workers do what the stage offers, by a job that ends when nothing is left for them."""
         return self._send(
@@ -1612,6 +1997,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/simulations",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_sources(self, project: str, stage: str) -> models.StageSources:
@@ -1644,6 +2030,7 @@ class Operations(Sender):
         endpoint: str,
         *,
         body: models.SourceReason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageSources:
         """Take nothing more from there: its HITs expire, and the others do what it leaves undone.
 
@@ -1654,14 +2041,18 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/close",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def move_work(self, project: str, stage: str, endpoint: str) -> models.MovedWork:
+    def move_work(
+        self, project: str, stage: str, endpoint: str, *, idempotency_key: str | None = None
+    ) -> models.MovedWork:
         """Give the free places of a source to the others: its HITs with free places expire."""
         return self._send(
             models.MovedWork,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/move-work",
+            idempotency_key=idempotency_key,
         )
 
     def open_source(
@@ -1671,6 +2062,7 @@ class Operations(Sender):
         endpoint: str,
         *,
         body: models.SourceOpening | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageSources:
         """Let a paused or closed source take work again."""
         return self._send(
@@ -1678,6 +2070,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/open",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def pause_source(
@@ -1687,6 +2080,7 @@ class Operations(Sender):
         endpoint: str,
         *,
         body: models.SourceReason | Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
     ) -> models.StageSources:
         """Publish nothing more there for now. What is on offer stays, and its part waits for it."""
         return self._send(
@@ -1694,14 +2088,18 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/sources/{self._part(endpoint)}/pause",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def top_up_stage(self, project: str, stage: str) -> models.Publication:
+    def top_up_stage(
+        self, project: str, stage: str, *, idempotency_key: str | None = None
+    ) -> models.Publication:
         """Publish what was rejected, removed or ran out, now instead of at the next round."""
         return self._send(
             models.Publication,
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/top-up",
+            idempotency_key=idempotency_key,
         )
 
     def export_votes(self, project: str, stage: str) -> Iterator[dict[str, Any]]:
@@ -1738,7 +2136,13 @@ class Operations(Sender):
         )
 
     def compensate_worker(
-        self, project: str, stage: str, worker: int, body: models.BonusIn | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        worker: int,
+        body: models.BonusIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.OperationRef:
         """Pay a worker whose session broke, once in a stage.
 
@@ -1749,10 +2153,17 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/compensate",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def exclude_stage_worker(
-        self, project: str, stage: str, worker: int, body: models.ReasonForWorker | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        worker: int,
+        body: models.ReasonForWorker | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.StageWorker:
         """Exclude a worker from the stage from now on. What they did stays, and is paid."""
         return self._send(
@@ -1760,10 +2171,17 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/exclude",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def readmit_stage_worker(
-        self, project: str, stage: str, worker: int, body: models.ReasonForLog | Mapping[str, Any]
+        self,
+        project: str,
+        stage: str,
+        worker: int,
+        body: models.ReasonForLog | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.StageWorker:
         """Let an excluded worker take work of the stage again."""
         return self._send(
@@ -1771,6 +2189,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/workers/{self._part(worker)}/readmit",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_status(self, project: str) -> models.ProjectStatus:
@@ -1793,10 +2212,16 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order},
         )
 
-    def create_study_link(self, project: str, body: models.LinkIn | Mapping[str, Any]) -> models.LinkOut:
+    def create_study_link(
+        self, project: str, body: models.LinkIn | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """Make a link. The project gets its first consent text where it has none."""
         return self._send(
-            models.LinkOut, "POST", f"/api/v1/projects/{self._part(project)}/study-links", body=body
+            models.LinkOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/study-links",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_link_targets(self, project: str) -> models.LinkTargets:
@@ -1822,12 +2247,15 @@ class Operations(Sender):
             body=body,
         )
 
-    def close_study_link(self, project: str, link: int) -> models.LinkOut:
+    def close_study_link(
+        self, project: str, link: int, *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """Close a link: no one else joins. People who have begun can finish."""
         return self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/close",
+            idempotency_key=idempotency_key,
         )
 
     def list_roster(
@@ -1848,7 +2276,12 @@ class Operations(Sender):
         )
 
     def add_to_roster(
-        self, project: str, link: int, body: models.RosterIn | Mapping[str, Any]
+        self,
+        project: str,
+        link: int,
+        body: models.RosterIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.RosterAdded:
         """Put people on the list of a link. Nothing is sent by this."""
         return self._send(
@@ -1856,10 +2289,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/people",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def mail_roster(
-        self, project: str, link: int, body: models.RosterMail | Mapping[str, Any]
+        self,
+        project: str,
+        link: int,
+        body: models.RosterMail | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.RosterMailPlan:
         """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
         return self._send(
@@ -1867,14 +2306,18 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/people/mail",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def reopen_study_link(self, project: str, link: int) -> models.LinkOut:
+    def reopen_study_link(
+        self, project: str, link: int, *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """People may join again, under the same address."""
         return self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/study-links/{self._part(link)}/reopen",
+            idempotency_key=idempotency_key,
         )
 
     def export_visits(self, project: str, link: int) -> Iterator[dict[str, Any]]:
@@ -1921,11 +2364,15 @@ class Operations(Sender):
         )
 
     def create_webhook(
-        self, project: str, body: models.WebhookIn | Mapping[str, Any]
+        self, project: str, body: models.WebhookIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.WebhookWithSecret:
         """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
         return self._send(
-            models.WebhookWithSecret, "POST", f"/api/v1/projects/{self._part(project)}/webhooks", body=body
+            models.WebhookWithSecret,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/webhooks",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_event_types(self, project: str) -> models.EventTypes:
@@ -1955,20 +2402,26 @@ class Operations(Sender):
             body=body,
         )
 
-    def activate_webhook(self, project: str, webhook: int) -> models.WebhookOut:
+    def activate_webhook(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Send again after a pause, or after it was disabled. Messages that waited go first."""
         return self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/activate",
+            idempotency_key=idempotency_key,
         )
 
-    def end_former_webhook_secret(self, project: str, webhook: int) -> models.WebhookOut:
+    def end_former_webhook_secret(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Sign with the present secret alone from now on."""
         return self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/end-former-secret",
+            idempotency_key=idempotency_key,
         )
 
     def list_webhook_messages(
@@ -1990,44 +2443,59 @@ class Operations(Sender):
             query={"limit": limit, "cursor": cursor, "order": order, "state": state, "type": type},
         )
 
-    def resend_webhook_message(self, project: str, webhook: int, message: str) -> models.MessageOut:
+    def resend_webhook_message(
+        self, project: str, webhook: int, message: str, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Send a message again under its old id and number. It is named by `id` or `message_id`."""
         return self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/resend",
+            idempotency_key=idempotency_key,
         )
 
-    def skip_webhook_message(self, project: str, webhook: int, message: str) -> models.MessageOut:
+    def skip_webhook_message(
+        self, project: str, webhook: int, message: str, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Give up a message that waits, so that those behind it go on."""
         return self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/skip",
+            idempotency_key=idempotency_key,
         )
 
-    def pause_webhook(self, project: str, webhook: int) -> models.WebhookOut:
+    def pause_webhook(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Send nothing for now. Events of the meantime are not kept for it."""
         return self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/pause",
+            idempotency_key=idempotency_key,
         )
 
-    def rotate_webhook_secret(self, project: str, webhook: int) -> models.WebhookWithSecret:
+    def rotate_webhook_secret(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookWithSecret:
         """Make a new secret, shown this once. For a day messages are signed with both."""
         return self._send(
             models.WebhookWithSecret,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/rotate-secret",
+            idempotency_key=idempotency_key,
         )
 
-    def send_webhook_test(self, project: str, webhook: int) -> models.MessageOut:
+    def send_webhook_test(
+        self, project: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Send a message of the type webhook.test, behind those that wait."""
         return self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/projects/{self._part(project)}/webhooks/{self._part(webhook)}/test",
+            idempotency_key=idempotency_key,
         )
 
     def list_workers(
@@ -2071,7 +2539,12 @@ class Operations(Sender):
         )
 
     def exclude_worker(
-        self, project: str, worker: int, body: models.ReasonForWorker | Mapping[str, Any]
+        self,
+        project: str,
+        worker: int,
+        body: models.ReasonForWorker | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.WorkerAccess:
         """Exclude a worker from every stage that the project has now at their marketplace.
 
@@ -2082,10 +2555,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/workers/{self._part(worker)}/exclude",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def readmit_worker(
-        self, project: str, worker: int, body: models.ReasonForLog | Mapping[str, Any]
+        self,
+        project: str,
+        worker: int,
+        body: models.ReasonForLog | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.WorkerAccess:
         """Let a worker take work again of every stage that they are excluded from.
 
@@ -2096,6 +2575,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/projects/{self._part(project)}/workers/{self._part(worker)}/readmit",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_requesters(
@@ -2171,10 +2651,15 @@ class Operations(Sender):
             query={"action": action, "via": via, "who": who, "about": about, "since": since, "until": until},
         )
 
-    def verify_requester_audit_log(self, requester: str) -> models.AuditVerification:
+    def verify_requester_audit_log(
+        self, requester: str, *, idempotency_key: str | None = None
+    ) -> models.AuditVerification:
         """Compute every digest of the log again. Nothing is changed."""
         return self._send(
-            models.AuditVerification, "POST", f"/api/v1/requesters/{self._part(requester)}/audit/verify"
+            models.AuditVerification,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/audit/verify",
+            idempotency_key=idempotency_key,
         )
 
     def list_batches(
@@ -2200,12 +2685,15 @@ class Operations(Sender):
             models.BatchOut, "GET", f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}"
         )
 
-    def cancel_batch(self, requester: str, batch: int) -> models.BatchOut:
+    def cancel_batch(
+        self, requester: str, batch: int, *, idempotency_key: str | None = None
+    ) -> models.BatchOut:
         """Expire all HITs of a batch, by a job. Work that was begun can still be submitted, and is paid."""
         return self._send(
             models.BatchOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/cancel",
+            idempotency_key=idempotency_key,
         )
 
     def remove_batch_hours(self, requester: str, batch: int) -> None:
@@ -2235,7 +2723,12 @@ class Operations(Sender):
         )
 
     def publish_batch(
-        self, requester: str, batch: int, body: models.PublicationTotal | Mapping[str, Any]
+        self,
+        requester: str,
+        batch: int,
+        body: models.PublicationTotal | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.BatchOut:
         """Publish a draft, or go on with a batch that stopped. Its total is put on hold; a job makes the HITs."""
         return self._send(
@@ -2243,6 +2736,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/batches/{self._part(batch)}/publish",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_batch_schedule(self, requester: str, batch: int) -> models.BatchSchedule:
@@ -2290,7 +2784,11 @@ class Operations(Sender):
         )
 
     def publish_requester_consent_text(
-        self, requester: str, body: models.ConsentTextIn | Mapping[str, Any]
+        self,
+        requester: str,
+        body: models.ConsentTextIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
         """Publish a version, which people who come from now on read. Who has agreed stays.
 
@@ -2301,6 +2799,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/consent-texts",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def get_requester_consent_text(self, requester: str, text: int) -> models.ConsentTextOut:
@@ -2328,11 +2827,19 @@ class Operations(Sender):
         )
 
     def create_requester_study_link(
-        self, requester: str, body: models.RequesterLinkIn | Mapping[str, Any]
+        self,
+        requester: str,
+        body: models.RequesterLinkIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.LinkOut:
         """Make a link. The requester gets its first consent text where it has none."""
         return self._send(
-            models.LinkOut, "POST", f"/api/v1/requesters/{self._part(requester)}/study-links", body=body
+            models.LinkOut,
+            "POST",
+            f"/api/v1/requesters/{self._part(requester)}/study-links",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_requester_link_targets(self, requester: str) -> models.LinkTargets:
@@ -2360,12 +2867,15 @@ class Operations(Sender):
             body=body,
         )
 
-    def close_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
+    def close_requester_study_link(
+        self, requester: str, link: int, *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """Close a link: no one else joins. People who have begun can finish."""
         return self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/close",
+            idempotency_key=idempotency_key,
         )
 
     def list_requester_roster(
@@ -2386,7 +2896,12 @@ class Operations(Sender):
         )
 
     def add_to_requester_roster(
-        self, requester: str, link: int, body: models.RosterIn | Mapping[str, Any]
+        self,
+        requester: str,
+        link: int,
+        body: models.RosterIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.RosterAdded:
         """Put people on the list of a link. Nothing is sent by this."""
         return self._send(
@@ -2394,10 +2909,16 @@ class Operations(Sender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/people",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def mail_requester_roster(
-        self, requester: str, link: int, body: models.RosterMail | Mapping[str, Any]
+        self,
+        requester: str,
+        link: int,
+        body: models.RosterMail | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.RosterMailPlan:
         """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
         return self._send(
@@ -2405,14 +2926,18 @@ class Operations(Sender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/people/mail",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
-    def reopen_requester_study_link(self, requester: str, link: int) -> models.LinkOut:
+    def reopen_requester_study_link(
+        self, requester: str, link: int, *, idempotency_key: str | None = None
+    ) -> models.LinkOut:
         """People may join again, under the same address."""
         return self._send(
             models.LinkOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/study-links/{self._part(link)}/reopen",
+            idempotency_key=idempotency_key,
         )
 
     def export_requester_visits(self, requester: str, link: int) -> Iterator[dict[str, Any]]:
@@ -2438,7 +2963,11 @@ class Operations(Sender):
         )
 
     def create_requester_webhook(
-        self, requester: str, body: models.WebhookIn | Mapping[str, Any]
+        self,
+        requester: str,
+        body: models.WebhookIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
     ) -> models.WebhookWithSecret:
         """Have messages sent to an address from now on. The answer has the secret, which is shown this once."""
         return self._send(
@@ -2446,6 +2975,7 @@ class Operations(Sender):
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks",
             body=body,
+            idempotency_key=idempotency_key,
         )
 
     def list_requester_event_types(self, requester: str) -> models.EventTypes:
@@ -2479,20 +3009,26 @@ class Operations(Sender):
             body=body,
         )
 
-    def activate_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
+    def activate_requester_webhook(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Send again after a pause, or after it was disabled. Messages that waited go first."""
         return self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/activate",
+            idempotency_key=idempotency_key,
         )
 
-    def end_former_requester_webhook_secret(self, requester: str, webhook: int) -> models.WebhookOut:
+    def end_former_requester_webhook_secret(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Sign with the present secret alone from now on."""
         return self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/end-former-secret",
+            idempotency_key=idempotency_key,
         )
 
     def list_requester_webhook_messages(
@@ -2515,59 +3051,82 @@ class Operations(Sender):
         )
 
     def resend_requester_webhook_message(
-        self, requester: str, webhook: int, message: str
+        self, requester: str, webhook: int, message: str, *, idempotency_key: str | None = None
     ) -> models.MessageOut:
         """Send a message again under its old id and number. It is named by `id` or `message_id`."""
         return self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/resend",
+            idempotency_key=idempotency_key,
         )
 
-    def skip_requester_webhook_message(self, requester: str, webhook: int, message: str) -> models.MessageOut:
+    def skip_requester_webhook_message(
+        self, requester: str, webhook: int, message: str, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Give up a message that waits, so that those behind it go on."""
         return self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/messages/{self._part(message)}/skip",
+            idempotency_key=idempotency_key,
         )
 
-    def pause_requester_webhook(self, requester: str, webhook: int) -> models.WebhookOut:
+    def pause_requester_webhook(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookOut:
         """Send nothing for now. Events of the meantime are not kept for it."""
         return self._send(
             models.WebhookOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/pause",
+            idempotency_key=idempotency_key,
         )
 
-    def rotate_requester_webhook_secret(self, requester: str, webhook: int) -> models.WebhookWithSecret:
+    def rotate_requester_webhook_secret(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.WebhookWithSecret:
         """Make a new secret, shown this once. For a day messages are signed with both."""
         return self._send(
             models.WebhookWithSecret,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/rotate-secret",
+            idempotency_key=idempotency_key,
         )
 
-    def send_requester_webhook_test(self, requester: str, webhook: int) -> models.MessageOut:
+    def send_requester_webhook_test(
+        self, requester: str, webhook: int, *, idempotency_key: str | None = None
+    ) -> models.MessageOut:
         """Send a message of the type webhook.test, behind those that wait."""
         return self._send(
             models.MessageOut,
             "POST",
             f"/api/v1/requesters/{self._part(requester)}/webhooks/{self._part(webhook)}/test",
+            idempotency_key=idempotency_key,
         )
 
-    def apply_study(self, content: Content) -> models.StudyOut:
+    def apply_study(self, content: Content, *, idempotency_key: str | None = None) -> models.StudyOut:
         """Have the project and its stages be as the file says, all of it or nothing.
 
         A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
         or changes one is refused.
         """
         return self._send(
-            models.StudyOut, "POST", "/api/v1/studies/apply", content=content, media="application/toml"
+            models.StudyOut,
+            "POST",
+            "/api/v1/studies/apply",
+            content=content,
+            media="application/toml",
+            idempotency_key=idempotency_key,
         )
 
-    def check_study(self, content: Content) -> models.StudyOut:
+    def check_study(self, content: Content, *, idempotency_key: str | None = None) -> models.StudyOut:
         """All that is wrong with a study's file, and what applying it would change; nothing is changed."""
         return self._send(
-            models.StudyOut, "POST", "/api/v1/studies/check", content=content, media="application/toml"
+            models.StudyOut,
+            "POST",
+            "/api/v1/studies/check",
+            content=content,
+            media="application/toml",
+            idempotency_key=idempotency_key,
         )
