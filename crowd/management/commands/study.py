@@ -137,7 +137,7 @@ class Command(BaseCommand):
         project = _project(options)
         with page_figures():
             cards = stage_cards(project)
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "stage": card.stage.slug,
                 "kind": card.stage.kind,
