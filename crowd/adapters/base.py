@@ -345,6 +345,12 @@ class Panel(Marketplace, Protocol):
     def raise_places(self, ref: str, places: int) -> Outcome[str]:
         """Let a study have so many places in all."""
 
+    def raise_slots(self, ref: str, *, code: str, slots: int, before: int, is_first: bool) -> Outcome[str]:
+        """Let a study pay so many screen-outs in all, of which there were `before`; a repeat changes nothing.
+
+        `is_first` says that nothing was sent for it yet.
+        """
+
     def move_study(self, ref: str, action: str) -> Outcome[str]:
         """PAUSE, START or STOP."""
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from core.money.amounts import dollars
 from core.notices.models import Wish
 from core.projects.models import Membership, Project
-from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT
+from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS
 from crowd.desk import modelform
 from crowd.models import Stage
 from crowd.study.documents import expected_minutes
@@ -148,7 +148,7 @@ class PanelTermsForm(Form):
     slots = forms.IntegerField(
         required=False,
         min_value=0,
-        max_value=100_000,
+        max_value=MOST_SLOTS,
         label="At most so many screen-outs",
         widget=forms.NumberInput(attrs={"size": 8}),
         help_text="Their money is set aside with the study. The panel pauses the study after the last one.",
@@ -157,6 +157,17 @@ class PanelTermsForm(Form):
         required=False,
         label="A part of the reward can be paid",
         help_text="Only where the panel enabled it for your workspace.",
+    )
+
+
+class SlotsForm(Form):
+    """How many paid screen-outs a study that runs may have."""
+
+    slots = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_SLOTS,
+        label="Paid screen-outs in all",
+        widget=forms.NumberInput(attrs={"size": 8}),
     )
 
 

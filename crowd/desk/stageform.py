@@ -148,7 +148,7 @@ class StageForm(RevisedForm, forms.Form):
         self.kind, self.stage = kind, stage
         self.project = stage.project if stage else project
         own = modelform.fields_of(
-            StageFields, leave_out=frozenset({"kind", "endpoint", "sources", "task", "config"})
+            StageFields, leave_out=frozenset({"kind", "endpoint", "sources", "panel", "task", "config"})
         )
         own["endpoint"] = forms.ModelChoiceField(
             Endpoint.objects.order_by("real_money", "name"),
@@ -323,7 +323,7 @@ def form_for(stage: Stage, data: Any = None, *, budgets: bool) -> StageForm:
 def _initial(stage: Stage) -> dict[str, Any]:
     document = stage_document(stage)
     task, config = document.pop("task"), document.pop("config")
-    del document["sources"]
+    del document["sources"], document["panel"]
     return (
         document
         | {_TASK + name: value for name, value in task.items()}

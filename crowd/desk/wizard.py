@@ -91,7 +91,7 @@ class WizardForm(Form):
             if Endpoint.objects.count() > 1:
                 self.fields["also"] = _further_endpoints_field()
         for number, stage in enumerate(stages):
-            made = modelform.fields_of(StageFields, leave_out=frozenset({"sources"}))
+            made = modelform.fields_of(StageFields, leave_out=frozenset({"sources", "panel"}))
             self.fields[f"{number}.keep"] = forms.BooleanField(
                 required=False, initial=True, label=f"Begin with {stage['title']}"
             )

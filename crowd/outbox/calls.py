@@ -196,6 +196,20 @@ def _study(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
     return cast(Panel, market).open_study(StudySpec(reward=reward, eligibility=rules, **values))
 
 
+def _places(market: Marketplace, operation: MarketOperation) -> Outcome[str]:
+    """More places of a study, or more paid screen-outs."""
+    panel, payload = cast(Panel, market), operation.payload
+    if "slots" not in payload:
+        return panel.raise_places(payload["ref"], payload["places"])
+    return panel.raise_slots(
+        payload["ref"],
+        code=payload["code"],
+        slots=payload["slots"],
+        before=payload["before"],
+        is_first=operation.attempts <= 1,
+    )
+
+
 def _message(market: Marketplace, operation: MarketOperation) -> Outcome[dict[str, str]]:
     payload = operation.payload
     if "study" not in payload:
@@ -231,9 +245,7 @@ CALLS: dict[str, Call] = {
         operation.payload["group"], operation.payload["worker"], operation.payload["value"]
     ),
     Kind.STUDY: _study,
-    Kind.PLACES: lambda market, operation: cast(Panel, market).raise_places(
-        operation.payload["ref"], operation.payload["places"]
-    ),
+    Kind.PLACES: _places,
     Kind.RETURN: lambda market, operation: cast(Panel, market).ask_return(
         operation.payload["ref"], operation.payload["why"]
     ),

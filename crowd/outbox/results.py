@@ -138,11 +138,13 @@ def _study_changed(operation: MarketOperation, ref: str) -> None:
             study.external_id, study.state = ref, PanelStudy.State.OPEN
             study.places = operation.payload["places"]
             study.screen_out_left = operation.payload.get("screen_out_slots", 0)
+        case Kind.PLACES if "slots" in operation.payload:
+            panel_pay.slots_raised(study, operation)
         case Kind.PLACES:
             study.places = max(study.places, operation.payload["places"])
         case _:
             study.state = MOVED[operation.payload["action"]]
-    study.save(update_fields=["external_id", "state", "places", "screen_out_left"])
+    study.save(update_fields=["external_id", "state", "places", "screen_out_slots", "screen_out_left"])
     if study.state == PanelStudy.State.STOPPED:
         panel_pay.release_slots(study, at=timezone.now())
 
@@ -194,7 +196,7 @@ def _after_refusal(operation: MarketOperation, outcome: CallRefusal) -> None:
         if operation.hit.compensates_id is None:
             # Asking again for the same would be refused again, every few seconds.
             _pause_stage(operation, f"A HIT was refused: {outcome.code}: {outcome.text}")
-    if operation.kind in (Kind.STUDY, Kind.PLACES):
+    if operation.kind in (Kind.STUDY, Kind.PLACES) and "slots" not in operation.payload:
         _pause_stage(operation, f"The panel refused the study: {outcome.text}")
     if operation.kind in (Kind.APPROVE, Kind.REJECT, Kind.UNREJECT) and operation.assignment:
         decisions.held(

@@ -18,7 +18,8 @@ from core.money.fees import reward_fee
 from core.projects.services import record
 from crowd import budget
 from crowd.budget import Cost, MovementPurpose
-from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, PARTIAL, make_code
+from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS, PARTIAL, make_code
+from crowd.completion_codes import SCREENED_OUT as SCREENED_OUT_CODE
 from crowd.errors import BudgetError, CrowdError
 from crowd.models import Assignment, Endpoint, MarketOperation, PanelStudy, PanelSubmission, Stage
 from crowd.outbox.planning import NOTHING, plan
@@ -28,6 +29,8 @@ from crowd.sources import stage_at
 State, Kind = Assignment.State, MarketOperation.Kind
 #: The panel's words for what was paid in part, and for who was screened out.
 IN_PART, SCREENED_OUT = "PARTIALLY APPROVED", "SCREENED OUT"
+#: How targets of operations begin that raise the number of paid screen-outs.
+SLOTS = "screen-outs:"
 #: Statuses in which a part can be paid.
 PAYABLE_IN_PART = ("ACTIVE", "AWAITING REVIEW")
 #: Reasons of movements in the ledger.
@@ -58,7 +61,10 @@ def set_terms(
         state=MarketOperation.State.REFUSED
     )
     if study.external_id or asked.exists():
-        raise CrowdError("The study is there already; a panel takes these terms with a new study only.")
+        raise CrowdError(
+            "The study is there already; a panel takes these terms with a new study only. "
+            "Of a study that has paid screen-outs, their number can be raised."
+        )
     PanelStudy.objects.filter(pk=study.pk).update(
         screen_out_cents=screen_out_cents,
         screen_out_slots=screen_out_slots,
@@ -77,6 +83,97 @@ def set_terms(
             "pays_in_part": pays_in_part,
         },
     )
+
+
+@transaction.atomic
+def raise_slots(study: PanelStudy, *, slots: int, actor: Any) -> MarketOperation:
+    """Plan to let a study that runs pay so many screen-outs in all; their money is set aside with it.
+
+    A panel changes nothing else of a published study's codes: the amount stays, and a study that was made
+    without paid screen-outs gets none. Raises CrowdError, and BudgetError where the money is not there.
+    """
+    study = PanelStudy.objects.select_for_update(no_key=True).select_related("endpoint").get(pk=study.pk)
+    stage = stage_at(
+        Stage.objects.select_related("project", "endpoint").get(pk=study.stage_id), study.endpoint
+    )
+    if study.endpoint.protocol != Endpoint.Protocol.PROLIFIC:
+        raise CrowdError(f"{study.endpoint.label} pays no screen-outs, as far as is publicly known.")
+    if not study.external_id:
+        raise CrowdError("The study is not there yet: say how many screen-outs it pays with its terms.")
+    if study.state == PanelStudy.State.STOPPED:
+        raise CrowdError("The study was stopped, so nobody is screened out of it any more.")
+    if not study.screen_out_cents:
+        raise CrowdError(
+            "This study was made without paid screen-outs, and the panel takes their amount with a new study "
+            "only. Make another stage for the units that are left, and set its terms before you open it."
+        )
+    if slots_under_way(study) is not None:
+        raise CrowdError("A change of their number is on its way. Wait until the panel confirmed it.")
+    more = slots - study.screen_out_slots
+    if more < 1:
+        raise CrowdError(
+            f"Their number can only be raised: there are {study.screen_out_slots:,}. What is not used goes "
+            "back to the budget when the study stops."
+        )
+    if slots > MOST_SLOTS:
+        raise CrowdError(f"At most {MOST_SLOTS:,} screen-outs.")
+    operation = plan(
+        kind=Kind.PLACES,
+        endpoint=stage.endpoint,
+        stage=stage,
+        target=_target(study),
+        purpose=f"screen-outs {_changes_of_slots(study).count() + 1}",
+        payload={
+            "ref": study.external_id,
+            "code": study.codes[SCREENED_OUT_CODE],
+            "slots": slots,
+            "before": study.screen_out_slots,
+        },
+        cost=Cost(study.screen_out_cents, study.screen_out_fee_cents) * more,
+    )
+    record(
+        project=stage.project,
+        action="panel.screen_outs",
+        subject=stage.slug,
+        actor=actor,
+        details={"from": study.screen_out_slots, "to": slots},
+    )
+    return operation
+
+
+def _target(study: PanelStudy) -> str:
+    return f"{SLOTS}{study.pk}"
+
+
+def _changes_of_slots(study: PanelStudy) -> QuerySet[MarketOperation]:
+    return MarketOperation.objects.filter(kind=Kind.PLACES, target=_target(study))
+
+
+def slots_under_way(study: PanelStudy) -> int | None:
+    """How many screen-outs the panel was asked for and has not confirmed; None where nothing is under way."""
+    going = _changes_of_slots(study).exclude(state__in=MarketOperation.FINAL).first()
+    return None if going is None else int(going.payload["slots"])
+
+
+def slots_raised(study: PanelStudy, operation: MarketOperation) -> None:
+    """What the panel confirmed, in the transaction that stores it.
+
+    A study that paused after the last one goes on. The study's row is locked; the caller saves it.
+    """
+    more = operation.payload["slots"] - operation.payload["before"]
+    ran_out = not study.screen_out_left
+    study.screen_out_slots += more
+    study.screen_out_left += more
+    here = stage_at(study.stage, study.endpoint_id)
+    if ran_out and study.state == PanelStudy.State.OPEN and here.status == Stage.Status.OPEN:
+        plan(
+            kind=Kind.MOVE,
+            endpoint=here.endpoint,
+            stage=here,
+            target=operation.target,
+            purpose=f"go on after {operation.purpose}",
+            payload={"ref": study.external_id, "action": "START"},
+        )
 
 
 def _fee(stage: Stage, cents: int) -> int:

@@ -197,7 +197,7 @@ def ask_for_people(stage: Stage) -> int:
     """Plan what makes the study what the stage needs: made, larger, paused, started, stopped; how much."""
     under_way = MarketOperation.objects.filter(
         stage=stage, endpoint=stage.endpoint_id, kind__in=[Kind.STUDY, Kind.PLACES, Kind.MOVE]
-    ).exclude(state__in=MarketOperation.FINAL)
+    ).exclude(Q(state__in=MarketOperation.FINAL) | Q(target__startswith=panel_pay.SLOTS, kind=Kind.PLACES))
     if under_way.exists():
         return 0
     places = wanted_places(stage)

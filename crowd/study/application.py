@@ -12,10 +12,12 @@ from core.projects.services import ProjectError, change_project, create_project,
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Endpoint, Stage
+from crowd.services import panel_pay, panels
 from crowd.services.endpoints import change_endpoint, change_keys, create_endpoint
 from crowd.services.quotes import Quote, quote
 from crowd.services.sources import set_sources
 from crowd.services.stages import change_stage, create_stage, has_fixed_terms
+from crowd.sources import forget_rows, stages_at
 from crowd.study.documents import (
     endpoint_document,
     resolved_endpoint,
@@ -163,6 +165,7 @@ class _Applier:
         if stage is None:
             stage = create_stage(project=project, slug=fields.slug, actor=self._actor, **columns)
             set_sources(stage=stage, plans=plans, actor=self._actor)
+            self._panel_terms(stage, fields)
             return
         if stage_document(stage)["config"] == fields.config:
             del columns["config"]
@@ -170,3 +173,30 @@ class _Applier:
             set_sources(stage=stage, plans=[], actor=self._actor)
         change_stage(stage=stage, changes=columns, actor=self._actor)
         set_sources(stage=stage, plans=plans, actor=self._actor)
+        self._panel_terms(stage, fields)
+
+    def _panel_terms(self, stage: Stage, fields: StageFields) -> None:
+        """What its studies at Prolific pay; of those that are there, how many screen-outs."""
+        wanted = fields.panel
+        if wanted is None:
+            return
+        forget_rows(stage)
+        for here in stages_at(stage):
+            if here.endpoint.protocol != Endpoint.Protocol.PROLIFIC:
+                continue
+            study = panels.study_of(here)
+            if study.external_id:
+                if wanted.screen_outs > study.screen_out_slots:
+                    panel_pay.raise_slots(study, slots=wanted.screen_outs, actor=self._actor)
+            elif (study.screen_out_cents, study.screen_out_slots, study.pays_in_part) != (
+                wanted.screen_out or 0,
+                wanted.screen_outs,
+                wanted.pays_in_part,
+            ):
+                panel_pay.set_terms(
+                    study,
+                    screen_out_cents=wanted.screen_out or 0,
+                    screen_out_slots=wanted.screen_outs,
+                    pays_in_part=wanted.pays_in_part,
+                    actor=self._actor,
+                )

@@ -5,9 +5,11 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.db.models import QuerySet
+
 from core.money.amounts import dollars
 from core.projects.models import Membership, Project
-from crowd.models import Endpoint, Stage, StageSource
+from crowd.models import Endpoint, PanelStudy, Stage, StageSource
 from crowd.services.endpoints import PRESETS
 from crowd.services.sources import SourcePlan
 from crowd.sources import source_rows, stages_at
@@ -28,6 +30,7 @@ SAME = (
     "hold_failed_checks",
     "apart_from",
 )
+_PROLIFIC = Endpoint.Protocol.PROLIFIC
 Document = dict[str, Any]
 #: The columns of `stage_columns`.
 COLUMNS = (
@@ -71,6 +74,7 @@ def stage_document(stage: Stage) -> Document:
         **{name: getattr(stage, name) for name in SAME},
         "endpoint": stage.endpoint.name,
         "sources": [_source_document(row) for row in source_rows(stage)],
+        "panel": _panel_document(stage),
         "reward": dollars(stage.reward_cents),
         "expected_minutes": expected_minutes(stage),
         "work_time": duration(stage.work_seconds),
@@ -86,6 +90,26 @@ def stage_document(stage: Stage) -> Document:
         },
         "config": complete_config(stage.kind, stage.config),
     }
+
+
+def _panel_document(stage: Stage) -> Document | None:
+    """What its study at Prolific pays beside whole rewards; None of a stage that has none there."""
+    study = prolific_studies(stage).order_by("pk").first()
+    if study is None:
+        return None
+    cents = study.screen_out_cents
+    return {
+        "screen_out": dollars(cents) if cents else None,
+        "screen_outs": study.screen_out_slots,
+        "pays_in_part": study.pays_in_part,
+    }
+
+
+def prolific_studies(stage: Stage) -> QuerySet[PanelStudy]:
+    """The stage's studies at Prolific; the database is not asked for a stage that has no such place."""
+    there = [here.endpoint.pk for here in stages_at(stage) if here.endpoint.protocol == _PROLIFIC]
+    rows = PanelStudy.objects.filter(stage=stage.pk, endpoint__in=there)
+    return rows if there else rows.none()
 
 
 def _source_document(row: StageSource) -> Document:
@@ -200,8 +224,8 @@ def comparable(document: Document) -> Document:
     for name, value in document.items():
         if name == "sources":
             flat |= {f"sources.{each['endpoint']}": without(each, "endpoint") for each in value}
-        elif name in ("task", "config", "members"):
-            flat |= {f"{name}.{key}": inner for key, inner in value.items()}
+        elif name in ("task", "config", "members", "panel"):
+            flat |= {f"{name}.{key}": inner for key, inner in (value or {}).items()}
         else:
             flat[name] = value
     return flat
@@ -248,12 +272,14 @@ def _stage(stage: Stage) -> Iterator[str]:
         if document[name] is None:
             del document[name]
     yield "[[stages]]"
-    yield from pairs(without(document, "task", "config", "sources"))
+    yield from pairs(without(document, "task", "config", "sources", "panel"))
     for source in document["sources"]:
         yield ""
         yield "[[stages.sources]]"
         yield from pairs(source)
-    for below in ("task", "config"):
+    for below in ("panel", "task", "config"):
+        if document[below] is None:
+            continue
         yield ""
         yield from table(f"stages.{below}", document[below])
 
@@ -265,10 +291,10 @@ def document_toml(document: Mapping[str, Any]) -> str:
     if project.get("members"):
         lines += ["", "[project.members]", *pairs(project["members"])]
     for stage in document.get("stages", ()):
-        lines += ["", "[[stages]]", *pairs(without(stage, "task", "config", "sources"))]
+        lines += ["", "[[stages]]", *pairs(without(stage, "task", "config", "sources", "panel"))]
         for source in stage.get("sources", ()):
             lines += ["", "[[stages.sources]]", *pairs(source)]
-        for below in ("task", "config"):
+        for below in ("panel", "task", "config"):
             if stage.get(below):
                 lines += ["", *table(f"stages.{below}", stage[below])]
     return "\n".join(lines) + "\n"

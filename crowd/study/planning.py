@@ -20,10 +20,11 @@ from crowd.study.documents import (
     comparable,
     endpoint_document,
     project_document,
+    prolific_studies,
     resolved_endpoint,
     stage_document,
 )
-from crowd.study.explain import Finding, not_known
+from crowd.study.explain import Finding, not_known, without
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study
 from crowd.study.schema import EndpointFields, StageFields
@@ -149,12 +150,10 @@ def _changes(
     yield _change("project", fields.project.slug, old, wanted)
     for stage in fields.stages:
         before = stages.get(stage.slug)
-        yield _change(
-            "stage",
-            stage.slug,
-            stage_document(before) if before else None,
-            stage.model_dump(mode="json"),
-        )
+        old, new = stage_document(before) if before else None, stage.model_dump(mode="json")
+        if new["panel"] is None:  # left out: stays as it is
+            old = old and without(old, "panel")
+        yield _change("stage", stage.slug, old, new)
 
 
 def _change(
@@ -275,6 +274,7 @@ def _stage_findings(
                 known,
             )
         yield from _source_findings(path, stage, stages.get(stage.slug), currencies)
+        yield from _panel_findings((*path, "panel"), study, stage, stages.get(stage.slug), endpoints)
         if stage.hold_failed_checks and not stage.checks_per_hit:
             yield Finding(
                 "caution",
@@ -355,6 +355,50 @@ def _source_findings(
                     "the stage is open, and a new source may cost more than was confirmed",
                     "Pause the stage, apply this, then open it again; or add it on the stage's page Sources.",
                 )
+
+
+def _panel_findings(
+    path: tuple[str | int, ...],
+    study: Study,
+    stage: StageFields,
+    before: Stage | None,
+    endpoints: Mapping[str, Endpoint],
+) -> Iterator[Finding]:
+    """What a study at Prolific cannot pay, and what it does not take any more once it is there."""
+    fields = stage.panel
+    if fields is None:
+        return
+    names = {stage.endpoint, *(each.endpoint for each in stage.sources)}
+    protocols = {row.protocol for name, row in endpoints.items() if name in names}
+    protocols |= {
+        resolved_endpoint(name, each)["protocol"]
+        for name, each in study.fields.endpoints.items()
+        if name in names
+    }
+    if Endpoint.Protocol.PROLIFIC not in protocols:
+        remedy = "Leave the table out, or add a source there."
+        yield Finding("not-together", path, "the stage asks no one at Prolific", remedy)
+    if fields.screen_out is not None and fields.screen_out >= stage.reward:
+        yield Finding(
+            "out-of-bounds",
+            (*path, "screen_out"),
+            "it must be less than the reward",
+            f'Write less than "{dollars(stage.reward)}".',
+        )
+    for row in prolific_studies(before).exclude(external_id="") if before else ():
+        for field, old, new in (
+            ("screen_out", row.screen_out_cents, fields.screen_out or 0),
+            ("pays_in_part", row.pays_in_part, fields.pays_in_part),
+        ):
+            if old != new:
+                why = "the study is there already, and the panel takes this with a new one only"
+                yield _fixed((*path, field), why, "Make a new stage.")
+        if row.screen_out_cents and fields.screen_outs < row.screen_out_slots:
+            yield _fixed(
+                (*path, "screen_outs"),
+                f"the study has {row.screen_out_slots:,} paid screen-outs, and their number only rises",
+                f"Write {row.screen_out_slots} or more. What is not used goes back when the study stops.",
+            )
 
 
 def _unknown_names(

@@ -16,6 +16,7 @@ from crowd.study.explain import marks, plain_types
 from crowd.study.schema import (
     Amount,
     EndpointFields,
+    PanelFields,
     Period,
     ProjectFields,
     RuleFields,
@@ -32,6 +33,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "[[stages]]": StageFields,
     "[stages.task]": TaskFields,
     "[[stages.sources]]": SourceFields,
+    "[stages.panel]": PanelFields,
     "eligibility = [{…}]": RuleFields,
 }
 

@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from core.money.amounts import AmountError, dollars, entered_cents
+from crowd.completion_codes import MOST_SLOTS
 from crowd.services.endpoints import is_safe
 
 # Amounts and durations as a file or a form has them: strings outside, whole cents and seconds inside.
@@ -367,6 +368,36 @@ class SourceFields(Fields):
         return self
 
 
+class PanelFields(Fields):
+    """What a study at Prolific pays beside whole rewards."""
+
+    screen_out: Annotated[int, Amount(least=1, most=1_000_000)] | None = Field(
+        default=None,
+        title="Paid to each who is screened out",
+        description="Less than the reward; left out: people who do not fit are asked to return, unpaid. "
+        "Fixed once the study is there.",
+    )
+    screen_outs: StrictInt = Field(
+        default=0,
+        ge=0,
+        le=MOST_SLOTS,
+        title="At most so many screen-outs",
+        description="Their money is set aside with the study. The number can be raised while the study runs, "
+        "where it has paid screen-outs from the beginning.",
+    )
+    pays_in_part: StrictBool = Field(
+        default=False,
+        title="A part of the reward can be paid",
+        description="Only where the panel enabled it for your workspace. Fixed once the study is there.",
+    )
+
+    @model_validator(mode="after")
+    def _amount_and_number(self) -> "PanelFields":
+        if (self.screen_out is None) != (not self.screen_outs):
+            raise PydanticCustomError("not-together", "give both screen_out and screen_outs, or neither")
+        return self
+
+
 class TaskFields(Fields):
     """What workers read in the marketplace's list."""
 
@@ -410,6 +441,12 @@ class StageFields(Fields):
         title="Sources",
         description="Several endpoints for the same units, two or more tables `[[stages.sources]]`; none: "
         "its own endpoint alone.",
+    )
+    panel: PanelFields | None = Field(
+        default=None,
+        title="At Prolific",
+        description="What its study at Prolific pays beside whole rewards, a table `[stages.panel]`; left "
+        "out: stays as it is.",
     )
     reward: Annotated[int, Amount(most=1_000_000)] = Field(
         title="Reward", description="Paid for each HIT that a person does. The fee comes on top."

@@ -136,6 +136,10 @@ class ConnectAdapter(PanelAdapter):
             ref, {"participants": places}, token=_token(ref, f"places {places}")
         )
 
+    def raise_slots(self, ref: str, *, code: str, slots: int, before: int, is_first: bool) -> Outcome[str]:
+        """It pays no screen-outs, as far as is known."""
+        return CallRefusal("NotThere", "Connect pays no screen-outs, as far as is publicly known.")
+
     def move_study(self, ref: str, action: str) -> Outcome[str]:
         """Pause, start again or stop; a live project is paused before it is closed."""
         wanted = _MOVES[action]

@@ -170,6 +170,35 @@ class ProlificAdapter(PanelAdapter):
             return EarlierSuccess(ref)
         return self._client.change_study(ref, {"total_available_places": places})
 
+    def raise_slots(self, ref: str, *, code: str, slots: int, before: int, is_first: bool) -> Outcome[str]:
+        """The one thing of a published study's codes that may change: how many screen-outs one pays.
+
+        Whether the number there is of all screen-outs or of those that are left is not documented, so both
+        are read: it is compared with how many were screened out.
+        """
+        try:
+            _, earlier = _screen_out_of(self._client.study(ref), code)
+            used = self._client.count_submissions(ref).get("SCREENED OUT", 0)
+            codes, action = _screen_out_of(self._client.study(ref), code)
+            there = int(action["slots"])
+            if there != earlier["slots"]:
+                raise MarketplaceDownError("Somebody was screened out just now.")
+        except MarketplaceRefusedError as error:
+            return CallRefusal("Refused", str(error))
+        except (MarketplaceDownError, *GARBAGE) as error:
+            return Unknown(str(error) if isinstance(error, MarketplaceDownError) else describe_garbage(error))
+        wanted = _slots_to_set(there, used, slots=slots, before=before, is_first=is_first)
+        if wanted is None:
+            return CallRefusal(
+                "NotClear",
+                f"Prolific has {there} places for paid screen-outs and {used} people who were screened out, "
+                f"which does not fit the {before} there were. Set the number on its pages.",
+            )
+        if wanted == there:
+            return EarlierSuccess(ref)
+        action["slots"] = wanted
+        return self._client.change_study(ref, {"completion_codes": codes})
+
     def move_study(self, ref: str, action: str) -> Outcome[str]:
         """Pause, start again or stop; a study that is so already is left alone."""
         moved = self._client.move_study(ref, action)
@@ -371,6 +400,29 @@ class ProlificAdapter(PanelAdapter):
     def revoke(self, group: str, worker: str) -> Outcome[str]:
         """Take a participant out of a group."""
         return self._client.remove_from_group(group, [worker])
+
+
+def _screen_out_of(study: Document, code: str) -> tuple[list[Document], Document]:
+    """All codes of a study, and the action among them that pays who comes back with this one; KeyError."""
+    codes: list[Document] = study["completion_codes"]
+    for each in codes:
+        for action in each["actions"]:
+            if each["code"] == code and action["action"] == "FIXED_SCREEN_OUT_PAYMENT":
+                return codes, action
+    raise KeyError("FIXED_SCREEN_OUT_PAYMENT")
+
+
+def _slots_to_set(there: int, used: int, *, slots: int, before: int, is_first: bool) -> int | None:
+    """What the panel's number has to be, by either reading of it; None where the readings contradict."""
+    wanted = set()
+    for reading_of in (0, used):  # all screen-outs, or those that are left
+        if there + reading_of == before:
+            wanted.add(slots - reading_of)
+        elif there + reading_of == slots:
+            wanted.add(there)
+    if is_first and there + used == slots and there == before:
+        return slots  # nothing was sent yet, so that the number is of all
+    return wanted.pop() if len(wanted) == 1 else None
 
 
 def _code(study: StudySpec, kind: str, code: str) -> Document:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from core.money.amounts import dollars
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.forms import AmountForm, LetterForm, PanelTermsForm, PartForm, WhyForm
+from crowd.desk.forms import AmountForm, LetterForm, PanelTermsForm, PartForm, SlotsForm, WhyForm
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Group, PanelStudy, PanelSubmission, Stage
 from crowd.selectors import panel_balances
@@ -106,6 +106,8 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         unread=panel_messages.received(study).filter(read_at=None).count() if study else 0,
         balance=panel_balances.latest(here.endpoint),
         terms=PanelTermsForm(initial=_terms(study)),
+        slots_form=SlotsForm(initial={"slots": study.screen_out_slots if study else None}),
+        slots_asked=panel_pay.slots_under_way(study) if study else None,
         why_form=WhyForm(),
     )
 
@@ -156,11 +158,16 @@ def ask_return(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
 @require_POST
 @on_stage(Role.MANAGER, spends=True)
 def set_terms(request: HttpRequest, access: StageAccess) -> HttpResponse:
-    """Say what the study pays beside whole rewards, before it is made."""
+    """Say what the study pays beside whole rewards; once it is there, how many screen-outs it pays."""
 
     def action() -> str:
         here = _at_panel(request, access)
         _refuse_elsewhere(here)
+        study = _study_at(here)
+        if study is not None and study.external_id:
+            slots = read_form(SlotsForm(request.POST))["slots"]
+            panel_pay.raise_slots(study, slots=slots, actor=access.user)
+            return f"The panel is told of {slots:,} paid screen-outs; their money is set aside."
         given = read_form(PanelTermsForm(request.POST))
         panel_pay.set_terms(
             panels.study_of(here),
