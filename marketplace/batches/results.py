@@ -32,6 +32,7 @@ from marketplace.models import Batch, Holding
 from marketplace.services import review
 from marketplace.sweep import settle
 from marketplace.templatetags.marketplace_money import money
+from people.models import StudyLink
 
 # The results file, uploaded again with an x under Approve or a reason under Reject; or one x for all.
 #
@@ -265,6 +266,8 @@ HEAD = (
     "WorkTimeInSeconds", "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate",
 )  # fmt: skip
 DECISION = ("Approve", "Reject")
+#: The last column, where people of the batch came by study links: what they get, and from whom.
+COMPENSATION = "Compensation"
 #: Answer fields that get a column of their own, the most frequent ones; the others share one, as JSON.
 MAX_ANSWER_COLUMNS = 500
 OTHER_ANSWERS = "Answer.(others)"
@@ -280,6 +283,7 @@ _READ = (
     "hit__annotation", "hit__hit_type__duration_s", "hit__hit_type__auto_approval_s", "hit__expires_at",
     "hit__batch_task__values", "assignment_id", "worker", "worker__worker_id", "state", "accepted_at",
     "submitted_at", "auto_approve_at", "approved_at", "rejected_at", "feedback", "answer",
+    "unpaid", "paid_cents", "visit__link__compensation",
 )  # fmt: skip
 Row = dict[str, Any]
 
@@ -299,6 +303,7 @@ def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str 
         rows.order_by().values_list("answer", flat=True).iterator(chunk_size=_AT_ONCE)
     )
     others = [OTHER_ANSWERS] if more else []
+    by_links = rows.order_by().filter(visit__isnull=False).exists()
     write_row = csv_line_writer()
     yield write_row(
         [
@@ -307,13 +312,23 @@ def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str 
             *(f"Answer.{name}" for name in names),
             *others,
             *DECISION,
+            *([COMPENSATION] if by_links else []),
         ]
     )
     rates, zone = Rates(batch.requester_id, now), TIMES[times]
     source: Iterator[Row] = iter(rows.values(*_READ).iterator(chunk_size=_AT_ONCE))
     while some := list(islice(source, _AT_ONCE)):
         rates.learn({row["worker"] for row in some})
-        yield "".join(write_row([*map(cell, _cells(row, names, more, rates, zone)), "", ""]) for row in some)
+        yield "".join(
+            write_row(
+                [
+                    *map(cell, _cells(row, names, more, rates, zone)),
+                    *("" for _ in DECISION),
+                    *([_compensation(row)] if by_links else []),
+                ]
+            )
+            for row in some
+        )
 
 
 def answer_columns(documents: Iterable[str]) -> tuple[list[str], bool]:
@@ -334,7 +349,7 @@ def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates", zone: tzi
     yield row["hit__hit_id"]
     for name in ("type_id", "title", "description", "keywords"):
         yield row[f"hit__hit_type__{name}"]
-    yield from (money(row["hit__reward_cents"]), format_moment(row["hit__created_at"], zone))
+    yield from (money(_pay_cents(row)), format_moment(row["hit__created_at"], zone))
     yield from (str(row["hit__max_assignments"]), row["hit__annotation"])
     yield from (str(row["hit__hit_type__duration_s"]), str(row["hit__hit_type__auto_approval_s"]))
     yield from (format_moment(row["hit__expires_at"], zone), "")
@@ -350,6 +365,19 @@ def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates", zone: tzi
         yield given.pop(name, "")
     if more:
         yield json.dumps(given, ensure_ascii=False) if given else ""
+
+
+def _pay_cents(row: Row) -> int:
+    """What was paid, else what the HIT pays; nothing for work that is not paid here."""
+    if row["unpaid"]:
+        return 0
+    return int(row["hit__reward_cents"] if row["paid_cents"] is None else row["paid_cents"])
+
+
+def _compensation(row: Row) -> str:
+    """What the person gets, in the words of the link they came by; money of all others."""
+    given = row["visit__link__compensation"]
+    return str(StudyLink.Compensation(given or StudyLink.Compensation.MONEY).label)
 
 
 #: The zones of times in a file: ours, and that of MTurk's own files (PST or PDT), by which some scripts cut.

@@ -1,5 +1,7 @@
 """People who come by a requester's link: from consent to the code, what they may take, and what is paid."""
 
+import csv
+import io
 import re
 import threading
 from datetime import timedelta
@@ -15,9 +17,11 @@ from django.utils import timezone
 from core.origin import Owner
 from core.projects.models import Project
 from marketplace import clock, ledger
+from marketplace.batches import results
 from marketplace.eligibility import LOCALE, normalise
 from marketplace.errors import Refusal
 from marketplace.models import (
+    HIT,
     Activity,
     Holding,
     LedgerEntry,
@@ -26,8 +30,8 @@ from marketplace.models import (
     Requester,
     Worker,
 )
+from marketplace.services import assignments, payables, payouts, qualifications, review
 from marketplace.services import hits as hit_services
-from marketplace.services import payables, payouts, qualifications, review
 from marketplace.services import people as people_services
 from marketplace.sweep import settle
 from people import visits
@@ -224,6 +228,30 @@ def test_an_approval_without_money_gives_the_hold_back(new_link, lab, hits, comp
             holding=done, worker_id=done.worker.worker_id, cents=5, reason="!", now=timezone.now()
         )
     assert ledger.audit() == []
+
+
+@pytest.mark.parametrize(
+    ("compensation", "words"),
+    [("nothing", "Nothing"), ("credit", "Course credit"), ("panel", "Money, paid by the panel")],
+)
+def test_results_of_a_batch_say_what_was_paid_and_what_people_get(new_link, lab, compensation, words):
+    batch = making.published(lab, "question,image_url\nWhat?,x\n", places=3)
+    mturks = next(results.result_lines(batch, now=clock.now())).strip().split(",")
+    hit = HIT.objects.get(batch=batch)
+    done = assignments.submit(holding=world.take(world.make_worker(), hit), fields=[("answer", "rosa")])
+    for pid, pay in (("ada", compensation), ("bo", "money")):
+        link = new_link(id_parameters=["pid"], target=f"batch:{batch.pk}", compensation=pay)
+        assignments.submit(holding=begin(join_link(link, pid)), fields=[("answer", pid)])
+    review.approve(holding=done, feedback=None, override=False, now=clock.now())
+    HIT.objects.filter(pk=hit.pk).update(reward_cents=77)
+    lines = "".join(results.result_lines(batch, now=clock.now()))
+    rows = list(csv.DictReader(io.StringIO(lines)))
+    assert {(row["Answer.answer"], row["Reward"], row["Compensation"]) for row in rows} == {
+        ("rosa", "$0.10", "Money, paid by us"),
+        ("ada", "$0.00", words),
+        ("bo", "$0.77", "Money, paid by us"),
+    }
+    assert [name for name in rows[0] if name not in ("Answer.answer", "Compensation")] == mturks
 
 
 def test_a_rejection_that_is_taken_back_pays_no_money_either(new_link, lab, hits):
