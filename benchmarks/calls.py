@@ -183,7 +183,7 @@ def _result(answer: Answer) -> Any:  # JSON
 def _installation() -> Iterator[None]:
     """Django on a database that has all tables and no rows; the database goes with the block."""
     with tempfile.TemporaryDirectory(prefix="calls-") as folder:
-        url = new_database(Path(folder))
+        url, server = new_database(Path(folder)), os.environ.get("DATABASE_URL")
         os.environ.update(
             DATABASE_URL=url,
             DATA_DIR=folder,
@@ -200,6 +200,8 @@ def _installation() -> Iterator[None]:
             yield
         finally:
             connections.close_all()
+            if server:
+                os.environ["DATABASE_URL"] = server  # a database is dropped from beside it
             drop_database(url)
 
 

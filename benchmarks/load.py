@@ -3,12 +3,14 @@
 import multiprocessing
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkProcess
 from multiprocessing.queues import Queue
 from multiprocessing.synchronize import Barrier
 from queue import Empty
 from statistics import median, quantiles
+from threading import BrokenBarrierError
 from typing import Any
 
 #: What one process is told.
@@ -24,6 +26,8 @@ class Result:
     done: int = 0
     refused: int = 0
     seconds: float = 0.0
+    #: Seconds of the processor that the load itself took; it shares the cores with what is measured.
+    processor: float = 0.0
     #: Milliseconds per step, by the step's name.
     times: dict[str, list[float]] = field(default_factory=dict)
     #: The first words of what went wrong.
@@ -51,19 +55,25 @@ class Result:
 Work = Callable[[Job, Callable[[], float], Result], None]
 
 
-def together(work: Work, jobs: list[Job], seconds: float) -> Result:
+def together(
+    work: Work, jobs: list[Job], seconds: float, *, begin: Callable[[], None] = lambda: None
+) -> Result:
     """Run `work` once per job at the same time, for `seconds` from the moment when all are ready.
 
+    `begin` is called at that moment.
     `work(job, line_up, result)` prepares itself, calls `line_up()`, which gives the deadline on
     `time.perf_counter()`, and counts into `result` until then.
     """
-    line = _fork.Barrier(len(jobs))
+    line = _fork.Barrier(len(jobs) + 1)
     answers: Queue[Result | Exception] = _fork.Queue()
     processes = [
         _fork.Process(target=_one, args=(work, job, seconds, line, answers), daemon=True) for job in jobs
     ]
     for process in processes:
         process.start()
+    with suppress(BrokenBarrierError):  # a process that could not prepare says why
+        line.wait(timeout=120)
+        begin()
     said = [_next_answer(answers, processes) for _ in processes]
     for process in processes:
         process.join()
@@ -84,17 +94,17 @@ def _next_answer(answers: "Queue[Result | Exception]", processes: "list[ForkProc
 
 def _one(work: Work, job: Job, seconds: float, line: Barrier, answers: "Queue[Result | Exception]") -> None:
     result = Result()
-    begin = 0.0
+    begin = processor = 0.0
 
     def line_up() -> float:
-        nonlocal begin
+        nonlocal begin, processor
         line.wait(timeout=120)
-        begin = time.perf_counter()
+        begin, processor = time.perf_counter(), time.process_time()
         return begin + seconds
 
     try:
         work(job, line_up, result)
-        result.seconds = time.perf_counter() - begin
+        result.seconds, result.processor = time.perf_counter() - begin, time.process_time() - processor
         answers.put(result)
     except Exception as error:
         line.abort()
@@ -105,6 +115,7 @@ def _merge(results: list[Result]) -> Result:
     merged = Result(seconds=max(result.seconds for result in results))
     for result in results:
         merged.done += result.done
+        merged.processor += result.processor
         merged.refused += result.refused
         merged.troubles += result.troubles
         for step, times in result.times.items():

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.browser import Browser, Frame, Page, frame_of
-from benchmarks.load import Job, Result, middle, p95, quiet, together
+from benchmarks.first_page import processor_seconds
+from benchmarks.load import Job, Result, Work, middle, p95, quiet, together
 from tests.clients import mturk_client
 from tests.server import ROOT, RunningServer
 
@@ -57,6 +58,19 @@ class Bench:
     def job(self, person: dict[str, str], group_id: str) -> Job:
         """What a load process needs to be this person."""
         return {"host": self.host, "port": self.port, "group": group_id, **person}
+
+    def run(self, work: Work, jobs: list[Job]) -> tuple[Result, str]:
+        """The load, and what one of its operations took of the processor: of the server, and of who asks it.
+
+        The database's own processes are not in it.
+        """
+        marks: list[float] = []
+        result = together(
+            work, jobs, self.seconds, begin=lambda: marks.append(processor_seconds(self.server))
+        )
+        server = (processor_seconds(self.server) - marks[0]) / max(1, result.done) * 1000
+        asking = result.processor / max(1, result.done) * 1000
+        return result, f"processor: server {server:.1f}, clients {asking:.1f} ms each"
 
     def target(self, name: str) -> float:
         """Rate to reach on this database."""
@@ -111,7 +125,7 @@ def full_cycle(bench: Bench) -> Iterator[Figure]:
     """Rate of whole assignments with eight workers who all want the next HIT of one group."""
     places = int(bench.seconds * 250) + 100
     group_id = bench.fill("hits", places // 3 + WORKERS, 3, "cycle")
-    result = together(cycles, [bench.job(person, group_id) for person in bench.people], bench.seconds)
+    result, processor = bench.run(cycles, [bench.job(person, group_id) for person in bench.people])
     target = bench.target("cycle")
     steps = ", ".join(
         f"{step} {middle(times):.0f}/{p95(times):.0f} ms" for step, times in sorted(result.times.items())
@@ -121,7 +135,7 @@ def full_cycle(bench: Bench) -> Iterator[Figure]:
         f"{result.per_second:.1f}/s",
         f"≥ {target:.0f}/s",
         result.per_second >= target,
-        f"median/p95: {steps}",
+        f"median/p95: {steps}; {processor}",
     )
     total = result.done + result.refused
     yield Figure(
@@ -261,14 +275,14 @@ def creation(bench: Bench) -> Iterator[Figure]:
     jobs = [
         {"endpoint": bench.server.api_url, "number": number, **bench.requester} for number in range(CLIENTS)
     ]
-    result = together(creations, jobs, bench.seconds)
+    result, processor = bench.run(creations, jobs)
     target = bench.target("create")
     yield Figure(
         f"CreateHITWithHITType, {CLIENTS} boto3 clients",
         f"{result.per_second:.0f}/s",
         f"≥ {target:.0f}/s",
         result.per_second >= target and not result.refused,
-        f"median/p95: {middle(result.times['create']):.1f}/{p95(result.times['create']):.1f} ms"
+        f"median/p95: {middle(result.times['create']):.1f}/{p95(result.times['create']):.1f} ms; {processor}"
         + "".join(f"; {trouble}" for trouble in result.troubles[:1]),
     )
 
