@@ -350,6 +350,10 @@ USE_I18N = False
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [FILES_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "distillery.staticfiles.StaticAddresses"},
+}
 # Files are served from where they lie; there is nothing to collect.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 300

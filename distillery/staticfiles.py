@@ -5,6 +5,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
@@ -15,6 +16,21 @@ _WITH_COMMENTS = ("text/javascript", "text/css", "application/javascript")
 _COMMENTS = re.compile(rb"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)$", re.MULTILINE | re.DOTALL)
 _INDENTATION = re.compile(rb"^\s+", re.MULTILINE)
 _LONGEST, _SHORTEST = 512 * 1024, 1024
+
+
+class StaticAddresses(StaticFilesStorage):
+    """Addresses of static files, each quoted and joined once: pages name five to ten, always the same."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._addresses: dict[str | None, str] = {}
+
+    def url(self, name: str | None) -> str:
+        """The address of a file of ours; names come from templates and code, so there are few."""
+        known = self._addresses.get(name)
+        if known is None:
+            known = self._addresses[name] = super().url(name)
+        return known
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # it has no types
