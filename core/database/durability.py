@@ -1,11 +1,9 @@
 """Transactions that let go of their rows before the disk has them, and whose callers wait until it has."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from django.db import Error, connection, transaction
-
-from core.failures import on_failure
 
 #: Writes a record to the log and commits it; the log is flushed in its order, so with all that came before.
 _FLUSH = "SELECT pg_logical_emit_message(true, 'distillery', '')"
@@ -26,10 +24,13 @@ def released_early() -> Iterator[None]:
         with transaction.atomic():
             yield
         return
-    with on_failure(lambda _: _flush_if_possible()), transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL synchronous_commit = off")
-        yield
+    with ExitStack() as on_error:
+        on_error.callback(_flush_if_possible)
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL synchronous_commit = off")
+            yield
+        on_error.pop_all()
     _flush()
 
 
