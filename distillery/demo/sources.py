@@ -263,6 +263,7 @@ def _link_of(study: _Study) -> StudyLink:
             target=f"project:{study.project.pk}",
             quota=100,
             most_tasks=TASKS_EACH,
+            compensation=StudyLink.Compensation.MONEY,
             returns={"completed": {"code": CODE, "address": ""}},
         )
         study.link = make_link(owner=project_owner(study.project), plan=plan, actor=study.scene.people.owner)
