@@ -16,6 +16,7 @@ from django.utils import timezone
 from core.money.amounts import dollars
 from core.money.fees import reward_fee
 from core.projects.services import record
+from core.revisions import ShownValues, mark_of_values
 from crowd import budget
 from crowd.budget import Cost, MovementPurpose
 from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS, PARTIAL, make_code
@@ -40,11 +41,28 @@ PART_REASON, SCREEN_OUT_REASON = "part of the reward", "screen-out"
 # Terms of a study, set before it is made.
 
 
+def mark_of_terms(study: PanelStudy | None) -> str:
+    """Equal as long as the terms of a study are; of one that was not made yet, that of the first terms."""
+    terms = (study.screen_out_cents, study.screen_out_slots, study.pays_in_part) if study else (0, 0, False)
+    return mark_of_values("crowd.panel.terms", terms)
+
+
 @transaction.atomic
 def set_terms(
-    study: PanelStudy, *, screen_out_cents: int, screen_out_slots: int, pays_in_part: bool, actor: Any
+    study: PanelStudy,
+    *,
+    screen_out_cents: int,
+    screen_out_slots: int,
+    pays_in_part: bool,
+    actor: Any,
+    seen: ShownValues | None = None,
 ) -> None:
-    """Say what a study pays beside whole rewards. Raises CrowdError once it was asked for at the panel."""
+    """Say what a study pays beside whole rewards. Raises CrowdError once it was asked for at the panel.
+
+    With `seen`, ConflictError where its terms are other than were shown.
+    """
+    if seen is not None:
+        seen.check(mark_of_terms(PanelStudy.objects.select_for_update(of=("self",)).get(pk=study.pk)))
     stage = stage_at(study.stage, study.endpoint_id)
     if stage.endpoint.protocol != Endpoint.Protocol.PROLIFIC and (screen_out_cents or pays_in_part):
         raise CrowdError(f"{stage.endpoint.label} pays whole rewards only, as far as is publicly known.")

@@ -143,6 +143,12 @@ class CandidateImportOut(BaseModel):
     report: dict[str, Any]
 
 
+class CandidateCount(BaseModel):
+    """How many answers were changed."""
+
+    candidates: int
+
+
 @candidates.get("/projects/{project}/systems", scopes=[Scope.READ], role=Role.VIEWER)
 def list_systems(request: ApiRequest, project: str) -> Page[SystemOut]:
     """All systems of the project; of a large one the counts may be some seconds old."""
@@ -251,6 +257,27 @@ def list_candidate_imports(
         for row in page.items
     ]
     return Page(items=items, next=page.next)
+
+
+@candidates.post("/projects/{project}/candidates/copies", scopes=[Scope.DECIDE], role=Role.MANAGER)
+def set_copies_aside(request: ApiRequest, project: str) -> CandidateCount:
+    """Set answers aside that are the same as a reference by now. Judged and kept ones stay as they are."""
+    access = project_access(request)
+    return CandidateCount(candidates=services.refresh_exact(access.project, actor=access.user))
+
+
+@candidates.post(
+    "/projects/{project}/systems/{int:system}/keep-copies", scopes=[Scope.DECIDE], role=Role.MANAGER
+)
+def keep_copies(request: ApiRequest, project: str, system: int, body: ReasonIn) -> CandidateCount:
+    """Have all answers of a system judged that were set aside as copies of a reference."""
+    access = project_access(request)
+    rows = System.objects.select_related("project").filter(project=access.project, pk=system)
+    row = rows.first() if 0 < system <= MOST_ID else None
+    if row is None:
+        raise Http404("There is no such system in this project.")
+    count = services.put_back_copies(system=row, reason=body.reason, actor=access.user)
+    return CandidateCount(candidates=count)
 
 
 @candidates.post("/projects/{project}/candidates/human", scopes=[Scope.COLLECT], role=Role.MANAGER)

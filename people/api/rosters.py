@@ -1,13 +1,11 @@
 """The list of a link, such as a class: its people, their personal links by mail, and every visit."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.http import StreamingHttpResponse
 from ninja import Query
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from core.api.models import Scope
 from core.notices.letters import one_line
@@ -18,7 +16,7 @@ from people.models import RosterRow, StudyLink
 from people.owners import project_owner
 from people.selectors import roster_lines, visit_facts
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import Body, Time
+from web.api.fields import Body, Email, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 from web.api.streams import lines_of, stream_lines
@@ -28,19 +26,11 @@ _ONE = "/projects/{project}/study-links/{int:link}"
 _MOST = 1_000
 
 
-def _checked(email: str) -> str:
-    try:
-        validate_email(email)
-    except ValidationError as error:
-        raise ValueError(f"{email[:80]!r} is no e-mail address") from error
-    return email
-
-
 class RosterPerson(Body):
     """A person to put on the list."""
 
     name: str = Field("", max_length=200)
-    email: Annotated[str, Field(max_length=254), AfterValidator(_checked)]
+    email: Email
 
 
 class RosterIn(Body):

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from core.accounts.memberships import InvitationPlan, invite
+from core.accounts.models import MemberInvitation
 from core.jobs.models import Job
 from core.origin import Owner
 from crowd.models import Endpoint
@@ -96,6 +98,7 @@ def make_api_world() -> ApiWorld:
     for place, name in ((mine, "owner"), (theirs, "neighbour")):
         _add_requester(place, people[name], drafts=1 if name == "owner" else 2)
         _add_curation(place)
+        _add_invitation(place, people[name])
         Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
     return ApiWorld(people, mine, theirs)
 
@@ -111,6 +114,13 @@ def _add_requester(place: Place, owner: User, *, drafts: int) -> None:
     batches = [making.draft(lab) for _ in range(drafts)]
     place.own["requester:batch"] = {"batch": batches[-1].number}
     place.own["requester:text"] = {"text": newest_text(ours).pk}
+
+
+def _add_invitation(place: Place, owner: User) -> None:
+    """An invitation to the project."""
+    plan = InvitationPlan(role="viewer")
+    invite(kind="project", target=place.project.slug, plan=plan, by=owner, base="http://testserver")
+    place.own["desk:invitation"] = {"invitation": MemberInvitation.objects.latest("pk").pk}
 
 
 def _add_curation(place: Place) -> None:
@@ -134,6 +144,10 @@ def values_of(place: Place) -> dict[str, Any]:
         "username": "viewer",
         "link": place.rooms["people"]["pk"],
         "notice": place.own["desk:see_notice"]["pk"],
+        "submission": place.own["desk:ask_return"]["pk"],
+        "invitation": place.own["desk:invitation"]["invitation"],
+        "system": place.rooms["judgments"]["pk"],
+        "scores": place.own["evaluations:keep"]["pk"],
         "worker": place.own["desk:worker"]["pk"],
         "match": place.own["desk:decide_match"]["pk"],
         "job": Job.objects.filter(payload__project=place.project.pk, state="queued").latest("pk").pk,

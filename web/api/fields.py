@@ -3,8 +3,10 @@
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db.models import TextChoices
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 #: The most that every database keeps in a column of money or ids.
@@ -14,6 +16,17 @@ Id = Annotated[int, Field(ge=1, le=MOST_ID)]
 Slug = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[-a-zA-Z0-9_]+$")]
 Time = Annotated[datetime, Field(description="UTC.")]
 Why = Annotated[str, Field(max_length=1000, description="Why, for the log of events.")]
+
+
+def _checked_email(email: str) -> str:
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise ValueError(f"{email[:80]!r} is no e-mail address") from error
+    return email
+
+
+Email = Annotated[str, Field(max_length=254), AfterValidator(_checked_email)]
 
 
 class OneOf:

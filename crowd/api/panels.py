@@ -1,0 +1,349 @@
+"""A stage's study at a panel: its terms, the people it sent, pay beside whole rewards, and messages."""
+
+from typing import Annotated, Any, Literal
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.http import Http404
+from ninja import Query
+from pydantic import BaseModel, Field
+
+from core.api.models import Scope
+from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
+from crowd.api.access import StagePermission, stage_access
+from crowd.api.hits import OperationRef, planned
+from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT
+from crowd.desk.access import StageAccess
+from crowd.errors import CrowdError
+from crowd.models import Assignment, Group, PanelMessage, PanelStudy, PanelSubmission, Stage
+from crowd.selectors import panel_balances
+from crowd.services import panel_messages, panel_pay, panels
+from crowd.sources import stages_at
+from web.api.access import ApiRequest, Role
+from web.api.fields import MOST_ID, Body, Cents, Id, OneOf, Time
+from web.api.pages import Page, PageRequest, page_of
+from web.api.resources import Resource
+from web.api.revisions import RevisedModel, seen_values
+
+studies = Resource("Panels", permission=StagePermission)
+_ONE = "/projects/{project}/stages/{stage}/panels/{endpoint}"
+_SENT = "/projects/{project}/stages/{stage}/panel-submissions/{int:submission}"
+Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"\S")]
+
+
+class PanelStudyOut(RevisedModel):
+    """The study of a stage at a panel; the ETag is for changing its terms."""
+
+    endpoint: str
+    external_id: str = Field(description="At the panel; empty until the stage is opened.")
+    state: Annotated[str, OneOf(PanelStudy.State)] | None = Field(description="null: not asked for yet.")
+    places: int = Field(description="Places there, as last confirmed.")
+    wanted_places: int
+    submissions: dict[str, int] = Field(description="How many, by their status at the panel.")
+    unanswered: int = Field(description="Came back with a code, and no answer is here.")
+    unread_messages: int
+    read_at: Time | None = Field(description="When its submissions were last read.")
+    balance_cents: int | None = Field(description="What the account could spend, when it was last asked.")
+    pays_in_part: bool = Field(description="A part of the reward can be paid.")
+    screen_out_cents: int = Field(description="Paid to each who is screened out; 0: nothing.")
+    screen_out_slots: int = Field(description="At most so many of them.")
+    screen_out_left: int
+
+
+class PanelStudyTerms(Body):
+    """What the study pays beside whole rewards; set before the panel is asked for it."""
+
+    pays_in_part: bool = False
+    screen_out_cents: Cents = Field(0, le=1_000_000, description="Less than the reward; 0: nothing.")
+    screen_out_slots: int = Field(0, ge=0, le=100_000)
+
+
+class PanelReading(BaseModel):
+    """How reading went."""
+
+    words: str
+
+
+class SubmissionRequest(PageRequest):
+    """Which submissions a page has."""
+
+    state: Literal["all", "unanswered"] = Field(
+        "all", description="unanswered: they came back with a code, and no answer is here."
+    )
+
+
+class SubmissionOut(BaseModel):
+    """One person's submission as the panel has it."""
+
+    id: int
+    external_id: str
+    participant: str
+    status: str = Field(description="In the panel's words.")
+    entered_code: str
+    answered: bool = Field(description="An answer is here.")
+    started_at: Time | None
+    completed_at: Time | None
+    return_requested: bool
+    reward_cents: int | None = Field(description="What the panel says that it paid, where it says so.")
+
+
+class ReturnRequest(Body):
+    """Why a participant is asked to return a submission; they read it."""
+
+    why: str = Field(min_length=1, max_length=300, pattern=r"\S")
+
+
+class PartOfReward(Body):
+    """A share of the reward, which ends the submission."""
+
+    percent: int = Field(ge=LEAST_PERCENT, le=MOST_PERCENT)
+    note: str = Field("", max_length=1000, description="Why, for the participant.")
+
+
+class PaidPart(Body):
+    """What the panel's own pages say was paid."""
+
+    cents: int = Field(ge=1, le=1_000_000)
+
+
+class LetterToParticipants(Body):
+    """A message: to the named participants, to all with a status, or to a group that is kept at the panel."""
+
+    participants: list[Annotated[str, Field(min_length=1, max_length=64)]] | None = Field(
+        None, min_length=1, max_length=panel_messages.MOST
+    )
+    status: str | None = Field(None, min_length=1, max_length=30, examples=["AWAITING REVIEW"])
+    group: Id | None = Field(None, description="The id of a group.")
+    text: Text
+
+
+class ParticipantLetterOutcome(BaseModel):
+    """To how many participants a message goes, and who of the named ones did not come to the study."""
+
+    written_to: int | None = Field(description="null: to a group, whose size the panel knows.")
+    unknown: list[str]
+    operations: list[OperationRef]
+
+
+class MessageIn(BaseModel):
+    """What a participant wrote."""
+
+    id: int
+    participant: str
+    category: str
+    body: str
+    sent_at: Time
+    read_at: Time | None = Field(description="When a person here noted it as read.")
+
+
+class MessagesRead(Body):
+    """Messages that were read."""
+
+    messages: list[Id] = Field(min_length=1, max_length=200)
+
+
+class ReadCount(BaseModel):
+    """How many were unread until now."""
+
+    marked: int
+
+
+@studies.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
+def get_panel_study(request: ApiRequest, project: str, stage: str, endpoint: str) -> PanelStudyOut:
+    """The study of a stage at a panel, with how many came and what became of them."""
+    return _describe(_here(stage_access(request), endpoint))
+
+
+@studies.patch(
+    f"{_ONE}/terms", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, revised=True, spends=True
+)
+def set_study_terms(
+    request: ApiRequest, project: str, stage: str, endpoint: str, body: PanelStudyTerms
+) -> PanelStudyOut:
+    """Set what the study pays beside whole rewards. It goes with the study when the stage opens."""
+    access = stage_access(request)
+    here = _here(access, endpoint)
+    study = panels.study_of(here)
+    panel_pay.set_terms(study, **body.model_dump(), actor=access.user, seen=seen_values(request))
+    return _describe(here)
+
+
+@studies.post(f"{_ONE}/read", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)
+def read_panel(request: ApiRequest, project: str, stage: str, endpoint: str) -> PanelReading:
+    """Read the submissions of the study, and what participants wrote, now instead of at the next round."""
+    here = _here(stage_access(request), endpoint)
+    words = panels.read_now(here)
+    try:
+        new = panel_messages.sync_messages(here.endpoint, force=True)
+    except (MarketplaceDownError, MarketplaceRefusedError) as error:
+        raise CrowdError(f"{here.endpoint.label}: {error}") from error
+    return PanelReading(words=f"{words} {new} new message{'' if new == 1 else 's'}.")
+
+
+@studies.get(f"{_ONE}/submissions", scopes=[Scope.READ], role=Role.VIEWER)
+def list_submissions(
+    request: ApiRequest, project: str, stage: str, endpoint: str, paging: Query[SubmissionRequest]
+) -> Page[SubmissionOut]:
+    """Submissions of the study, as the panel has them."""
+    here = _here(stage_access(request), endpoint)
+    rows = _submissions(here)
+    if paging.state == "unanswered":
+        rows = rows.filter(answered=False, status="AWAITING REVIEW")
+    page = page_of(rows, paging, key=("pk",), within=(here.pk, here.endpoint.pk, paging.state))
+    return Page(items=[_describe_submission(row) for row in page.items], next=page.next)
+
+
+@studies.post(f"{_SENT}/ask-return", scopes=[Scope.DECIDE], role=Role.MANAGER)
+def ask_return(
+    request: ApiRequest, project: str, stage: str, submission: int, body: ReturnRequest
+) -> OperationRef:
+    """Ask a participant to return a submission; the person decides. Once for each submission."""
+    access = stage_access(request)
+    row = _submission(access, submission)
+    operation = panels.ask_to_return(row, why=body.why, actor=access.user)
+    return planned(operation, row.study.endpoint.currency)
+
+
+@studies.post(f"{_SENT}/pay-in-part", scopes=[Scope.DECIDE, Scope.PAY], role=Role.MANAGER, spends=True)
+def pay_in_part(
+    request: ApiRequest, project: str, stage: str, submission: int, body: PartOfReward
+) -> OperationRef:
+    """Pay a participant a share of the reward, which ends their submission. Once for each submission."""
+    access = stage_access(request)
+    row = _submission(access, submission)
+    operation = panel_pay.pay_in_part(row, percent=body.percent, note=body.note, actor=access.user)
+    return planned(operation, row.study.endpoint.currency)
+
+
+@studies.post(f"{_SENT}/paid-amount", scopes=[Scope.PAY], role=Role.MANAGER, spends=True)
+def state_paid_amount(
+    request: ApiRequest, project: str, stage: str, submission: int, body: PaidPart
+) -> SubmissionOut:
+    """Book what was paid in part on the panel's own pages, where the panel does not tell it."""
+    access = stage_access(request)
+    panel_pay.state_amount(_submission(access, submission), cents=body.cents, actor=access.user)
+    return _describe_submission(_submission(access, submission))
+
+
+@studies.get(f"{_ONE}/messages", scopes=[Scope.READ], role=Role.VIEWER)
+def list_participant_messages(
+    request: ApiRequest, project: str, stage: str, endpoint: str, paging: Query[PageRequest]
+) -> Page[MessageIn]:
+    """What participants wrote. What was written to them is in `list_operations`."""
+    here = _here(stage_access(request), endpoint)
+    page = page_of(_received(here), paging, key=("sent_at", "pk"), within=(here.pk, here.endpoint.pk))
+    names = MessageIn.model_fields
+    items = [MessageIn(**{name: getattr(row, name) for name in names}) for row in page.items]
+    return Page(items=items, next=page.next)
+
+
+@studies.post(f"{_ONE}/messages", scopes=[Scope.COLLECT], role=Role.MANAGER)
+def write_to_participants(
+    request: ApiRequest, project: str, stage: str, endpoint: str, body: LetterToParticipants
+) -> ParticipantLetterOutcome:
+    """Write to participants of the study. A message is sent once; one without an answer is not repeated."""
+    access = stage_access(request)
+    here = _here(access, endpoint)
+    if sum(each is not None for each in (body.participants, body.status, body.group)) != 1:
+        raise CrowdError("Name participants, or a status, or a group: one of the three.")
+    study = _study(here)
+    if study is None:
+        raise CrowdError("The study is not at the panel yet.")
+    currency = here.endpoint.currency
+    if body.group is not None:
+        group = Group.objects.filter(pk=body.group, stage__project=access.project).first()
+        if group is None:
+            raise Http404("There is no such group in this project.")
+        operation = panel_messages.write_to_group(study, group, text=body.text, actor=access.user)
+        return ParticipantLetterOutcome(
+            written_to=None, unknown=[], operations=[planned(operation, currency)]
+        )
+    rows = PanelSubmission.objects.filter(study=study)
+    if body.status is not None:
+        rows = rows.filter(status=body.status)
+    else:
+        rows = rows.filter(participant__in=body.participants or ())
+    readers = list(rows.values_list("participant", flat=True).distinct())
+    operations = panel_messages.write_to_participants(study, readers, text=body.text, actor=access.user)
+    return ParticipantLetterOutcome(
+        written_to=len(readers),
+        unknown=sorted(set(body.participants or ()) - set(readers)),
+        operations=[planned(each, currency) for each in operations],
+    )
+
+
+@studies.post(f"{_ONE}/messages/read", scopes=[Scope.DECIDE], role=Role.MANAGER)
+def read_participant_messages(
+    request: ApiRequest, project: str, stage: str, endpoint: str, body: MessagesRead
+) -> ReadCount:
+    """Note messages as read here; the panel keeps its own mark."""
+    here = _here(stage_access(request), endpoint)
+    study = _study(here)
+    return ReadCount(marked=panel_messages.note_read(study, keys=body.messages) if study else 0)
+
+
+def _here(access: StageAccess, endpoint: str) -> Stage:
+    """The stage as people of this panel meet it."""
+    here = next((each for each in stages_at(access.stage) if each.endpoint.name == endpoint), None)
+    if here is None:
+        raise Http404("The stage has no such source.")
+    if not here.endpoint.is_panel:
+        raise CrowdError(f"{here.endpoint.label} is no panel.")
+    return here
+
+
+def _study(here: Stage) -> PanelStudy | None:
+    return PanelStudy.objects.filter(stage=here.pk, endpoint=here.endpoint).first()
+
+
+def _submissions(here: Stage) -> QuerySet[PanelSubmission]:
+    answer = Assignment.objects.filter(
+        stage=here.pk,
+        worker__endpoint=here.endpoint,
+        external_id=OuterRef("external_id"),
+        stored_at__isnull=False,
+    )
+    rows = PanelSubmission.objects.filter(study__stage=here.pk, study__endpoint=here.endpoint)
+    return rows.annotate(answered=Exists(answer))
+
+
+def _submission(access: StageAccess, pk: int) -> Any:
+    rows = PanelSubmission.objects.filter(study__stage=access.stage).select_related("study__endpoint")
+    row = rows.filter(pk=pk).first() if 0 < pk <= MOST_ID else None
+    if row is None:
+        raise Http404("There is no such submission in this stage.")
+    here = _here(access, row.study.endpoint.name)
+    return _submissions(here).select_related("study__stage__project", "study__endpoint").get(pk=pk)
+
+
+def _received(here: Stage) -> QuerySet[PanelMessage]:
+    study = _study(here)
+    return panel_messages.received(study) if study else PanelMessage.objects.none()
+
+
+def _describe(here: Stage) -> PanelStudyOut:
+    row = _study(here)
+    study = row or PanelStudy()
+    sent = PanelSubmission.objects.filter(study=row).order_by("status") if row else None
+    counts = dict(sent.values_list("status").annotate(n=Count("pk"))) if sent is not None else {}
+    balance = panel_balances.latest(here.endpoint)
+    answer = PanelStudyOut(
+        endpoint=here.endpoint.name,
+        external_id=study.external_id,
+        state=study.state if row else None,
+        places=study.places,
+        wanted_places=panels.wanted_places(here),
+        submissions=counts,
+        unanswered=len(panels.unanswered(here)) if row else 0,
+        unread_messages=_received(here).filter(read_at=None).count(),
+        read_at=study.synced_at,
+        balance_cents=balance.available_cents if balance else None,
+        pays_in_part=study.pays_in_part,
+        screen_out_cents=study.screen_out_cents,
+        screen_out_slots=study.screen_out_slots,
+        screen_out_left=study.screen_out_left,
+    )
+    return answer.with_mark(panel_pay.mark_of_terms(row))
+
+
+def _describe_submission(row: Any) -> SubmissionOut:
+    return SubmissionOut(**{name: getattr(row, name) for name in SubmissionOut.model_fields})
