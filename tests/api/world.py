@@ -12,6 +12,7 @@ from core.accounts.models import MemberInvitation
 from core.jobs.models import Job
 from core.origin import Owner
 from crowd.models import Endpoint
+from marketplace.services.members import set_role
 from marketplace.services.people import create_requester
 from people.consents import newest_text
 from people.links import LinkPlan, make_link
@@ -113,6 +114,9 @@ def _add_requester(place: Place, owner: User, *, drafts: int) -> None:
     place.own.update(make_webhook("requester", ours))
     batches = [making.draft(lab) for _ in range(drafts)]
     place.own["requester:batch"] = {"batch": batches[-1].number}
+    colleague = User.objects.create_user(f"colleague-of-{owner}")
+    set_role(requester=lab, user=colleague, role="viewer")
+    place.own["requester:member"] = {"username": colleague.username}
     place.own["requester:text"] = {"text": newest_text(ours).pk}
 
 
@@ -179,6 +183,7 @@ OWN_VALUES: tuple[tuple[str, Own], ...] = (
             "message": place.own["requester:webhook_message"]["message"],
             "link": place.own["requester:study_link"]["pk"],
             "batch": place.own["requester:batch"]["batch"],
+            "username": place.own["requester:member"]["username"],
             "text": place.own["requester:text"]["text"],
         },
     ),

@@ -105,6 +105,7 @@ _ROLES = {
     "manager": "managers, owners",
     "owner": "owners",
     "view": "members of the requester, staff",
+    "members": "owner of the requester, staff",
     "manage": "owner and managers of the requester, staff",
 }
 

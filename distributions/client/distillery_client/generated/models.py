@@ -51,6 +51,13 @@ class AnswerDecisions(Model):
     reject_work: bool = False
 
 
+class AnswerHoldOut(Model):
+    """An answer whose writer is held out of its query, or is a reference again."""
+
+    answer: int
+    held_out: bool
+
+
 class AnswerOut(Model):
     """One answer of one person to one query."""
 
@@ -258,6 +265,12 @@ class BudgetOut(Model):
     reserved_cents: int
     spent_cents: int
     wage_floor_cents: int
+
+
+class CandidateCount(Model):
+    """How many answers were changed."""
+
+    candidates: int
 
 
 class CandidateImportIn(Model):
@@ -650,6 +663,37 @@ class External(Model):
     name: str
 
 
+class ExternalScoresIn(Model):
+    """A file with a column of scores, which was uploaded before (`upload_file`)."""
+
+    column: str = ""
+    direction: Literal["higher", "lower"] = "higher"
+    keep: bool = True
+    name: str
+    release: str
+    says: str = ""
+    upload: str
+
+
+class ExternalScoresOut(Model):
+    """Values for some candidates of a release."""
+
+    count: int
+    created_at: datetime
+    created_by: str | None
+    digest: str
+    direction: Literal["higher", "lower"]
+    file_name: str
+    high: float
+    id: int
+    kept: bool
+    low: float
+    missing: int
+    name: str
+    release: str
+    says: str
+
+
 class FieldDifference(Model):
     """A field, as it is and as the file has it."""
 
@@ -756,6 +800,13 @@ class FlagOut(Model):
     value: float | None
 
 
+class HeldOutState(Model):
+    """What became of it."""
+
+    answer: int
+    held_out: bool
+
+
 class HitDetails(Model):
     """A HIT together with the units that its task page shows."""
 
@@ -828,6 +879,31 @@ class HoursOut(Model):
     zone: str
 
 
+class InvitationIn(Model):
+    """A link for one or several people, or for one address, to which it is sent by mail."""
+
+    days: int = 7
+    email: str | None = None
+    max_uses: int = 1
+    role: Literal["owner", "manager", "viewer"]
+
+
+class InvitationOut(Model):
+    """An invitation, and who accepted it."""
+
+    accepted_by: list[str]
+    email: str
+    expires_at: datetime
+    id: int
+    made_at: datetime
+    made_by: str | None
+    max_uses: int
+    open: bool
+    revoked_at: datetime | None
+    role: str
+    uses: int
+
+
 class JobDetails(Model):
     """One piece of background work."""
 
@@ -849,6 +925,15 @@ class JobRef(Model):
     """A job that does what takes long; `GET /projects/{project}/jobs/{job}` says how far it is."""
 
     job: int
+
+
+class LetterToParticipants(Model):
+    """A message: to the named participants, to all with a status, or to a group that is kept at the panel."""
+
+    group: int | None = None
+    participants: list[str] | None = None
+    status: str | None = None
+    text: str
 
 
 class LinkChanges(Model):
@@ -963,6 +1048,17 @@ class MemberOut(Model):
     username: str
 
 
+class MessageIn(Model):
+    """What a participant wrote."""
+
+    body: str
+    category: str
+    id: int
+    participant: str
+    read_at: datetime | None
+    sent_at: datetime
+
+
 class MessageOut(Model):
     """A message with its attempts."""
 
@@ -976,6 +1072,12 @@ class MessageOut(Model):
     sequence: int | None
     state: Literal["waiting", "sent", "gave_up"]
     type: str
+
+
+class MessagesRead(Model):
+    """Messages that were read."""
+
+    messages: list[int]
 
 
 class MorePlaces(Model):
@@ -1008,6 +1110,13 @@ class MovementOut(Model):
     id: int
     kind: Literal["reserve", "release", "spend"]
     reason: str
+
+
+class NewInvitation(Model):
+    """The link, which no later answer has; where it was sent by mail, only its reader has it."""
+
+    link: str | None
+    sent: bool
 
 
 class NoticeMail(Model):
@@ -1131,6 +1240,60 @@ class PaceOut(Model):
     likely: datetime
     per_hour: float
     soonest: datetime
+
+
+class PaidPart(Model):
+    """What the panel's own pages say was paid."""
+
+    cents: int
+
+
+class PanelReading(Model):
+    """How reading went."""
+
+    words: str
+
+
+class PanelStudyOut(Model):
+    """The study of a stage at a panel; the ETag is for changing its terms."""
+
+    balance_cents: int | None
+    endpoint: str
+    external_id: str
+    pays_in_part: bool
+    places: int
+    read_at: datetime | None
+    screen_out_cents: int
+    screen_out_left: int
+    screen_out_slots: int
+    state: Literal["asked", "open", "paused", "stopped"] | None
+    submissions: dict[str, int]
+    unanswered: int
+    unread_messages: int
+    wanted_places: int
+
+
+class PanelStudyTerms(Model):
+    """What the study pays beside whole rewards; set before the panel is asked for it."""
+
+    pays_in_part: bool = False
+    screen_out_cents: int = 0
+    screen_out_slots: int = 0
+
+
+class PartOfReward(Model):
+    """A share of the reward, which ends the submission."""
+
+    note: str = ""
+    percent: int
+
+
+class ParticipantLetterOutcome(Model):
+    """To how many participants a message goes, and who of the named ones did not come to the study."""
+
+    operations: list[OperationRef]
+    unknown: list[str]
+    written_to: int | None
 
 
 class PassageOut(Model):
@@ -1390,6 +1553,12 @@ class QuoteOut(Model):
     work_seconds: int | None
 
 
+class ReadCount(Model):
+    """How many were unread until now."""
+
+    marked: int
+
+
 class Readiness(Model):
     """An index or a network."""
 
@@ -1556,6 +1725,20 @@ class RequesterLinkIn(Model):
     title: str
 
 
+class RequesterMemberIn(Model):
+    """What the person may do."""
+
+    role: Literal["owner", "manager", "reviewer", "payer", "viewer"]
+
+
+class RequesterMemberOut(Model):
+    """A person who acts for the requester beside its owner."""
+
+    role: Literal["owner", "manager", "reviewer", "payer", "viewer"]
+    since: datetime
+    username: str
+
+
 class RequesterOut(Model):
     """A requester of the marketplace."""
 
@@ -1572,6 +1755,12 @@ class Resolution(Model):
 
     happened: bool
     ref: str = ""
+    why: str
+
+
+class ReturnRequest(Model):
+    """Why a participant is asked to return a submission; they read it."""
+
     why: str
 
 
@@ -1967,6 +2156,21 @@ class StudyProblem(Model):
     line: int
     remedy: str
     what: str
+
+
+class SubmissionOut(Model):
+    """One person's submission as the panel has it."""
+
+    answered: bool
+    completed_at: datetime | None
+    entered_code: str
+    external_id: str
+    id: int
+    participant: str
+    return_requested: bool
+    reward_cents: int | None
+    started_at: datetime | None
+    status: str
 
 
 class SystemOut(Model):

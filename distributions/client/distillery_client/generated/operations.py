@@ -389,6 +389,15 @@ class Operations(Sender):
             query={"system": system, "query": query, "state": state},
         )
 
+    def set_copies_aside(self, project: str, *, idempotency_key: str | None = None) -> models.CandidateCount:
+        """Set answers aside that are the same as a reference by now. Judged and kept ones stay as they are."""
+        return self._send(
+            models.CandidateCount,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/candidates/copies",
+            idempotency_key=idempotency_key,
+        )
+
     def update_human_candidates(
         self, project: str, *, idempotency_key: str | None = None
     ) -> models.SystemOut:
@@ -672,6 +681,66 @@ class Operations(Sender):
             "GET", f"/api/v1/projects/{self._part(project)}/events.jsonl", query={"action": action}
         )
 
+    def list_external_scores(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.ExternalScoresOut]:
+        """Scores from elsewhere that are kept for the releases of a project."""
+        return self._send(
+            models.Page[models.ExternalScoresOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/external-scores",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def add_external_scores(
+        self,
+        project: str,
+        body: models.ExternalScoresIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.ExternalScoresOut:
+        """Read a column of scores of an uploaded file, all of it or nothing: CSV, TSV or JSONL, plain or gzip.
+
+        Its header names candidate_id and score, or query_id, system and score.
+        """
+        return self._send(
+            models.ExternalScoresOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/external-scores",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def remove_external_scores(self, project: str, scores: int) -> None:
+        """Remove scores. Evaluations that are finished keep their values."""
+        self._send_nothing(
+            "DELETE", f"/api/v1/projects/{self._part(project)}/external-scores/{self._part(scores)}"
+        )
+
+    def get_external_scores(self, project: str, scores: int) -> models.ExternalScoresOut:
+        """What was read, also before it is kept."""
+        return self._send(
+            models.ExternalScoresOut,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/external-scores/{self._part(scores)}",
+        )
+
+    def keep_external_scores(
+        self, project: str, scores: int, *, idempotency_key: str | None = None
+    ) -> models.ExternalScoresOut:
+        """Let scores that were looked at join evaluations of their release."""
+        return self._send(
+            models.ExternalScoresOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/external-scores/{self._part(scores)}/keep",
+            idempotency_key=idempotency_key,
+        )
+
     def hold_out(
         self, project: str, body: models.HoldOutIn | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.HoldOutOut:
@@ -682,6 +751,44 @@ class Operations(Sender):
             f"/api/v1/projects/{self._part(project)}/hold-out",
             body=body,
             idempotency_key=idempotency_key,
+        )
+
+    def list_invitations(
+        self,
+        project: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.InvitationOut]:
+        """Invitations of the last half year, with who accepted them."""
+        return self._send(
+            models.Page[models.InvitationOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/invitations",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def create_invitation(
+        self,
+        project: str,
+        body: models.InvitationIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.NewInvitation:
+        """Invite people to the project. The link works as long as the token's person owns it."""
+        return self._send(
+            models.NewInvitation,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/invitations",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def revoke_invitation(self, project: str, invitation: int) -> None:
+        """End an invitation. Who accepted it keeps the role."""
+        self._send_nothing(
+            "DELETE", f"/api/v1/projects/{self._part(project)}/invitations/{self._part(invitation)}"
         )
 
     def list_jobs(
@@ -1504,6 +1611,23 @@ class Operations(Sender):
             idempotency_key=idempotency_key,
         )
 
+    def hold_out_answer(
+        self,
+        project: str,
+        stage: str,
+        body: models.AnswerHoldOut | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.HeldOutState:
+        """Hold an answer out as a candidate of the system `human`, or make it a reference again."""
+        return self._send(
+            models.HeldOutState,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/answers/hold-outs",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
     def approve_assignments(
         self,
         project: str,
@@ -1908,6 +2032,170 @@ class Operations(Sender):
             "GET",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/operations",
             query={"limit": limit, "cursor": cursor, "order": order, "state": state},
+        )
+
+    def ask_return(
+        self,
+        project: str,
+        stage: str,
+        submission: int,
+        body: models.ReturnRequest | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.OperationRef:
+        """Ask a participant to return a submission; the person decides. Once for each submission."""
+        return self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panel-submissions/{self._part(submission)}/ask-return",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def state_paid_amount(
+        self,
+        project: str,
+        stage: str,
+        submission: int,
+        body: models.PaidPart | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.SubmissionOut:
+        """Book what was paid in part on the panel's own pages, where the panel does not tell it."""
+        return self._send(
+            models.SubmissionOut,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panel-submissions/{self._part(submission)}/paid-amount",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def pay_in_part(
+        self,
+        project: str,
+        stage: str,
+        submission: int,
+        body: models.PartOfReward | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.OperationRef:
+        """Pay a participant a share of the reward, which ends their submission. Once for each submission."""
+        return self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panel-submissions/{self._part(submission)}/pay-in-part",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def get_panel_study(self, project: str, stage: str, endpoint: str) -> models.PanelStudyOut:
+        """The study of a stage at a panel, with how many came and what became of them."""
+        return self._send(
+            models.PanelStudyOut,
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}",
+        )
+
+    def list_participant_messages(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.MessageIn]:
+        """What participants wrote. What was written to them is in `list_operations`."""
+        return self._send(
+            models.Page[models.MessageIn],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/messages",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def write_to_participants(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        body: models.LetterToParticipants | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.ParticipantLetterOutcome:
+        """Write to participants of the study. A message is sent once; one without an answer is not repeated."""
+        return self._send(
+            models.ParticipantLetterOutcome,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/messages",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def read_participant_messages(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        body: models.MessagesRead | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.ReadCount:
+        """Note messages as read here; the panel keeps its own mark."""
+        return self._send(
+            models.ReadCount,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/messages/read",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
+    def read_panel(
+        self, project: str, stage: str, endpoint: str, *, idempotency_key: str | None = None
+    ) -> models.PanelReading:
+        """Read the submissions of the study, and what participants wrote, now instead of at the next round."""
+        return self._send(
+            models.PanelReading,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/read",
+            idempotency_key=idempotency_key,
+        )
+
+    def list_submissions(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+        state: Literal["all", "unanswered"] | None = None,
+    ) -> models.Page[models.SubmissionOut]:
+        """Submissions of the study, as the panel has them."""
+        return self._send(
+            models.Page[models.SubmissionOut],
+            "GET",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/submissions",
+            query={"limit": limit, "cursor": cursor, "order": order, "state": state},
+        )
+
+    def set_study_terms(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        body: models.PanelStudyTerms | Mapping[str, Any],
+        *,
+        if_match: str,
+    ) -> models.PanelStudyOut:
+        """Set what the study pays beside whole rewards. It goes with the study when the stage opens."""
+        return self._send(
+            models.PanelStudyOut,
+            "PATCH",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/terms",
+            body=body,
+            if_match=if_match,
         )
 
     def pause_stage(
@@ -2334,6 +2622,23 @@ class Operations(Sender):
         """All systems of the project; of a large one the counts may be some seconds old."""
         return self._send(
             models.Page[models.SystemOut], "GET", f"/api/v1/projects/{self._part(project)}/systems"
+        )
+
+    def keep_copies(
+        self,
+        project: str,
+        system: int,
+        body: models.ReasonIn | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.CandidateCount:
+        """Have all answers of a system judged that were set aside as copies of a reference."""
+        return self._send(
+            models.CandidateCount,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/systems/{self._part(system)}/keep-copies",
+            body=body,
+            idempotency_key=idempotency_key,
         )
 
     def upload_file(self, project: str, content: Content, *, name: str | None = None) -> models.UploadOut:
@@ -2808,6 +3113,39 @@ class Operations(Sender):
             models.ConsentTextOut,
             "GET",
             f"/api/v1/requesters/{self._part(requester)}/consent-texts/{self._part(text)}",
+        )
+
+    def list_requester_members(
+        self,
+        requester: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: Literal["oldest", "newest"] | None = None,
+    ) -> models.Page[models.RequesterMemberOut]:
+        """The people who act for the requester beside its owner."""
+        return self._send(
+            models.Page[models.RequesterMemberOut],
+            "GET",
+            f"/api/v1/requesters/{self._part(requester)}/members",
+            query={"limit": limit, "cursor": cursor, "order": order},
+        )
+
+    def remove_requester_member(self, requester: str, username: str) -> None:
+        """Remove a member, for owners; everyone may leave by themselves."""
+        self._send_nothing(
+            "DELETE", f"/api/v1/requesters/{self._part(requester)}/members/{self._part(username)}"
+        )
+
+    def set_requester_member(
+        self, requester: str, username: str, body: models.RequesterMemberIn | Mapping[str, Any]
+    ) -> models.RequesterMemberOut:
+        """Add a person who has an account, or change a member's role."""
+        return self._send(
+            models.RequesterMemberOut,
+            "PUT",
+            f"/api/v1/requesters/{self._part(requester)}/members/{self._part(username)}",
+            body=body,
         )
 
     def list_requester_study_links(
