@@ -11,7 +11,7 @@ from core.api.models import Scope
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.api.access import StagePermission, stage_access
 from crowd.api.hits import OperationRef, planned
-from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT
+from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS
 from crowd.desk.access import StageAccess
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Group, PanelMessage, PanelStudy, PanelSubmission, Stage
@@ -54,7 +54,13 @@ class PanelStudyTerms(Body):
 
     pays_in_part: bool = False
     screen_out_cents: Cents = Field(0, le=1_000_000, description="Less than the reward; 0: nothing.")
-    screen_out_slots: int = Field(0, ge=0, le=100_000)
+    screen_out_slots: int = Field(0, ge=0, le=MOST_SLOTS)
+
+
+class MoreScreenOuts(Body):
+    """How many screen-outs the study pays in all; more than before."""
+
+    screen_out_slots: int = Field(ge=1, le=MOST_SLOTS)
 
 
 class PanelReading(BaseModel):
@@ -165,6 +171,20 @@ def set_study_terms(
     study = panels.study_of(here)
     panel_pay.set_terms(study, **body.model_dump(), actor=access.user, seen=seen_values(request))
     return _describe(here)
+
+
+@studies.post(f"{_ONE}/screen-outs", scopes=[Scope.COLLECT, Scope.PAY], role=Role.MANAGER, spends=True)
+def raise_screen_outs(
+    request: ApiRequest, project: str, stage: str, endpoint: str, body: MoreScreenOuts
+) -> OperationRef:
+    """Let a study that is at the panel pay more screen-outs in all; their money is set aside with it."""
+    access = stage_access(request)
+    here = _here(access, endpoint)
+    study = _study(here)
+    if study is None:
+        raise CrowdError("The study is not at the panel yet.")
+    operation = panel_pay.raise_slots(study, slots=body.screen_out_slots, actor=access.user)
+    return planned(operation, here.endpoint.currency)
 
 
 @studies.post(f"{_ONE}/read", scopes=[Scope.COLLECT], role=Role.MANAGER, atomic=False)

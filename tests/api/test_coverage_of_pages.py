@@ -68,7 +68,7 @@ BY_API: dict[str, str] = {
     "desk:compensate": "compensate_worker",
     "desk:decide_match": "decide_match",
     "desk:read_panel": "read_panel",
-    "desk:panel_terms": "set_study_terms",
+    "desk:panel_terms": "set_study_terms raise_screen_outs",
     "desk:ask_return": "ask_return",
     "desk:pay_in_part": "pay_in_part",
     "desk:state_part_amount": "state_paid_amount",

@@ -2175,6 +2175,24 @@ class AsyncOperations(AsyncSender):
             idempotency_key=idempotency_key,
         )
 
+    async def raise_screen_outs(
+        self,
+        project: str,
+        stage: str,
+        endpoint: str,
+        body: models.MoreScreenOuts | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.OperationRef:
+        """Let a study that is at the panel pay more screen-outs in all; their money is set aside with it."""
+        return await self._send(
+            models.OperationRef,
+            "POST",
+            f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/screen-outs",
+            body=body,
+            idempotency_key=idempotency_key,
+        )
+
     async def list_submissions(
         self,
         project: str,

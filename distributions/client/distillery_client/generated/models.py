@@ -1086,6 +1086,12 @@ class MorePlaces(Model):
     places: int
 
 
+class MoreScreenOuts(Model):
+    """How many screen-outs the study pays in all; more than before."""
+
+    screen_out_slots: int
+
+
 class MoreTime(Model):
     """How much longer."""
 
