@@ -49,6 +49,10 @@ _SUBMIT = re.compile(
     r"(?:https?:)?//(?:www|workersandbox|worker)\.mturk\.com/mturk/externalSubmit\b", re.IGNORECASE
 )
 _ACTION = re.compile(r"(\baction\s{0,9}=\s{0,9}[\"']?)/mturk/externalSubmit\b", re.IGNORECASE)
+#: A policy in the page itself names Amazon's hosts and would keep our scripts out; the page gets ours.
+_POLICY = re.compile(
+    r"(<meta\b[^>]{0,200}?)\bhttp-equiv(?=\s{0,9}=\s{0,9}[\"']?content-security-policy\b)", re.IGNORECASE
+)
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _BODY = re.compile(r"<body\b", re.IGNORECASE)
 _BODY_END = re.compile(r"</body\s*>", re.IGNORECASE)
@@ -72,6 +76,7 @@ def task_document(html: str, *, submit_url: str = "", lent: Mapping[str, Any] | 
     known = "externalhit_v1" in (lowered := html.lower()) or "crowd-html-elements" in lowered
     page = _SCRIPTS.sub(lambda found: static(OURS[f"{found[1].lower()}.js"]), html) if known else html
     page = _STYLES.sub(NO_STYLE, page) if known else page
+    page = _POLICY.sub(r"\1data-http-equiv", page) if "content-security-policy" in lowered else page
     if submit_url:
         page = _SUBMIT.sub(lambda found: submit_url, page)
         page = _ACTION.sub(lambda found: f"{found[1]}{submit_url}", page)

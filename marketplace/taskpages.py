@@ -181,6 +181,14 @@ def for_frames(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseB
     return csp(_IN_FRAME)(view)
 
 
+View = Callable[[HttpRequest, str], HttpResponse]
+
+
+def _task_view(view: View) -> Callable[..., HttpResponseBase]:
+    """A page in the worker's frame, made again each time; what is not a task page is a refusal of ours."""
+    return require_safe(never_cache(xframe_options_exempt(for_frames(view))))
+
+
 def _signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
     """A task page's form, posted to the address that belongs to one holding."""
     pk = holding_of(signature)
@@ -194,7 +202,27 @@ def _signed_submit(request: HttpRequest, signature: str) -> HttpResponse:
     return _record(request, holding)
 
 
-signed_submit = _frame_view(_signed_submit)
+_posted = _frame_view(_signed_submit)
+
+
+def _sent_by_address(request: HttpRequest, signature: str) -> HttpResponse:
+    """An answer in the query of the address, as survey sites lead back to MTurk: a page that posts it."""
+    here = site_url(request) + request.path
+    fields = [(name, value) for name, values in request.GET.lists() for value in values]
+    page = render(request, "marketplace/frame/send.html", {"fields": fields, "submit_url": here})
+    page._csp_replace = {"form-action": [here]}  # type: ignore[attr-defined]  # as csp.decorators.csp_replace does
+    return page
+
+
+_sent_page = _task_view(_sent_by_address)
+
+
+@csrf_exempt
+def signed_submit(request: HttpRequest, signature: str) -> HttpResponseBase:
+    """Where a task's answer goes: posted by a form, or led to with the answer in the address."""
+    return (_sent_page if request.method in ("GET", "HEAD") and request.GET else _posted)(request, signature)
+
+
 #: The same for a form with files, at an address of its own: only there may a visitor's post be long.
 signed_upload = _frame_view(_signed_submit, takes_files=True)
 
@@ -368,12 +396,6 @@ ENDED = {
 }
 ANSWERED = "You have submitted this HIT, perhaps in another tab."
 GONE = "This preview has grown old. Load the page around it again."
-View = Callable[[HttpRequest, str], HttpResponse]
-
-
-def _task_view(view: View) -> Callable[..., HttpResponseBase]:
-    """A page in the worker's frame, made again each time; what is not a task page is a refusal of ours."""
-    return require_safe(never_cache(xframe_options_exempt(for_frames(view))))
 
 
 @_task_view

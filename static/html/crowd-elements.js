@@ -180,6 +180,13 @@
       }
     }
 
+    // A tag like <crowd-input … /> does not end its element: what follows it is inside, and is put behind it.
+    release(isOther) {
+      const nodes = [...this.childNodes];
+      const from = nodes.findIndex((node) => node instanceof Element && isOther(node));
+      if (from >= 0) this.after(...nodes.slice(from));
+    }
+
     share(names) {
       for (const name of names) {
         if (this.hasAttribute(name)) this.input.setAttribute(name, this.getAttribute(name));
@@ -190,6 +197,7 @@
 
   class TextField extends Field {
     draw(input) {
+      this.release(() => true);
       this.input = input;
       input.id = fresh("field");
       const label = this.attribute("label");
@@ -261,6 +269,7 @@
 
   class Tick extends Field {
     draw(type, role) {
+      this.release((element) => element.matches(OWN()) || element.querySelector(OWN()));
       this.input = make("input", { type, checked: this.hasAttribute("checked") });
       if (role) this.input.setAttribute("role", role);
       const words = make("span");
@@ -329,6 +338,7 @@
       this.input = make("input", { type: "range", min: number("min", "0"), max: number("max", "100"), step: number("step", "1") });
       this.input.value = this.attribute("value", this.input.min);
       const label = this.attribute("label");
+      this.release((element) => element.localName !== "crowd-slider-label");
       const marks = [...this.querySelectorAll("crowd-slider-label")];
       this.input.id = fresh("slider");
       this.shown = make("output", { className: "crowd-count", htmlFor: this.input.id });
@@ -532,7 +542,7 @@
 
     // Name → value of every field inside, ours and native ones.
     answers() {
-      const answers = {};
+      const answers = Object.create(null); // A field may have any name.
       const add = (name, value) => {
         if (!name || value === undefined) return;
         const both = [answers[name], value].every((each) => each && typeof each === "object" && !Array.isArray(each));
@@ -576,8 +586,9 @@
         form.append(make("textarea", { name, value }));
       }
       document.body.append(form);
-      form.submit();
-      form.remove();
+      // A field may have the name of a method.
+      HTMLFormElement.prototype.submit.call(form);
+      Element.prototype.remove.call(form);
     }
   }
 

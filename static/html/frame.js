@@ -3,14 +3,20 @@
 "use strict";
 
 (() => {
+  // Scripts of pages have variables of these names, which take the place of the browser's own.
+  const {
+    DOMException, Element, Event, FormData, HTMLFormElement, HTMLInputElement, HTMLTextAreaElement, JSON, Map,
+    MutationObserver, Object, Promise, Proxy, Request, Response, URL, URLSearchParams, WeakMap, WeakSet,
+  } = window;
+  const around = window.parent;
   const asked = new URLSearchParams(window.location.search);
   const submitTo = asked.get("turkSubmitTo");
-  const MTURK = /^(?:(?:https?:)?\/\/(?:www|worker|workersandbox)\.mturk\.com)?\/+mturk\/externalSubmit\/?$/i;
+  const MTURK = /^\s*(?:(?:https?:)?\/\/(?:www|worker|workersandbox)\.mturk\.com)?\/+mturk\/externalSubmit\/?\s*(?:[?#].*)?$/i;
   const lent = typeof distilleryLent === "object" ? distilleryLent : null;
-  const framed = window.parent !== window;
+  const framed = around !== window;
   // The page around may begin to listen later than this one begins to speak: it says when it is there.
   let unheard = [];
-  const post = (message) => window.parent.postMessage(message, "*");
+  const post = (message) => around.postMessage(message, "*");
   function tell(kind, more) {
     const message = { distillery: kind, ...more };
     if (!framed) return;
@@ -103,10 +109,27 @@
   fits.replaceSync("@media (max-width: 40rem) { :where(img, video, textarea, input, select, iframe) { max-width: 100%; box-sizing: border-box; } }");
   document.adoptedStyleSheets = [fits];
 
+  // Browsers run no such address in a page without an origin; what the page may run, it may run so.
+  function runScript(address) {
+    let script = address.replace(/^\s*javascript:/i, "");
+    try {
+      script = decodeURIComponent(script);
+    } catch {
+      // A per cent sign of the script itself.
+    }
+    (0, eval)(script);
+  }
+
   // The frame stays with the task: a link to another page opens a tab of its own.
   window.addEventListener("click", (event) => {
     const link = event.target instanceof Element && event.target.closest("a[href], area[href]");
-    if (!link || event.defaultPrevented || !/^https?:$/.test(link.protocol)) return;
+    if (!link || event.defaultPrevented) return;
+    if (link.protocol === "javascript:") {
+      event.preventDefault();
+      runScript(link.href);
+      return;
+    }
+    if (!/^https?:$/.test(link.protocol)) return;
     const there = link.href.split("#");
     if (there.length > 1 && there[0] === window.location.href.split("#")[0]) return;
     link.target = "_blank";
@@ -124,25 +147,37 @@
 
   // A form that goes to MTurk goes to us; in a preview none goes anywhere, and that is said.
 
-  function lead(form) {
-    if (!submitTo || !MTURK.test(form.getAttribute("action") ?? "")) return;
-    form.setAttribute("action", `${submitTo}/mturk/externalSubmit`);
-    form.setAttribute("method", "post");
+  // Fields may have the names of a form's own methods, so those are taken from their prototypes.
+  const get = (element, name) => Element.prototype.getAttribute.call(element, name);
+  const set = (element, name, value) => Element.prototype.setAttribute.call(element, name, value);
+  function lead(form, submitter) {
+    if (!submitTo) return;
+    const there = `${submitTo}/mturk/externalSubmit`;
+    if (submitter && MTURK.test(get(submitter, "formaction") ?? "")) set(submitter, "formaction", there);
+    if (!MTURK.test(get(form, "action") ?? "")) return;
+    set(form, "action", there);
+    set(form, "method", "post");
   }
 
   // Where answers go; a form that came back with what is wrong in it is at that address itself.
   const here = window.location.href.split(/[?#]/)[0];
   const answersTo = submitTo ? `${submitTo}/mturk/externalSubmit` : here.endsWith("/mturk/externalSubmit") ? here : null;
 
-  // True for the form of the answer. One without an action would be sent to the page itself, which takes nothing.
-  function isAnswer(form, submitter) {
-    const action = (submitter?.getAttribute("formaction") ?? form.getAttribute("action") ?? "").trim();
-    if (action === "") return true;
+  function leadsToUs(address) {
     try {
-      return new URL(action, window.location.href).href === new URL(answersTo).href;
+      return answersTo !== null && new URL(address, window.location.href).href.split(/[?#]/)[0] === new URL(answersTo).href;
     } catch {
       return false;
     }
+  }
+
+  // True for the form of the answer. One without an action would be sent to the page itself, which takes nothing:
+  // it is the answer's unless another form is. What closes a dialog is sent nowhere.
+  function isAnswer(form, submitter) {
+    if (/^dialog$/i.test(get(submitter ?? form, submitter?.hasAttribute("formmethod") ? "formmethod" : "method") ?? "")) return false;
+    const action = (submitter ? get(submitter, "formaction") : null) ?? get(form, "action") ?? "";
+    if (action.trim() !== "") return leadsToUs(action);
+    return ![...document.forms].some((each) => each !== form && (get(each, "action") ?? "").trim() !== "" && leadsToUs(get(each, "action")));
   }
 
   function say(words, lasts = 6000) {
@@ -163,27 +198,30 @@
   let restoring = false;
 
   // The page around delivers the fields, and keeps them until they have arrived. Where it does not take them
-  // (a page of an earlier version), the form is sent as ever.
-  function deliver(form, submitter) {
+  // (a page of an earlier version), they are sent as ever: `itself` does that.
+  function deliver(data, itself) {
     const fields = [];
-    for (const [name, value] of new FormData(form, submitter ?? undefined)) {
+    for (const [name, value] of data) {
       if (typeof value === "string") fields.push([name, value]);
       else if (value.size) return say("This marketplace takes no files. Nothing was sent; tell the requester.");
     }
-    const itself = () => {
-      form.setAttribute("action", answersTo);
-      form.setAttribute("method", "post");
-      submit.call(form);
-    };
     clearTimeout(waiting?.timer);
     waiting = { itself, timer: setTimeout(itself, 4000) };
     save();
     return tell("submit", { fields });
   }
 
-  function send(form, submitter) {
+  function deliverForm(form, submitter) {
+    return deliver(new FormData(form, submitter ?? undefined), () => {
+      set(form, "action", answersTo);
+      set(form, "method", "post");
+      submit.call(form);
+    });
+  }
+
+  function send(form) {
     lead(form);
-    if (framed && isAnswer(form, submitter)) return deliver(form, submitter);
+    if (framed && isAnswer(form)) return deliverForm(form);
     return submit.call(form);
   }
 
@@ -191,17 +229,75 @@
     if (restoring) return undefined;
     return answersTo ? send(this) : sayPreview();
   };
-  window.addEventListener("submit", (event) => {
-    if (event.defaultPrevented || !(event.target instanceof HTMLFormElement)) return undefined;
+
+  function finish(event) {
+    if (event.defaultPrevented || !event.isTrusted || !(event.target instanceof HTMLFormElement)) return undefined;
+    const action = get(event.target, "action") ?? "";
+    if (/^\s*javascript:/i.test(action) && !restoring) {
+      event.preventDefault();
+      return runScript(action);
+    }
     if (restoring || !answersTo) {
       event.preventDefault();
       return restoring ? undefined : sayPreview();
     }
-    lead(event.target);
+    lead(event.target, event.submitter);
     if (!framed || !isAnswer(event.target, event.submitter)) return undefined;
     event.preventDefault();
-    return deliver(event.target, event.submitter);
-  });
+    return deliverForm(event.target, event.submitter);
+  }
+  window.addEventListener("submit", finish);
+  // A page that keeps the event from going further is asked last where it ends; without its address the form
+  // could not be sent by the browser either.
+  window.addEventListener("submit", ({ isTrusted, target, submitter }) => {
+    if (!isTrusted || !answersTo || !(target instanceof HTMLFormElement) || target.closest("crowd-form")) return;
+    lead(target, submitter);
+    if (isAnswer(target, submitter) && !submitter?.hasAttribute("formaction")) {
+      set(target, "action", answersTo);
+      set(target, "method", "post");
+    }
+    target.addEventListener("submit", (event) => { if (event.cancelBubble) finish(event); }, { once: true });
+  }, true);
+
+  // Scripts that send the fields themselves: they go the same way, and the script is told that they were taken.
+
+  function fieldsOf(body) {
+    if (body instanceof FormData || body instanceof URLSearchParams) return [...body];
+    return typeof body === "string" && body.includes("=") && !/^\s*[[{]/.test(body) ? [...new URLSearchParams(body)] : null;
+  }
+  const isSent = (method, address, body) => framed && /^post$/i.test(method ?? "") && leadsToUs(String(address)) && fieldsOf(body) !== null;
+
+  const { fetch } = window;
+  window.fetch = (resource, options) => {
+    if (resource instanceof Request || !isSent(options?.method, resource, options?.body)) return fetch(resource, options);
+    deliver(fieldsOf(options.body), () => fetch(resource, options));
+    return Promise.resolve(new Response("", { status: 200 }));
+  };
+
+  const { sendBeacon } = navigator;
+  navigator.sendBeacon = (address, body) => {
+    if (!isSent("POST", address, body)) return sendBeacon.call(navigator, address, body);
+    deliver(fieldsOf(body), () => sendBeacon.call(navigator, address, body));
+    return true;
+  };
+
+  const requests = new WeakMap();
+  const { open: openRequest, send: sendRequest } = XMLHttpRequest.prototype;
+  XMLHttpRequest.prototype.open = function (method, address, ...more) {
+    requests.set(this, [method, address]);
+    return openRequest.call(this, method, address, ...more);
+  };
+  XMLHttpRequest.prototype.send = function (body) {
+    if (!isSent(...(requests.get(this) ?? [null, ""]), body)) return sendRequest.call(this, body);
+    deliver(fieldsOf(body), () => sendRequest.call(this, body));
+    setTimeout(() => {
+      for (const [name, value] of Object.entries({ readyState: 4, status: 200, statusText: "OK", response: "", responseText: "" })) {
+        Object.defineProperty(this, name, { value, configurable: true });
+      }
+      for (const name of ["readystatechange", "load", "loadend"]) this.dispatchEvent(new Event(name));
+    });
+    return undefined;
+  };
 
   // Drafts: what differs from the page as it came, kept by the page around and put back after a reload.
 
@@ -310,7 +406,7 @@
   }
 
   window.addEventListener("message", (event) => {
-    if (event.source !== window.parent || !framed || !event.data) return;
+    if (event.source !== around || !framed || !event.data) return;
     const { distillery: kind, state, sentence } = event.data;
     if (kind === "here" && unheard) {
       const messages = unheard;

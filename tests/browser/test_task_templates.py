@@ -1,4 +1,4 @@
-"""Forty pages as requesters write them, each worked through twice: every one sends exactly its answer, once.
+"""Pages as requesters write them, each worked through twice: every one sends exactly its answer, once.
 
 With a pointer on a wide window, loaded again in the middle; and with keys alone on a phone's, offline when
 the answer is sent. What to do and what comes of it is in the first line of each page.
