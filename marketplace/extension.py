@@ -4,9 +4,11 @@ from typing import Any
 
 from core.audit.sources import AuditSource, moment
 from core.extensions import Extension
+from core.notices.conditions import Rule
 from core.origin import Owner
 from marketplace import webhook_steps, webhooks
 from marketplace.models import Activity
+from marketplace.notices import contested_former_ids
 from marketplace.roles import ACCOUNT_PARTS
 from marketplace.services.activity import ACTIONS
 from marketplace.services.identity_marks import marks_of_workers
@@ -49,4 +51,5 @@ EXTENSION = Extension(
     *ACCOUNT_PARTS,
     *LINK_PARTS,
     MarkProvider(marks_of_workers),
+    Rule("former_id", contested_former_ids, kinds=("former_id",)),
 )

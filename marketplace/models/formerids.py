@@ -16,6 +16,9 @@ class FormerIdClaim(models.Model):
     former_id = models.CharField(max_length=64, db_index=True)
     accepted = models.BooleanField(help_text="What requesters kept on the id is this worker's.")
     at = models.DateTimeField()
+    settled_at = models.DateTimeField(
+        null=True, blank=True, help_text="When staff decided whose the id is, of all who stated it by then."
+    )
 
     class Meta:
         constraints = [

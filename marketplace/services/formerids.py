@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
 from core.money.amounts import entered_cents
 from marketplace import clock
@@ -191,6 +191,7 @@ def settle_claim(*, former_id: str, worker: Worker) -> FormerIdClaim:
     if chosen is None:
         raise Refusal("NotStated", f"{worker.worker_id} has not stated the id {former_id[:40]}.")
     claims.exclude(pk=chosen.pk).update(accepted=False)
+    claims.update(settled_at=clock.now())
     chosen.accepted = True
     chosen.save(update_fields=["accepted"])
     apply_records(chosen)
@@ -326,6 +327,21 @@ def waiting_grant(qualification_type: QualificationType, former_id: str) -> Form
         qualification_type=qualification_type, former_id=former_id, kind=Kind.GRANT, applied_at=None
     )
     return rows.first()
+
+
+def unsettled() -> QuerySet[FormerIdClaim, dict[str, Any]]:
+    """Ids that several workers state and about which staff have not decided since the last of them did.
+
+    Each once, with how many state it (`people`) and one requester that keeps something on it (`kept_by`).
+    """
+    keeping = FormerIdRecord.objects.filter(former_id=OuterRef("former_id")).order_by("pk")
+    waiting = Count("pk", filter=Q(accepted=False, settled_at=None))
+    rows = FormerIdClaim.objects.values("former_id").annotate(people=Count("pk"), waiting=waiting)
+    return (
+        rows.filter(people__gt=1, waiting__gt=0)
+        .annotate(kept_by=Subquery(keeping.values("requester__customer_id")[:1]))
+        .order_by("former_id")
+    )
 
 
 def contested(requester: Requester | None = None) -> QuerySet[FormerIdClaim]:

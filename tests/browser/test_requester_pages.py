@@ -8,6 +8,7 @@ from playwright.sync_api import BrowserContext
 
 from tests.browser.looking import check
 from tests.browser.test_requester_money import sign_in
+from tests.clients import external_question
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -37,8 +38,9 @@ def test_former_ids_topics_and_files_of_bonuses(
     check(page)
     page.get_by_role("link", name="See who").click()
     check(page)
-    page.get_by_role("button", name="It is theirs").click()
-    page.get_by_text("Has the id").wait_for()
+    page.get_by_role("button", name="It is theirs").last.click()
+    page.get_by_text("Has the id, as staff decided").wait_for()
+    check(page)
 
     page.goto(f"/requester/{home}/topics/")
     check(page)
@@ -49,4 +51,16 @@ def test_former_ids_topics_and_files_of_bonuses(
     file.write_text("WorkerId,BonusAmount,Reason\nA1,x,\n", encoding="utf-8")
     page.locator("input[type=file]").set_input_files(file)
     page.locator("main form button").first.click()
+    check(page)
+
+    hit = requester.client.create_hit(
+        **{"Title": "Say it", "Description": "A word", "Reward": "0.25", "Question": external_question()},
+        **{"AssignmentDurationInSeconds": 600, "LifetimeInSeconds": 3600},
+    )["HIT"]
+    dan = server.worker(country="US")
+    work = dan.do(hit["HITId"])["assignment_id"]
+    file.write_text(f"WorkerId,AssignmentId,BonusAmount,Reason\n{dan.worker_id},{work},0.50,Careful\n")
+    page.locator("input[type=file]").set_input_files(file)
+    page.locator("main form button").first.click()
+    page.wait_for_url("**/files/*/")
     check(page)

@@ -265,3 +265,17 @@ def test_the_page_around_fetches_early_what_the_task_page_loads(path):
     html = path.read_text(encoding="utf-8")
     loaded = re.findall(r'(?:src|href)="/static/(html/[a-z-]+\.(?:js|css))"', task_document(html))
     assert set(files_of(html)) == set(loaded)
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        '<meta http-equiv="Content-Security-Policy" content="script-src https://assets.crowd.aws">',
+        "<META CONTENT=\"default-src 'none'\" HTTP-EQUIV=content-security-policy>",
+    ],
+)
+def test_a_policy_in_the_page_itself_does_not_keep_our_scripts_out(meta):
+    page = task_document(f"<head>{meta}</head><p>a</p>")
+    assert "data-http-equiv" in page
+    assert not re.search(r"\shttp-equiv", page, re.IGNORECASE)
+    assert 'http-equiv="refresh"' in task_document('<meta http-equiv="refresh" content="9">')

@@ -102,6 +102,22 @@ def test_a_submit_address_is_no_preview_and_the_reverse(group, holding):
     assert Client().get(f"/p/{preview}/task").status_code == 200
 
 
+def test_an_answer_in_the_address_is_posted_from_a_page_of_ours(holding):
+    """Survey sites lead back to `externalSubmit?assignmentId=…&code=…`, as they did to MTurk."""
+    address = f"{taskpages.submit_to(holding=holding, base_url='')}/mturk/externalSubmit"
+    page = Client().get(address, {"assignmentId": holding.assignment_id, "code": ["<1>", "2"]})
+    assert (page.status_code, policy(page)["form-action"]) == (200, f"http://testserver{address}")
+    assert b'name="code" value="&lt;1&gt;"' in page.content
+    assert b"data-at-once" in page.content
+    holding.refresh_from_db()
+    assert holding.state == Holding.State.ACCEPTED
+    Client().post(address, {"assignmentId": holding.assignment_id, "code": ["<1>", "2"]})
+    holding.refresh_from_db()
+    assert "<FreeText>&lt;1&gt;|2</FreeText>" in holding.answer
+    assert Client().get(address).status_code == 405
+    assert Client().delete(f"{address}?a=1").status_code == 405
+
+
 def test_an_old_preview_is_gone(holding, monkeypatch):
     path = urlsplit(taskpages.preview_url(hit=holding.hit, base_url="")).path
     monkeypatch.setattr(taskpages, "PREVIEW_AGE", -1)
