@@ -364,6 +364,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 UPLOADS_BELOW = ["/desk/", "/requester/", "/admin/"]
 #: Addresses that take files from whoever has them (forms of tasks), and what says how many bytes.
 UPLOADS_BY_SIGNATURE = {"/uploads/": "marketplace.taskpages.may_take_files"}
+#: Addresses that read no byte of a body before they know the token of its sender.
+UPLOADS_BY_TOKEN = ["/api/v1/"]
 ANONYMOUS_BODY_MOST = 5 << 20
 FILE_UPLOAD_HANDLERS = [
     "core.accounts.uploads.QuotaHandler",

@@ -43,9 +43,10 @@ READ_AHEAD = 256 * 1024
 #: All that one process holds of requests that have not arrived.
 MOST_HELD = 64 * 1024 * 1024
 #: Bodies of more bytes are refused unread, but for pages that take files: as the settings have it
-#: (ANONYMOUS_BODY_MOST, UPLOADS_BELOW, UPLOADS_BY_SIGNATURE), not known yet where gunicorn loads this.
+#: (ANONYMOUS_BODY_MOST, UPLOADS_BELOW, UPLOADS_BY_SIGNATURE, UPLOADS_BY_TOKEN), not known yet where gunicorn
+#: loads this.
 LONGEST_BODY = 5 << 20
-TAKING_FILES = ("/desk/", "/requester/", "/admin/", "/uploads/")
+TAKING_FILES = ("/desk/", "/requester/", "/admin/", "/uploads/", "/api/v1/")
 #: A stopping process waits so long for clients that have connected and said nothing; others keep their time.
 STOP_SILENT_SECONDS = 5.0
 #: How long a closed connection is kept so that the client reads the whole answer.

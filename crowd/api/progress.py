@@ -54,8 +54,8 @@ class ProgressOut(BaseModel):
     held: int
     simulated: int
     units_missing: int
-    answers_missing: int
-    waiting_operations: int
+    answers_missing: int = Field(description="Answers to units; an assignment has one for each of its units.")
+    waiting_operations: int = Field(description="Calls of the marketplace that are planned and not sent yet.")
     rewards_cents: int
     fees_cents: int
     currency: str

@@ -34,6 +34,21 @@ def test_the_example_runs_a_study_from_queries_to_an_evaluation(installation):
     assert "Release 1.0.0: " in done.stdout and "best metric" in done.stdout
 
 
+def test_long_files_and_rows_of_unknown_length_come_in_over_http(installation, tmp_path):
+    """What the web server in front of the application could refuse or lose."""
+    log = tmp_path / "log.csv"
+    log.write_bytes(b"query\n" + b"what is tea?\n" * 500_000)
+    with Client(installation.url, installation.token) as client:
+        client.create_project({"slug": "long", "title": "Long", "budget_cents": 0})
+        assert client.project("long").upload(log).bytes == log.stat().st_size > 5 << 20
+        rows = (f'{{"id": "q{number}", "text": "tea number {number}"}}\n'.encode() for number in range(50))
+        job = client.import_query_lines("long", rows, start_at="screening")
+        client.project("long").wait(job.job)
+        assert len(client.project("long").queries().to_list()) == 50
+    with Client(installation.url, "dst_wrong") as client, pytest.raises(ApiError, match="no such token"):
+        client.project("long").upload(log)
+
+
 @pytest.fixture(scope="module")
 def notebook(installation):
     """Run after the script: beside it, both would ask the same simulated workers."""

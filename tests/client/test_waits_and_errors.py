@@ -126,8 +126,9 @@ def test_a_wait_for_people_says_what_is_missing_and_that_nothing_is_on_offer(run
     there = answering(lambda: httpx.Response(200, json=progress))
     with pytest.raises(WaitTimeoutError) as caught:
         run(there, lambda client: client.project("tea").stage("judging").wait_until_collected(timeout_s=0))
-    assert caught.value.missing == "4 of 10 answers are missing"
+    assert caught.value.missing == "4 answers are missing"
     assert "judging is not collected after 0 s" in str(caught.value)
+    assert "4 answers are missing; 6 of 10 assignments came in; the stage" in str(caught.value)
     assert "the stage is paused: nothing is on offer; 2 assignments are held for a person" in str(
         caught.value
     )

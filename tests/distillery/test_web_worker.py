@@ -10,7 +10,9 @@ from distillery import webworker
 
 def test_bodies_are_refused_unread_where_the_settings_would_refuse_them():
     assert webworker.LONGEST_BODY == settings.ANONYMOUS_BODY_MOST
-    assert list(webworker.TAKING_FILES) == [*settings.UPLOADS_BELOW, *settings.UPLOADS_BY_SIGNATURE]
+    assert list(webworker.TAKING_FILES) == [
+        *settings.UPLOADS_BELOW, *settings.UPLOADS_BY_SIGNATURE, *settings.UPLOADS_BY_TOKEN,
+    ]  # fmt: skip
 
 
 def test_answers_do_not_name_the_server_behind():

@@ -13,6 +13,7 @@ from django.urls.resolvers import RegexPattern
 from core.accounts.security import Actor, acting_as, address_of
 from core.origin import Via
 from web.api import problems
+from web.api.chunks import open_chunks
 from web.api.operations import api
 from web.api.parts import ROOT
 from web.api.problems import ProblemError
@@ -53,6 +54,7 @@ def _actor(request: HttpRequest) -> Actor:
 
 def _answer(request: HttpRequest) -> HttpResponseBase:
     request.get_host()
+    open_chunks(request)
     if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
         raise BadRequest("The character U+0000 is allowed in no text.")
     if request.path_info == SCHEMA:

@@ -300,15 +300,15 @@ class AsyncStage:
         with self.project._shown(progress) as show:
             async for _ in _pauses(timeout_s):
                 found = await self._client.get_progress(self.project.slug, self.slug)
-                wanted = found.answered + found.answers_missing
-                show(ProgressUpdate(f"Answers of {self.slug}", found.answered, wanted))
+                show(ProgressUpdate(f"Assignments of {self.slug}", found.answered, found.places))
                 if not found.answers_missing:
                     return found
-        missing = f"{found.answers_missing:,} of {wanted:,} answers are missing"
+        missing = f"{found.answers_missing:,} answers are missing"
         reasons = [
+            f"{found.answered:,} of {found.places:,} assignments came in",
             *([f"the stage is {found.status}: nothing is on offer"] if found.status != "open" else []),
             *([f"{found.held:,} assignments are held for a person"] if found.held else []),
-            *([f"{found.waiting_operations:,} calls need a person"] if found.waiting_operations else []),
+            *([f"{found.waiting_operations:,} calls are not sent yet"] if found.waiting_operations else []),
         ]
         words = "; ".join([missing, *reasons])
         raise WaitTimeoutError(
