@@ -127,11 +127,11 @@ class QueryWork(BaseModel):
     query_key: str
 
 
-class VoteLine(QueryWork, ScreeningVoteOut):
+class VoteLine(ScreeningVoteOut, QueryWork):
     """One editor's form about one query."""
 
 
-class SelectionLine(QueryWork, SelectionOut):
+class SelectionLine(SelectionOut, QueryWork):
     """One editor's choice among the candidate passages of one query."""
 
 

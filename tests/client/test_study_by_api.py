@@ -1,12 +1,14 @@
 """The script and the notebook of `examples/`, against an installation with web server, worker and timer."""
 
+import asyncio
 import subprocess
 import sys
 
 import nbformat
 import pytest
-from distillery_client import ApiError, Client
+from distillery_client import ApiError, AsyncClient, Client, RetryPolicy
 
+from tests.client.faulty_proxy import FAULTS, FaultyProxy
 from tests.client.notebook import NOTEBOOK, run_notebook, shape_of, text_of
 from tests.client.running import ClientInstallation
 from tests.repository import ROOT
@@ -47,6 +49,34 @@ def test_long_files_and_rows_of_unknown_length_come_in_over_http(installation, t
         assert len(client.project("long").queries().to_list()) == 50
     with Client(installation.url, "dst_wrong") as client, pytest.raises(ApiError, match="no such token"):
         client.project("long").upload(log)
+
+
+def test_what_is_lost_on_the_way_is_done_once(installation, tmp_path, monkeypatch):
+    """One request in four is refused, lost, answered in vain or cut; by both clients, many at once."""
+    retry = RetryPolicy(attempts=12, first_pause_s=0.01)
+    log = tmp_path / "log.csv"
+    log.write_text("query,id\n" + "".join(f"чай 水 {number},q{number}\n" for number in range(300)))
+
+    async def ask(url):
+        async with AsyncClient(url, installation.token, retry=retry) as client:
+            project = client.project("lossy")
+            tables = (project.queries().to_list() for _ in range(4))
+            twin = {"slug": "lossy-twin", "title": "Twin"}
+            twins = (client.create_project(twin, idempotency_key="one-twin") for _ in range(6))
+            return await asyncio.gather(*tables), await asyncio.gather(*twins)
+
+    with FaultyProxy(installation.url, share=0.25, seed=7) as proxy:
+        with Client(proxy.url, installation.token, retry=retry) as client:
+            for number in range(10):
+                client.create_project({"slug": f"lossy-{number}", "title": "Lossy"})
+            client.create_project({"slug": "lossy", "title": "Lossy"})
+            report = client.project("lossy").import_queries(log, start_at="screening").report
+            seen = [each.key for each in client.pages(client.list_queries, "lossy", limit=20)]
+        tables, twins = asyncio.run(ask(proxy.url))
+    assert report["stored"] == len(set(seen)) == len(seen) == 300
+    assert [len(rows) for rows in tables] == [300] * 4 and tables[0][0]["text"] == "чай 水 0"
+    assert {each.slug for each in twins} == {"lossy-twin"}
+    assert set(proxy.faults) == {"", *FAULTS}, "each fault was met"
 
 
 @pytest.fixture(scope="module")

@@ -181,6 +181,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "simulated": "boolean",
     },
     "export_selections": {
+        "id": "integer",
+        "query_id": "integer",
+        "query_key": "",
         "assignment": "integer",
         "stage": "",
         "worker": "",
@@ -190,9 +193,6 @@ COLUMNS: dict[str, dict[str, str]] = {
         "passages": "",
         "conflicts": "",
         "highlights": "",
-        "id": "integer",
-        "query_id": "integer",
-        "query_key": "",
     },
     "export_visits": {
         "worker": "",
@@ -213,6 +213,9 @@ COLUMNS: dict[str, dict[str, str]] = {
         "withdrawn_at": "",
     },
     "export_votes": {
+        "id": "integer",
+        "query_id": "integer",
+        "query_key": "",
         "assignment": "integer",
         "stage": "",
         "worker": "",
@@ -224,9 +227,6 @@ COLUMNS: dict[str, dict[str, str]] = {
         "excluded_kind": "",
         "sensitive": "boolean",
         "adult": "boolean",
-        "id": "integer",
-        "query_id": "integer",
-        "query_key": "",
     },
     "export_workers": {
         "done": "integer",
