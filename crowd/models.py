@@ -2,6 +2,7 @@
 
 import uuid
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import models
@@ -64,6 +65,17 @@ class Endpoint(models.Model):
     def deals_work(self) -> bool:
         """Whether people come without a HIT and are given one on arrival."""
         return self.protocol in self.DEALT
+
+    @property
+    def form_origins(self) -> list[str]:
+        """Origins to which task pages may send workers' forms.
+
+        People who are dealt work send it to this installation, wherever that is by now: its address may have
+        changed since the endpoint was made.
+        """
+        own = "{0.scheme}://{0.netloc}".format(urlsplit(settings.TASK_URL))
+        known = [str(origin) for origin in self.submit_origins]
+        return list(dict.fromkeys([*known, own] if self.deals_work else known))
 
     @property
     def is_panel(self) -> bool:

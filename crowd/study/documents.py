@@ -170,18 +170,28 @@ def expected_seconds(minutes: float | Decimal | None) -> int | None:
 
 def endpoint_document(endpoint: Endpoint) -> Document:
     """An endpoint without its keys, which are never shown."""
-    return {
-        "url": endpoint.url,
-        "label": endpoint.label,
-        "region": endpoint.region,
-        "currency": endpoint.currency,
-        "real_money": endpoint.real_money,
-        "fees": _fees(endpoint),
-        "submit_origins": list(endpoint.submit_origins),
-        "rate": endpoint.rate,
-        "burst": endpoint.burst,
-        "protocol": endpoint.protocol,
-    }
+    return _at_home(
+        {
+            "url": endpoint.url,
+            "label": endpoint.label,
+            "region": endpoint.region,
+            "currency": endpoint.currency,
+            "real_money": endpoint.real_money,
+            "fees": _fees(endpoint),
+            "submit_origins": list(endpoint.submit_origins),
+            "rate": endpoint.rate,
+            "burst": endpoint.burst,
+            "protocol": endpoint.protocol,
+        }
+    )
+
+
+def _at_home(document: Document) -> Document:
+    """Study links are at this installation, wherever that is by now."""
+    if document["protocol"] == Endpoint.Protocol.LINK:
+        links = PRESETS["link"]
+        document |= {"url": links.address, "submit_origins": links.origins}
+    return document
 
 
 def _fees(endpoint: Endpoint) -> str:
@@ -210,7 +220,7 @@ def resolved_endpoint(name: str, fields: EndpointFields) -> Document:
     document.setdefault("protocol", Endpoint.Protocol.MTURK.value)
     document["submit_origins"] = document["submit_origins"] or [_origin(document["url"])]
     document["rate"] = float(document["rate"])
-    return document
+    return _at_home(document)
 
 
 def _origin(url: str) -> str:

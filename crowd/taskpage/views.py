@@ -156,7 +156,7 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
 def _origins(hit: Hit | None) -> list[str]:
     """Origins that may frame the page: of the HIT's endpoint, or of all where there is no such HIT."""
     endpoints = [hit.endpoint] if hit else Endpoint.objects.all()
-    return list(dict.fromkeys(str(origin) for each in endpoints for origin in each.submit_origins))
+    return list(dict.fromkeys(str(origin) for each in endpoints for origin in each.form_origins))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -171,7 +171,7 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
     if arrival.is_preview:
         units = list(hit.units.order_by("position").values_list("unit", flat=True))
         return task_page(request, hit, units)
-    origin = known_origin(arrival.submit_to, hit.endpoint.submit_origins)
+    origin = known_origin(arrival.submit_to, hit.endpoint.form_origins)
     if origin is None:
         return _refused(
             request,
@@ -211,7 +211,7 @@ def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
     if found is None:
         return _refused(request, _NO_TICKET, title=_NOTHING_SENT, back=_home(hit))
     assignment, ticket = found
-    back = known_origin(ticket.submit_to, hit.endpoint.submit_origins) or ""
+    back = known_origin(ticket.submit_to, hit.endpoint.form_origins) or ""
     if assignment.state in (State.ENDED, State.QUARANTINED):
         try:
             assignment = arrive(
@@ -344,7 +344,7 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
     """
     if assignment.state != State.STORED and not assignment.endpoint.deals_work:
         sentence = "You have sent this HIT already. Your answer is stored, and the marketplace has it too."
-        back = known_origin(ticket.submit_to, assignment.endpoint.submit_origins) or ""
+        back = known_origin(ticket.submit_to, assignment.endpoint.form_origins) or ""
         return render(
             request, "crowd/refused.html", {"title": "All done", "sentence": sentence, "back": back}
         )
@@ -357,7 +357,7 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
 
 def _home(hit: Hit) -> str:
     """The marketplace's origin, where we know one."""
-    return next((str(origin) for origin in hit.endpoint.submit_origins), "")
+    return next((origin for origin in hit.endpoint.form_origins), "")
 
 
 def _refused(

@@ -239,3 +239,16 @@ def test_the_adapter_tells_what_the_tables_say(stage, client, endpoint):
     assert market.find_by_key(old.key) == old
     assert market.get_listing("elsewhere") is None
     assert list(market.iter_bonuses()) == []
+
+
+def test_a_task_opens_after_the_installation_moved_to_another_address(stage, client, settings):
+    """The endpoint was made under the old one; work that somebody had begun there still goes on."""
+    begun = come(stage, "ada")
+    settings.TASK_URL = "https://answers.example.org"
+    back = "https://answers.example.org/join/somewhere/next"
+    moved = deal(stage, worker_id="bo", submit_to=back)
+    assert [do(client, dealt).status_code for dealt in (begun, moved)] == [302, 302]
+    assert Assignment.objects.exclude(stored_at=None).count() == 2
+    elsewhere = deal(stage, worker_id="cy", submit_to="https://evil.example.org/x")
+    page = client.get(elsewhere.task_address)
+    assert "a place we do not know" in page.content.decode()
