@@ -309,10 +309,10 @@ class ConsentForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 14}),
     )
     what_is_kept = forms.CharField(
-        max_length=5_000, required=False, label="What is kept", widget=forms.Textarea(attrs={"rows": 3})
+        max_length=5_000, required=False, label="What is kept", widget=forms.Textarea(attrs={"rows": 6})
     )
     right_to_withdraw = forms.CharField(
-        max_length=5_000, required=False, label="Withdrawing", widget=forms.Textarea(attrs={"rows": 3})
+        max_length=5_000, required=False, label="Withdrawing", widget=forms.Textarea(attrs={"rows": 6})
     )
     protocol_number = forms.CharField(max_length=100, required=False, label="Protocol number")
     contact = forms.CharField(max_length=300, required=False, label="Contact")

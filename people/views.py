@@ -344,6 +344,7 @@ def end(request: HttpRequest, link: StudyLink) -> HttpResponse:
         heading=heading,
         sentence=sentence,
         back=back,
+        may_come_again=_may_come_again(link, visit),
         token=_token(request),
         state=sign_visit(visit, trusted=trusted),
         trusted=trusted and visit.guest is not None,
@@ -351,6 +352,16 @@ def end(request: HttpRequest, link: StudyLink) -> HttpResponse:
     if back and link.returns_at_once:
         answer["Refresh"] = f"8;url={back}"
     return answer
+
+
+def _may_come_again(link: StudyLink, visit: Visit) -> bool:
+    """Whether there can be more for this person later: not beyond the tasks that the link gives to one."""
+    if visit.outcome == Outcome.NOTHING_LEFT:
+        return True
+    if visit.outcome != Outcome.COMPLETED or visit.guest is None:
+        return False
+    worker = visit.guest.worker_id
+    return not link.most_tasks or target_of(link).finished(link, [worker]).get(worker, 0) < link.most_tasks
 
 
 def _own(request: HttpRequest, link: StudyLink) -> Visit:

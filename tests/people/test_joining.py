@@ -236,8 +236,11 @@ def test_who_finds_no_place_hears_that_nothing_is_left(new_link, path_of):
 
 def test_a_limit_of_tasks_per_person(new_link, path_of, client):
     path = path_of(new_link(most_tasks=1, returns=RETURNS))
-    assert "C0MPLETE" in do_everything(client, path).content.decode()
+    end = do_everything(client, path).content.decode()
+    assert "C0MPLETE" in end
+    assert "There may be more later" not in end
     assert Assignment.objects.count() == 1
+    assert "There may be more later" in do_everything(Client(), path_of(new_link())).content.decode()
 
 
 def test_consent_is_asked_again_only_for_a_new_version(new_link, path_of, stage):
