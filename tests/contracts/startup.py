@@ -37,12 +37,27 @@ _PRINT = """
 import json, sys
 tops = {name.partition(".")[0] for name in list(sys.modules)}
 places = {name: getattr(sys.modules.get(name), "__file__", None) or "" for name in tops}
-print("LOADED " + json.dumps(sorted(name for name in tops if "site-packages" in places[name])))
+libraries = sorted(name for name in tops if "site-packages" in places[name])
+sign_in = sorted(name for name in sys.modules if name.partition(".")[0] == "allauth")
+print("LOADED " + json.dumps({"libraries": libraries, "sign_in": sign_in}))
 """
+#: Modules of django-allauth that its models need; the library imports adapters and flows with them.
+MOST_OF_SIGN_IN = 70
+#: Parts of it that wait for a page of sign-in; the web process has them by its addresses.
+PAGES_OF_SIGN_IN = (
+    "views",
+    "forms",
+    "urls",
+    "webauthn",
+    "totp",
+    "recovery_codes",
+    "openid_connect",
+    "oauth2",
+)
 
 
-def list_libraries(process: str, data: Path) -> list[str]:
-    """Names of the libraries outside Python's own that such a process has loaded."""
+def load(process: str, data: Path) -> dict[str, list[str]]:
+    """What such a process has loaded: `libraries` outside Python's own, modules of `sign_in`."""
     done = subprocess.run(
         [sys.executable, "-c", PROCESSES[process] + _PRINT],
         cwd=ROOT,
@@ -53,5 +68,5 @@ def list_libraries(process: str, data: Path) -> list[str]:
     )
     assert done.returncode == 0, done.stderr
     last = done.stdout.strip().rpartition("LOADED ")[2]
-    found: list[str] = json.loads(last)
+    found: dict[str, list[str]] = json.loads(last)
     return found
