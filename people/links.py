@@ -53,8 +53,10 @@ def make_link(*, owner: Owner, plan: LinkPlan, actor: Any) -> StudyLink:
     """A link with a new token; its owner gets their first consent text where they have none."""
     if why := kind_of(owner).why_read_only(owner.pk):
         raise PeopleError(why)
-    if plan.target not in {key for key, _ in all_choices(owner)}:
-        raise PeopleError("Choose what the link leads to, from what the form lists.")
+    choices = [key for key, _ in all_choices(owner)]
+    if plan.target not in choices:
+        some = ", ".join(choices[:5]) or "nothing yet: make a stage or a batch first"
+        raise PeopleError(f"A link cannot lead to {plan.target[:60]!r}. Choose from: {some}.")
     grants = kind_of(owner).grants(owner.pk)
     if plan.granted and grants is not None and plan.granted not in {key for key, _ in grants}:
         raise PeopleError("Choose what is granted on joining, from what the form lists, or nothing.")
@@ -98,7 +100,10 @@ def _check_return(outcome: str, way: dict[str, str]) -> None:
     address = way.get("address", "")
     if not address:
         return
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise PeopleError(f"{label}: {address[:80]!r} is no address: {error}.") from error
     if parts.scheme not in {"https", "http"} or not parts.hostname or "{" in parts.netloc:
         raise PeopleError(f"{label}: the return address must begin with https:// and name a host.")
     for name in ("{worker_id}", "{session_id}", "{code}"):

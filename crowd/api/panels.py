@@ -315,7 +315,7 @@ def _study(here: Stage) -> PanelStudy | None:
     return PanelStudy.objects.filter(stage=here.pk, endpoint=here.endpoint).first()
 
 
-def _submissions(here: Stage) -> QuerySet[PanelSubmission]:
+def _submissions(here: Stage) -> QuerySet[Any]:
     answer = Assignment.objects.filter(
         stage=here.pk,
         worker__endpoint=here.endpoint,

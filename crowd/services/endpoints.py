@@ -230,5 +230,8 @@ def _check(fields: dict[str, Any]) -> None:
 
 
 def _origin(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise CrowdError(f"{url[:80]!r} is no address: {error}.") from error
     return f"{parts.scheme}://{parts.netloc}"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from django.db.models import QuerySet
 from django.http import Http404
 from ninja import Query
-from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from core.api.models import Scope
 from core.money.amounts import dollars
@@ -19,7 +19,7 @@ from marketplace.hours import Hours, zone_names
 from marketplace.models import Batch
 from marketplace.services.members import Action
 from web.api.access import ApiRequest
-from web.api.fields import Body, Cents, OneOf, Time
+from web.api.fields import Body, Cents, Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
@@ -131,8 +131,8 @@ class BatchSchedule(RevisedModel):
 class ScheduleIn(Body):
     """Times within a year from now; null takes one away."""
 
-    publish_at: AwareDatetime | None = Field(None, description="Of a draft alone.")
-    end_at: AwareDatetime | None = None
+    publish_at: Moment | None = Field(None, description="Of a draft alone.")
+    end_at: Moment | None = None
     confirm_total_cents: Cents = Field(
         0, description="`total_cents` of the batch, where it is to be published."
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from django.contrib.auth.models import User
 from django.http import Http404
 from ninja import Query
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from core.api.models import Scope
 from core.origin import Owner
@@ -19,7 +19,7 @@ from people.owners import columns_of, project_owner
 from people.targets import all_choices
 from people.visits import why_closed
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import MOST_ID, Body, OneOf, Time
+from web.api.fields import MOST_ID, Body, Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 
@@ -63,7 +63,7 @@ class LinkIn(Body):
     title: str = Field(min_length=1, max_length=200)
     target: str = Field(max_length=60, description="One of `list_link_targets`.")
     quota: Quota = 100
-    expires_at: AwareDatetime | None = None
+    expires_at: Moment | None = None
     languages: Names = Field(default_factory=list)
     code_word: str = Field("", max_length=100, description="Asked on the first page; empty: none.")
     granted: str = Field("", max_length=100)
@@ -111,7 +111,7 @@ class LinkChanges(Body):
 
     title: str | None = Field(None, min_length=1, max_length=200)
     quota: Quota | None = None
-    expires_at: AwareDatetime | None = Field(None, description="null: people can join until it is closed.")
+    expires_at: Moment | None = Field(None, description="null: people can join until it is closed.")
     returns: dict[Annotated[str, OneOf(Outcome)], ReturnWay] | None = Field(
         None, description="All ways back, by outcome, instead of those that were."
     )

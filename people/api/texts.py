@@ -147,7 +147,7 @@ def _with_newer(owner: Owner | None, *kinds: str) -> QuerySet[ConsentText]:
     return rows.annotate(newer=Exists(later), agreed=agreed)
 
 
-def _in_force(rows: QuerySet[ConsentText], wanted: bool | None) -> QuerySet[ConsentText]:  # a filter
+def _in_force(rows: QuerySet[Any], wanted: bool | None) -> QuerySet[Any]:
     return rows if wanted is None else rows.filter(newer=not wanted)
 
 

@@ -167,3 +167,18 @@ def test_links_of_requesters_are_changed_the_same_way(program, lab):
     assert program.patch(at, {"title": "All HITs", "quota": 3}).json()["title"] == "All HITs"
     assert program.post(f"{at}/people", {"people": TestLists.PEOPLE}).json()["added"] == 2
     assert len(program.get(f"{at}/people").json()["items"]) == 2
+
+
+def test_times_and_addresses_at_the_end_of_what_can_be_are_refused_in_words(program, link):
+    at = f"/projects/tea/study-links/{link.pk}"
+    for late in ("9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59"):
+        found = is_problem(program.patch(at, {"expires_at": late}), 422, "invalid")
+        assert found["errors"]["expires_at"] == ["choose a time from the year 1900 to 9000."]
+    broken = {"returns": {"completed": {"code": "C", "address": "http://["}}}
+    assert "is no address" in is_problem(program.patch(at, broken), 422, "refused")["detail"]
+    nowhere = program.post("/projects/tea/study-links", {"title": "x", "target": "stage:99999"})
+    assert f"Choose from: project:{link.project_id}" in is_problem(nowhere, 422, "refused")["detail"]
+    endpoint = {"preset": "local", "name": "odd", "access_key": "a", "secret": "b", "url": "http://["}
+    User.objects.filter(username="olga").update(is_staff=True)
+    assert "is no address" in is_problem(program.post("/endpoints", endpoint), 422, "refused")["detail"]
+    assert "Send a JSON object" in is_problem(program.ask("POST", AT, "[]"), 422, "invalid")["detail"]

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from core.audit.chain import chain_of, export_lines, verify
 from core.audit.models import AuditCheckpoint, AuditLink
 from core.audit.sources import AuditSource, sources
 from core.audit.tasks import last_faults
 from core.origin import Owner, Via
-from web.api.fields import OneOf, Time
+from web.api.fields import Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.streams import MEDIA_TYPE
@@ -28,8 +28,8 @@ class AuditFilter(BaseModel):
     via: Annotated[str, OneOf(Via)] | None = Field(None, description="By which way it was done.")
     who: str = Field("", max_length=150, description="User name, as it is written.")
     about: str = Field("", max_length=200, description="Words of what it was done to.")
-    since: AwareDatetime | None = Field(None, description="Entries from this time on.")
-    until: AwareDatetime | None = Field(None, description="Entries before this time.")
+    since: Moment | None = Field(None, description="Entries from this time on.")
+    until: Moment | None = Field(None, description="Entries before this time.")
 
 
 class AuditEntry(BaseModel):

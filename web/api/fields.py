@@ -1,12 +1,12 @@
 """Types of fields that operations of all apps share."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import TextChoices
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 #: The most that every database keeps in a column of money or ids.
@@ -26,6 +26,16 @@ def _checked_email(email: str) -> str:
     return email
 
 
+def _in_reach(moment: datetime) -> datetime:
+    """In UTC; near the ends of the calendar that is no date, and databases keep none."""
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise ValueError(f"choose a time from the year {_FIRST_YEAR} to {_LAST_YEAR}")
+    return moment.astimezone(UTC)
+
+
+_FIRST_YEAR, _LAST_YEAR = 1900, 9000
+#: A time that is sent, with its offset from UTC.
+Moment = Annotated[AwareDatetime, AfterValidator(_in_reach)]
 Email = Annotated[str, Field(max_length=254), AfterValidator(_checked_email)]
 
 

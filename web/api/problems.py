@@ -158,6 +158,12 @@ def _field(location: Sequence[Any]) -> str:
     return ".".join(str(part) for part in (rest[1:] if source == "body" else rest[-1:] if rest else []))
 
 
+#: Types of errors of pydantic in whose message our model's name would be read.
+_NO_OBJECT = ("model_type", "model_attributes_type", "dataclass_type")
+
+
 def _finding(error: Mapping[str, Any]) -> str:
+    if error.get("type") in _NO_OBJECT:
+        return "Send a JSON object here, such as {}."
     message = str(error["msg"]).removeprefix("Value error, ")
     return message if message.endswith(".") else f"{message}."

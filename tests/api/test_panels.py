@@ -1,0 +1,114 @@
+"""A study at a panel by the API: terms, submissions, parts of rewards, messages; and invitations."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from core.accounts.memberships import accept
+from core.api.models import IdempotencyRecord
+from crowd.models import Endpoint, MarketOperation, PanelMessage, PanelStudy
+from crowd.services.endpoints import create_endpoint
+from crowd.services.panels import study_of
+from tests.api.conftest import is_problem, program_of
+from tests.desk.conftest import make_stage
+
+STAGE = "/projects/tea/stages/poll"
+AT = f"{STAGE}/panels/panel"
+
+
+@pytest.fixture
+def stage(project):
+    panel = create_endpoint(name="panel", preset="prolific", access_key="", secret="token")
+    Endpoint.objects.filter(pk=panel.pk).update(currency="USD")
+    panel.refresh_from_db()
+    return make_stage(project, panel, reward_cents=100)
+
+
+@pytest.fixture
+def study(stage):
+    """At the panel, with a person who came back and one at work."""
+    found = study_of(stage)
+    PanelStudy.objects.filter(pk=found.pk).update(external_id="ST1", state="open", pays_in_part=True)
+    found.refresh_from_db()
+    for number, status in ((1, "AWAITING REVIEW"), (2, "ACTIVE")):
+        found.submissions.create(
+            external_id=f"S{number}", participant=f"P{number}", status=status, seen_at=timezone.now()
+        )
+    return found
+
+
+def test_terms_are_set_before_the_stage_opens(program, stage):
+    read = program.get(AT)
+    assert (read.json()["state"], read.json()["screen_out_cents"]) == (None, 0)
+    terms = {"screen_out_cents": 10, "screen_out_slots": 5, "pays_in_part": True}
+    is_problem(program.patch(f"{AT}/terms", terms), 428, "if_match_missing")
+    found = program.patch(f"{AT}/terms", terms, match=read["ETag"])
+    assert (found.json()["screen_out_slots"], found.json()["pays_in_part"]) == (5, True), found.content
+    is_problem(program.patch(f"{AT}/terms", terms, match=read["ETag"]), 412, "changed_since")
+    high = program.patch(f"{AT}/terms", terms | {"screen_out_cents": 100}, match=found["ETag"])
+    assert "less than the reward" in is_problem(high, 422, "refused")["detail"]
+    is_problem(program.get(f"{STAGE}/panels/elsewhere"), 404, "not_found")
+
+
+def test_submissions_are_listed_and_asked_back(program, study):
+    found = program.get(AT).json()
+    assert (found["submissions"], found["unanswered"]) == ({"ACTIVE": 1, "AWAITING REVIEW": 1}, 1)
+    (waiting,) = program.get(f"{AT}/submissions?state=unanswered").json()["items"]
+    assert (waiting["external_id"], waiting["answered"]) == ("S1", False)
+    sent = f"{STAGE}/panel-submissions/{waiting['id']}"
+    is_problem(program.post(f"{sent}/ask-return", {"why": " "}), 422, "invalid")
+    asked = program.post(f"{sent}/ask-return", {"why": "There is no answer."}, key="k").json()
+    assert asked["kind"] == "return"
+    assert program.post(f"{sent}/ask-return", {"why": "There is no answer."}, key="k").json() == asked
+    assert MarketOperation.objects.filter(kind="return").count() == 1
+    is_problem(program.post(f"{sent}/pay-in-part", {"percent": 30}), 422, "refused")
+    is_problem(program.post(f"{sent}/pay-in-part", {"percent": 100}), 422, "invalid")
+    is_problem(program.post(f"{sent}/paid-amount", {"cents": 30}), 422, "refused")
+    is_problem(program.post(f"{STAGE}/panel-submissions/0/ask-return", {"why": "x"}), 404, "not_found")
+
+
+def test_participants_are_written_to_and_read(program, study):
+    text = {"text": "Thank you."}
+    found = program.post(f"{AT}/messages", {"participants": ["P1", "P9"], **text}, key="k").json()
+    assert (found["written_to"], found["unknown"]) == (1, ["P9"])
+    assert program.post(f"{AT}/messages", {"participants": ["P1", "P9"], **text}, key="k").json() == found
+    assert program.post(f"{AT}/messages", {"status": "ACTIVE", **text}).json()["written_to"] == 1
+    is_problem(program.post(f"{AT}/messages", text), 422, "refused")
+    is_problem(program.post(f"{AT}/messages", {"participants": ["P9"], **text}), 422, "refused")
+    is_problem(program.post(f"{AT}/messages", {"group": 10**9, **text}), 404, "not_found")
+    now = timezone.now()
+    row = PanelMessage.objects.create(
+        endpoint=study.endpoint, study=study, external_id="M1", participant="P1", body="Hi", sent_at=now,
+        received_at=now,
+    )  # fmt: skip
+    (message,) = program.get(f"{AT}/messages").json()["items"]
+    assert (message["body"], message["read_at"]) == ("Hi", None)
+    assert program.post(f"{AT}/messages/read", {"messages": [row.pk, 10**9]}).json() == {"marked": 1}
+    assert program.get(AT).json()["unread_messages"] == 0
+
+
+class TestInvitations:
+    AT = "/projects/tea/invitations"
+
+    def test_a_link_is_told_once_and_used(self, program, project):
+        made = program.post(self.AT, {"role": "manager", "max_uses": 2, "days": 3}, key="k")
+        link = made.json()["link"]
+        assert (made.status_code, made.json()["sent"]) == (201, False)
+        assert (
+            program.post(self.AT, {"role": "manager", "max_uses": 2, "days": 3}, key="k").json()
+            == made.json()
+        )
+        assert link not in IdempotencyRecord.objects.get().body
+        accept(token=link.rstrip("/").rpartition("/")[2], user=User.objects.create_user("nina"))
+        (row,) = program.get(self.AT).json()["items"]
+        assert (row["uses"], row["accepted_by"], row["open"]) == (1, ["nina"], True)
+        assert program.ask("DELETE", f"{self.AT}/{row['id']}").status_code == 204
+        assert program.get(self.AT).json()["items"][0]["open"] is False
+        assert project.memberships.get(user__username="nina").role == "manager"
+
+    def test_owners_alone_invite(self, program, project):
+        manager = program_of(User.objects.get(username="manager"))
+        is_problem(manager.post(self.AT, {"role": "viewer"}), 403, "role_missing")
+        two = {"role": "viewer", "email": "a@example.org", "max_uses": 2}
+        is_problem(program.post(self.AT, two), 422, "refused")
+        is_problem(program.ask("DELETE", f"{self.AT}/{10**9}"), 404, "not_found")
