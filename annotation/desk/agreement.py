@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotation.selectors.agreement import curation_agreement, screening_agreement
+from annotation.selectors.agreement import agreement_by_source, curation_agreement, screening_agreement
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.agreements import Row
 from crowd.models import Stage
@@ -69,11 +69,10 @@ def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
             context = {"curation": _kept(access.stage, curation_agreement)}
         case _:
             raise Http404("Only screening and curation have this page.")
+    context["sources"] = _kept(access.stage, agreement_by_source, "editors-agree-by-source")
     return show(request, "agreement.html", access, folder="annotation", tab="agreement", **context)
 
 
-def _kept(stage: Stage, make: Callable[[Stage], T]) -> T:
+def _kept(stage: Stage, make: Callable[[Stage], T], name: str = "editors-agree") -> T:
     """What is made of a stage's answers; of a large one cached until its work changes, and a while longer."""
-    return stage_figures(
-        stage, f"editors-agree:{stage.pk}", lambda: make(stage), stamp=lambda: work_stamps([stage])
-    )
+    return stage_figures(stage, f"{name}:{stage.pk}", lambda: make(stage), stamp=lambda: work_stamps([stage]))

@@ -1,14 +1,16 @@
 """Agreement of the editors of a stage, from their good answers: the coefficients, and their values."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 from annotation.models import CandidatePassage, PassageSelection, ScreeningVote
 from crowd.counted_work import counting
 from crowd.models import Stage
+from crowd.sources import source_rows
 from metrics.figure import Figure
 
 # How far editors agree, over plain values; nothing here knows the database.
@@ -19,6 +21,7 @@ from metrics.figure import Figure
 
 NO_PAIRS = "not defined: no query has two answers yet"
 NO_VARIATION = "not defined: all answers are the same"
+ONE_RATER = "not defined: all answers are by one person"
 
 
 def nominal_alpha(units: Iterable[Sequence[Hashable]]) -> Figure:
@@ -193,6 +196,75 @@ def curation_agreement(stage: Stage) -> CurationAgreement:
         for query, selections in several.items()
     ]
     return CurationAgreement(set_alpha(units), mean_jaccard(units), len(units), sum(map(len, units)))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAgreement:
+    """Agreement among the people of one of several sources: on the class of queries, or on chosen passages.
+
+    `shared` are the queries with two answers from here, on which alpha rests.
+    """
+
+    source: str
+    people: int
+    answers: int
+    shared: int
+    alpha: Figure
+
+
+def agreement_by_source(stage: Stage) -> list[SourceAgreement]:
+    """A row for each source of a screening or curation stage that has several; answers add up to all."""
+    names = [row.endpoint.name for row in source_rows(stage)]
+    if not names:
+        return []
+    model = ScreeningVote if stage.kind == "screening" else PassageSelection
+    given: dict[str, list[tuple[int, int, Hashable]]] = {name: [] for name in names}
+    rows = model.objects.filter(counting("assignment"), stage=stage).order_by("query_id", "pk")
+    what = ("intent",) if model is ScreeningVote else ("answerable", "passages")
+    for query, worker, source, *said in rows.values_list(
+        "query_id", "assignment__worker", "assignment__worker__endpoint__name", *what
+    ).iterator():
+        given.setdefault(source, []).append((query, worker, _value(said)))
+    ranks: dict[tuple[int, str], int] = {}
+    if model is PassageSelection:
+        every = (chosen for rows in given.values() for _, _, chosen in rows)
+        ranks = _ranks(stage, {key for chosen in every if isinstance(chosen, frozenset) for key in chosen})
+    return [_source_agreement(name, rows, ranks) for name, rows in given.items()]
+
+
+def _value(said: Sequence[Any]) -> Hashable:
+    """A class of queries, or the chosen passages: none where they cannot answer."""
+    return said[0] if len(said) == 1 else frozenset(said[1] if said[0] else ())
+
+
+def _source_agreement(
+    name: str, rows: Sequence[tuple[int, int, Hashable]], ranks: Mapping[tuple[int, str], int]
+) -> SourceAgreement:
+    from metrics.agreement.group_agreement import LEAST_SHARED, explain_few  # start-up does without numpy
+
+    units = [list(group) for _, group in groupby(rows, key=itemgetter(0))]
+    several = [unit for unit in units if len(unit) > 1]
+    people = len({worker for _, worker, _ in rows})
+    alpha = Figure(None, explain_few(len(several)))
+    if people < 2:
+        alpha = Figure(None, ONE_RATER)
+    elif len(several) >= LEAST_SHARED:
+        alpha = set_alpha(_sets(unit, ranks) for unit in several) if ranks else _nominal(several)
+    return SourceAgreement(name, people, len(rows), len(several), alpha)
+
+
+def _sets(
+    unit: Sequence[tuple[int, int, Hashable]], ranks: Mapping[tuple[int, str], int]
+) -> list[frozenset[int]]:
+    return [
+        frozenset(ranks[query, key] for key in chosen if (query, key) in ranks)
+        for query, _, chosen in unit
+        if isinstance(chosen, frozenset)
+    ]
+
+
+def _nominal(units: Sequence[Sequence[tuple[int, int, Hashable]]]) -> Figure:
+    return nominal_alpha([[said for _, _, said in unit] for unit in units])
 
 
 def _ranks(stage: Stage, keys: set[str]) -> dict[tuple[int, str], int]:

@@ -93,9 +93,14 @@ def _alpha(own: Ratings, shared: int) -> Figure:
     """Interval alpha where enough items have two ratings of the group."""
     found = alpha_of(own)
     if found.value is not None and shared < LEAST_SHARED:
-        items = "1 item has" if shared == 1 else f"{shared} items have"
-        return Figure(None, f"only {items} two ratings from here; alpha needs {LEAST_SHARED}")
+        return Figure(None, explain_few(shared))
     return found
+
+
+def explain_few(shared: int) -> str:
+    """Why so few items with two ratings of a group give no alpha."""
+    few = {0: "no item has", 1: "only 1 item has"}.get(shared, f"only {shared} items have")
+    return f"{few} two ratings from here; alpha needs {LEAST_SHARED}"
 
 
 def _mean(ratings: Ratings, mask: np.ndarray, none: str) -> Figure:
