@@ -45,4 +45,4 @@ def open_chunks(request: HttpRequest) -> None:
         return
     if not request.META.get("wsgi.input_terminated"):
         raise ProblemError(400, "length_required", "Send the length of the body as Content-Length.")
-    request._stream = ChunkStream(request.META["wsgi.input"])  # type: ignore[attr-defined]
+    request._stream = ChunkStream(request.META["wsgi.input"])  # type: ignore[assignment]
