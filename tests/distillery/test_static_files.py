@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.staticfiles.storage import StaticFilesStorage
+
+from distillery.staticfiles import StaticAddresses
 
 OURS = sorted(
     path for folder in ("", "html") for path in (Path(settings.STATICFILES_DIRS[0]) / folder).glob("*.[jc]s*")
@@ -34,3 +37,9 @@ def test_who_takes_no_compression_gets_the_file_as_it_is(client, db):
     answer = client.get("/static/html/frame.js", headers={"accept-encoding": ""})
     stored = (Path(settings.STATICFILES_DIRS[0]) / "html" / "frame.js").read_bytes()
     assert b"".join(answer.streaming_content) == stored
+
+
+def test_addresses_of_files_are_those_of_django_also_the_second_time():
+    ours, theirs = StaticAddresses(), StaticFilesStorage()
+    for name in ("work.js", "html/frame.js", "a b?c.css", "/at-the-root.js"):
+        assert [ours.url(name), ours.url(name)] == [theirs.url(name)] * 2
