@@ -167,7 +167,7 @@ def _import_external(path: Path) -> None:
 def _store_queries(count: int) -> None:
     from django.utils import timezone  # noqa: PLC0415
 
-    from annotation.importing.text import query_digest  # noqa: PLC0415
+    from annotation.importing.records import query_digest  # noqa: PLC0415
     from annotation.models import Query, QuerySource  # noqa: PLC0415
     from core.projects.models import Project  # noqa: PLC0415
 

@@ -62,11 +62,9 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     from releases.formats.writer import write_formats
     from releases.options import Options
     from releases.rows.reader import rating_rows
-    from releases.rows.scope import scope_of
-    from releases.rows.snapshot import snapshot
-    from releases.source import Source, silent
+    from releases.rows.scope import scope_of, snapshot
     from releases.spool import spooled
-    from releases.tables import RATINGS, FilledTable
+    from releases.tables import RATINGS, FilledTable, Source, silent
 
     project = Project.objects.get(slug=slug)
     with tempfile.TemporaryDirectory() as room, snapshot() as using:

@@ -30,9 +30,9 @@ class DistilleryConfig(AppConfig):
         # Its own has no models, and Django sends the signal for none such.
         post_migrate.connect(_place_canary, sender=apps.get_app_config("sealing"))
         if settings.METRICS_TOKEN:
-            from distillery.monitoring import counters
+            from distillery.monitoring import instruments
 
-            counters.connect()
+            instruments.connect()
         if settings.TRACES:
             from distillery.monitoring import traces
 

@@ -15,7 +15,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
-from core.money import currencies
+from core.money import bankaccounts
 from distillery import env, mail, payouts, sign_in
 from distillery.sealed_data import holds_sealed_values
 from distillery.version import VERSION
@@ -112,9 +112,9 @@ OTEL_SERVICE_NAME = env.text("OTEL_SERVICE_NAME", "distillery")
 OTEL_ENDPOINT = env.text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or env.text("OTEL_EXPORTER_OTLP_ENDPOINT")
 TRACES = bool(OTEL_ENDPOINT) and not env.flag("OTEL_SDK_DISABLED")
 MIDDLEWARE = [
-    "distillery.monitoring.requests.RequestIdMiddleware",
+    "distillery.monitoring.traces.RequestIdMiddleware",
     *(["distillery.monitoring.traces.TracingMiddleware"] if TRACES else []),
-    *(["distillery.monitoring.requests.TimingMiddleware"] if METRICS_TOKEN else []),
+    *(["distillery.monitoring.traces.TimingMiddleware"] if METRICS_TOKEN else []),
     "distillery.health.ProbeMiddleware",
     "marketplace.protocol.fault_injection.FaultInjectionMiddleware"
     if MARKETPLACE_TEST_TOKEN
@@ -368,7 +368,7 @@ UPLOADS_BY_SIGNATURE = {"/uploads/": "marketplace.taskpages.may_take_files"}
 UPLOADS_BY_TOKEN = ["/api/v1/"]
 ANONYMOUS_BODY_MOST = 5 << 20
 FILE_UPLOAD_HANDLERS = [
-    "core.accounts.uploads.QuotaHandler",
+    "core.accounts.middleware.QuotaHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
@@ -451,7 +451,7 @@ TASK_URL = env.text("TASK_URL", PUBLIC_URL or f"http://127.0.0.1:{env.integer('P
 MARKETPLACE_REGISTRATION = env.choice("MARKETPLACE_REGISTRATION", "invitation", {"invitation", "open"})
 MARKETPLACE_FEE_PROFILE = env.text("MARKETPLACE_FEE_PROFILE", "none-1")
 MARKETPLACE_CURRENCY = env.text("MARKETPLACE_CURRENCY", "USD")
-if MARKETPLACE_CURRENCY not in currencies.CODES:
+if MARKETPLACE_CURRENCY not in bankaccounts.CODES:
     raise ImproperlyConfigured(
         f"MARKETPLACE_CURRENCY={MARKETPLACE_CURRENCY!r} is no code of a currency (ISO 4217), such as EUR."
     )

@@ -12,14 +12,48 @@ from core.jobs.models import OPEN_STATES, Job, JobState
 from core.notices.conditions import Condition, Rule
 from core.notices.models import Notice
 from core.origin import Owner
+from core.projects.models import Project
 from core.projects.services import EventActions
 from core.webhooks.events import EventType
-from crowd.desk.overview import OverviewSource
-from evaluations.desk import funnel
+from crowd.desk.overview import Attention, OverviewPart, OverviewSource
 from evaluations.models import Evaluation
 from evaluations.selectors import name_of
+from releases.models import Release, ReleaseFile
+from releases.tables import SCORES
 from web.api.parts import ApiPart
 from web.nav import Page, Place
+
+# What this app says on a project's overview: a release that nobody has evaluated, or what was found.
+
+
+def say(project: Project, entered: int | None) -> OverviewPart:
+    """One sentence about the newest release with human scores, in at most three statements."""
+    newest = (
+        Release.objects.filter(project=project, state=Release.State.READY)
+        .only("pk", "version")
+        .order_by("-pk")
+        .first()
+    )
+    if newest is None or not _has_scores(newest):
+        return OverviewPart()
+    states = set(Evaluation.objects.filter(release=newest).values_list("state", flat=True))
+    if not states:
+        address = f"{reverse('evaluations:new', args=[project.slug])}?release={newest.version}"
+        return _soon(f"Release {newest.version} has human scores and no evaluation yet.", address)
+    if states == {Evaluation.State.FAILED}:
+        address = reverse("evaluations:list", args=[project.slug])
+        return _soon(f"The evaluation of release {newest.version} failed.", address)
+    return OverviewPart()
+
+
+def _soon(sentence: str, address: str) -> OverviewPart:
+    return OverviewPart(attention=(Attention("soon", sentence, address),))
+
+
+def _has_scores(release: Release) -> bool:
+    files = ReleaseFile.objects.filter(release=release, path__contains=f"/{SCORES.name}-", rows__gt=0)
+    return files.exists()
+
 
 # Rules of this app about what its people should know; see `core.notices.conditions`.
 
@@ -75,7 +109,7 @@ EXTENSION = Extension(
     Place("Evaluations", "evaluations", "evaluations:everywhere", "evaluations:list", position=35),
     Page("Evaluations", "evaluations:list", "evaluations", position=95),
     PageOfQuery("What metrics see in it", "evaluations:query"),
-    OverviewSource("evaluations", funnel.say, position=40),
+    OverviewSource("evaluations", say, position=40),
     EventType(
         "evaluation.ready",
         "An evaluation is ready",

@@ -19,8 +19,7 @@ from evaluations.models import Evaluation, ExternalScores
 from evaluations.tables.sheet import Sheet, open_sheet
 from metrics.names import MAKERS
 from releases.models import Release
-from releases.reader import files_of, formats_of, records
-from releases.storage import fetched_folder
+from releases.storage import fetched_folder, files_of, formats_of, records
 from releases.tables import CANDIDATES
 
 #: A query and a system that more than one candidate belongs to.

@@ -14,13 +14,13 @@ from evaluations.errors import EvaluationError
 from evaluations.keyphrase_requests import KeyphraseRequest, wanted_of
 from evaluations.learned_models import cache, encoder_settings
 from evaluations.model_options import kinds_of
-from judgments.selectors.references import reference_texts
+from judgments.selectors.candidates import reference_texts
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.learned.kpqa.word_weights import weigher
-from metrics.learned.profile_models import BERTSCORE, KPQA, Choice, with_models
+from metrics.learned.profile_models import Choice, with_models
 from metrics.learned.words import cut
-from metrics.profiles import Profile, profile
+from metrics.profiles import BERTSCORE, KPQA, Profile, profile
 
 #: Queries whose references are counted, the first ones; and those of one statement.
 MOST_QUERIES = 20_000

@@ -18,8 +18,8 @@ from metrics.errors import MetricError
 from metrics.learned.bert.encoder_folder import known
 from metrics.learned.encoders import encoder
 from metrics.learned.folders import CARD, ModelFolder, opened
-from metrics.learned.profile_models import BERTSCORE, KINDS, choice, with_models
-from metrics.profiles import Profile
+from metrics.learned.profile_models import choice, with_models
+from metrics.profiles import BERTSCORE, KINDS, Profile
 
 #: What every card has, and what stands elsewhere on a page or in a report.
 _FRAME = ("format", "kind", "name", "digest", "files")

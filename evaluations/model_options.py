@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrics.learned.profile_models import ADEM, BERTSCORE, KINDS, KPQA
 from metrics.names import ALIASES
-from metrics.profiles import Profile
+from metrics.profiles import ADEM, BERTSCORE, KINDS, KPQA, Profile
 
 #: Kinds of models and encoders as people call them.
 WORDS = {KPQA: "KPQA", ADEM: "ADEM", BERTSCORE: "BERTScore"}

@@ -23,7 +23,7 @@ from evaluations.errors import EvaluationError
 from evaluations.training.kpqa.checkpoints import ENDING
 from metrics.errors import MetricError
 from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
-from metrics.learned.profile_models import KINDS
+from metrics.profiles import KINDS
 
 logger = logging.getLogger(__name__)
 #: More than anybody has; a page lists no more.

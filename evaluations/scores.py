@@ -24,7 +24,7 @@ from evaluations.tables.rows import (
     simulated_rows,
     simulation_of,
 )
-from judgments.report.summary import plain
+from judgments.report import plain
 from metrics.agreement.quotes import NONE, counted
 from metrics.base import ChunkValues, Floats, Metric
 from metrics.parallel import Crews

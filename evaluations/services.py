@@ -33,7 +33,7 @@ from metrics.errors import MetricError
 from metrics.names import plain_name
 from metrics.profiles import profile
 from releases.models import Release
-from releases.reader import formats_of
+from releases.storage import formats_of
 
 RUN = "evaluations.run"
 State = Evaluation.State

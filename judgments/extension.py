@@ -23,7 +23,7 @@ from judgments.kinds.judging import Judging
 from judgments.kinds.judging_config import judging_config
 from judgments.kinds.training import JudgeTraining
 from judgments.models import AgreementReport
-from judgments.services.withdrawals import JudgedWork
+from judgments.services.recounts import JudgedWork
 from web.api.parts import ApiPart
 from web.nav import Page
 

@@ -4,9 +4,9 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.urls import reverse
 
+from core.accounts.confirmation import Trust
 from core.accounts.memberships import Membership, MembershipKind
 from core.accounts.places import OwnProfile
-from core.accounts.trust import Trust
 from marketplace.errors import Refusal
 from marketplace.models import Requester, RequesterMember, Worker
 from marketplace.services import members

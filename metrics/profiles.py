@@ -6,6 +6,13 @@ from typing import Any
 
 from metrics.errors import MetricError
 
+# Kinds of models, as their cards and the settings of profiles call them.
+
+KPQA, ADEM = "kpqa", "adem"
+KINDS = (KPQA, ADEM)
+#: The family of settings that hold the encoder of BERTScore.
+BERTSCORE = "bertscore"
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:

@@ -120,7 +120,7 @@ OPTIONAL = tuple(group.name for group in GROUPS.values() if group.optional)
 
 
 def left_out_of(steps: Iterable[Mapping[str, Any]], of: str) -> dict[str, int]:
-    """Queries or answers that are not in the release of these steps (`releases.steps`), by group."""
+    """Queries or answers that are not in the release of these steps (`releases.reports`), by group."""
     name = {QUERIES: "released", ANSWERS: "accepted"}[of]
     found = (each["reasons"] for each in steps if (each["what"], each["step"]) == (of, name))
     return {group: count for reasons in found for group, count in reasons.items() if group in GROUPS}

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from core.projects.selectors import project_for
-from releases import download_files, summaries
+from releases import download_files, manifest
 from releases.models import Release
 from releases.tables import SPLITS
 
@@ -33,9 +33,9 @@ def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
             "files": download_files.list_download_files(release) if ready else [],
             "link": base.removesuffix("FILE"),
             "splits": SPLITS,
-            "tables": summaries.tables(release.manifest),
-            "facts": summaries.facts(release.manifest),
-            "steps": summaries.steps(release.manifest),
+            "tables": manifest.tables(release.manifest),
+            "facts": manifest.facts(release.manifest),
+            "steps": manifest.steps(release.manifest),
         },
     )
 

@@ -17,9 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from releases.formats.lines import line_maker
-from releases.source import Progress
-from releases.tables import RATINGS, SPLITS, Batches, FilledTable, Row, Table
+from releases.formats.jsonl import line_maker
+from releases.tables import RATINGS, SPLITS, Batches, FilledTable, Progress, Row, Table
 
 _LENGTH = 8
 _LEAST_ALLOCATIONS = 50_000

@@ -4,24 +4,25 @@ Files are put there first and the row of the release is made ready after, so tha
 between leaves no ready release; the next one puts its files in their place.
 """
 
-from collections.abc import Iterator
+import csv
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.conf import settings
 
 from core.files.atomic import scratch_dir
 from core.storage.shelves import Shelf, inside, shelf_at
 from releases.errors import ReleaseError
+from releases.manifest import MANIFEST, SUMS
+from releases.models import Release
 
 if TYPE_CHECKING:
     from releases.models import Release
-import shutil
-
-from releases.manifest import MANIFEST, SUMS
-from releases.models import Release
 
 
 def shelf() -> Shelf:
@@ -101,3 +102,56 @@ def fetched_folder(release: Release) -> Iterator[Path]:
                     f"The files of {release.project.slug} {release.version} are no longer in storage."
                 ) from error
         yield folder
+
+
+# The rows of a built release out of its files, whichever of the plain formats it has.
+
+#: Formats that hold every table whole, the fastest to read first.
+READABLE = ("jsonl", "parquet", "csv")
+_SUFFIX = {"jsonl": "jsonl", "parquet": "parquet", "csv": "csv"}
+Record = Mapping[str, Any]
+
+
+def formats_of(manifest: Mapping[str, Any]) -> list[str]:
+    """Formats of a release from which its rows can be read."""
+    there = {file.get("format") for file in manifest.get("files", ())}
+    return [name for name in READABLE if name in there]
+
+
+def files_of(manifest: Mapping[str, Any], format: str, table: str) -> list[Mapping[str, Any]]:
+    """The files of a table in a format, as the manifest names them."""
+    suffix = _SUFFIX[format]
+    return [
+        file
+        for file in manifest.get("files", ())
+        if file.get("format") == format
+        and str(file.get("path", "")).startswith(f"{format}/{table}-")
+        and str(file["path"]).endswith(f".{suffix}")
+    ]
+
+
+def records(folder: Path, format: str, files: Sequence[Mapping[str, Any]]) -> Iterator[Record]:
+    """The rows of some files of one format, a few at a time."""
+    read = {"jsonl": _lines, "parquet": _parquet, "csv": _cells}[format]
+    for file in files:
+        yield from read(folder / str(file["path"]))
+
+
+def _lines(path: Path) -> Iterator[Record]:
+    with path.open("rb") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def _parquet(path: Path) -> Iterator[Record]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=5_000):
+            yield from batch.to_pylist()
+
+
+def _cells(path: Path) -> Iterator[Record]:
+    csv.field_size_limit(1 << 30)
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)

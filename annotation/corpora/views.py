@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.corpora import selectors
@@ -323,3 +323,20 @@ class CorpusJobs(JobPages):
 
 
 JOBS = CorpusJobs()
+
+# Addresses of the pages of corpora; they stand among those of this app's desk.
+
+_P = "projects/<slug:project>/"
+_C = f"{_P}corpora/<slug:corpus>/"
+PATHS: list[URLPattern] = [
+    path(f"{_P}corpora/", listing, name="corpora"),
+    path(f"{_P}new-corpus/", new, name="corpus_new"),
+    path(f"{_P}new-corpus/<str:sha256>/", new_look, name="corpus_new_look"),
+    path(_C, corpus, name="corpus"),
+    path(f"{_C}add/", add, name="corpus_add"),
+    path(f"{_C}add/<str:sha256>/", add_look, name="corpus_add_look"),
+    path(f"{_C}index/", index, name="corpus_index"),
+    path(f"{_C}network/", network, name="corpus_network"),
+    path(f"{_C}remove/", remove, name="corpus_remove"),
+    *JOBS.job_paths(f"{_P}corpus-work/"),
+]

@@ -14,7 +14,7 @@ from annotation.flags.registry import FLAGS, FlaggedAnswer
 from annotation.kinds.distillation_config import WRITING_KINDS, distillation_config
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors import review
-from annotation.selectors.material import material
+from annotation.selectors.answers import material
 from annotation.selectors.review import Lengths, lengths, overlap, stage_spread, texts_of
 from annotation.services import holdout, review_decisions
 from crowd.desk.access import StageAccess, on_stage

@@ -2,9 +2,9 @@
 
 from django.urls import URLPattern, path
 
-from annotation.corpora.urls import PATHS as CORPORA
+from annotation.corpora.views import PATHS as CORPORA
 from annotation.desk import adjudication, agreement, imports, queries, review
-from annotation.search.urls import PATHS as SEARCHING
+from annotation.search.views import PATHS as SEARCHING
 
 app_name = "annotation"
 _P = "projects/<slug:project>/"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.importing import fields
-from annotation.importing.jsonlines import ObjectReader
+from annotation.importing.formats import ObjectReader
 from annotation.importing.records import MOST_TURNS, Passage, Record
 from core.files.json_objects import JsonStream, Object, read_json_list
 from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord

@@ -14,9 +14,9 @@ import numpy as np
 
 from annotation.importing.design import key_of
 from annotation.importing.reader import Batch, Reader
+from annotation.importing.records import folded, identity, normal
 from annotation.importing.screening import LONGEST_EVER, Screen
 from annotation.importing.tally import Tally
-from annotation.importing.text import folded, identity, normal
 from core.files.refusals import Refusals
 
 EXAMPLES = 20

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from annotation.importing.records import FIELD_NAMES, TYPES, Record
-from annotation.importing.text import quoted
+from annotation.importing.records import FIELD_NAMES, TYPES, Record, quoted
 from core.files.csv_tables import BATCH
 from core.files.refusals import Refusals, RefuseRecord
 from core.files.text_source import TextSource

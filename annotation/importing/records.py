@@ -1,10 +1,13 @@
 """A query of a file with all that the file says of it, and the columns and members that say it."""
 
+import hashlib
+import re
+import unicodedata
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.importing.text import folded, normal
 from core.files.refusals import RefuseRecord
 
 # Names of columns and members, ours and those that people use.
@@ -212,3 +215,54 @@ def _again(known: _Conversation, record: Record) -> bool:
     if record.id or known.last_id:
         return record.id == known.last_id
     return bool(record.passages or record.references)
+
+
+# Queries as text: what counts as the same query, and how it is named.
+
+# Words of strangers inside our own sentences.
+
+_LONGEST = 60
+#: Unicode's "first strong isolate" and its end: what lies between turns nothing around that stands outside.
+_ISOLATE, _END = "\u2068", "\u2069"
+
+
+def quoted(words: str) -> str:
+    """The words in quotation marks, on one line and not too long, read in their own direction."""
+    words = " ".join(words.replace(_END, "").split())
+    short = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+    return f"“{_ISOLATE}{short}{_END}”"
+
+
+_UNSEEN = re.compile("[\u0000-\u0008\u000e-\u001b\u007f-\u009f\u200b\u2060\ufeff]")
+#: Stands between the turns of a conversation; no normalised text has it, for it is white space.
+_BETWEEN = "\n"
+
+
+def normal(text: str) -> str:
+    """NFC, white space collapsed and stripped, invisible control characters left out.
+
+    Joiners and direction marks stay: some scripts need them.
+    """
+    if text.isascii():
+        if not text.isprintable():
+            text = _UNSEEN.sub("", text)
+    else:
+        text = _UNSEEN.sub("", unicodedata.normalize("NFC", text))
+    return " ".join(text.split())
+
+
+def folded(text: str) -> str:
+    """A normalised text without its case: equal ones are the same query."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
+
+
+def identity(text: str, context: Sequence[str] = ()) -> str:
+    """What two records of one query share: the text without case, after the same turns. Both normalised."""
+    if not context:
+        return folded(text)
+    return _BETWEEN.join(folded(each) for each in [*context, text])
+
+
+def query_digest(text: str, context: Sequence[str] = ()) -> str:
+    """`Query.digest`: SHA-256 of the identity."""
+    return hashlib.sha256(identity(text, context).encode()).hexdigest()

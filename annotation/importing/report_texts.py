@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annotation.importing.text import quoted
+from annotation.importing.records import quoted
 
 #: Columns that one sentence names; the report has all of them.
 _MOST_COLUMNS = 12

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from annotation.importing.text import folded
+from annotation.importing.records import folded
 
 #: In the order in which they are tried; the first that applies gives its name.
 RULES = {

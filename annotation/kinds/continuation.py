@@ -16,9 +16,8 @@ from annotation.flags.language import foreign_script, other_language
 from annotation.flags.tokens import folded, mostly_spaceless, tokens
 from annotation.kinds.distillation_config import WritingConfig
 from annotation.models import Answer, HeldOutWorker, Query
-from annotation.selectors.answers import dialogues, uncontinued
-from annotation.selectors.material import Material, materials
-from annotation.services.flags import canary_phrase, check_new
+from annotation.selectors.answers import Material, dialogues, materials, uncontinued
+from annotation.services.query_answers import canary_phrase, check_new
 from annotation.services.review_decisions import approve_answers_of, undecided_words
 from annotation.services.reviewed_work import approve_reviewed_work
 from annotation.units import PREFIX, distil_scope, judge_scope, of_query, query_of, simulated_truth, texts_of

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from annotation.candidates import FETCHED, Recipe
-from annotation.importing.text import quoted
+from annotation.importing.records import quoted
 from annotation.models import Query
 from annotation.rules.curation import LONGEST, Verdict, decide, locate
 from annotation.selectors.curation import ShownCandidate, first, selection_counts, shown_candidates, undecided

@@ -13,14 +13,18 @@ from django.db import transaction
 from annotation.flags.language import foreign_script, other_language
 from annotation.flags.suite import unknown_words
 from annotation.flags.tokens import folded, mostly_spaceless, tokens
-from annotation.importing.text import quoted
+from annotation.importing.records import quoted
 from annotation.kinds.distillation_config import DistillationConfig, distillation_config
 from annotation.models import Answer, Query
-from annotation.selectors.answers import waiting
-from annotation.selectors.material import Material, material
-from annotation.services.flags import canary_phrase, check_new
+from annotation.selectors.answers import Material, material, waiting
 from annotation.services.holdout import draw_configured
-from annotation.services.query_answers import bring_up_to_date, reconsider_answers, record_answer
+from annotation.services.query_answers import (
+    bring_up_to_date,
+    canary_phrase,
+    check_new,
+    reconsider_answers,
+    record_answer,
+)
 from annotation.services.review_decisions import approve_answers_of, undecided_words
 from annotation.services.reviewed_work import approve_reviewed_work
 from annotation.units import distil_scope, judge_scope, of_query, query_of, simulated_truth

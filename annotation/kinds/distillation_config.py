@@ -5,7 +5,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from annotation.flags.registry import Limits
-from annotation.selectors.material import Material
+from annotation.selectors.answers import Material
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage
 

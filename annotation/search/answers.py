@@ -18,7 +18,7 @@ from django.core.cache import caches
 from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 
-from annotation.importing.text import normal, query_digest
+from annotation.importing.records import normal, query_digest
 from annotation.models import CandidatePassage, Query
 from annotation.search.results import ResultPassage, shown_result
 from core.projects.models import Project

@@ -9,12 +9,12 @@ from django.contrib import messages
 from django.forms.boundfield import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.candidates import SHOWN, Recipe
 from annotation.models import Query, QuerySource
-from annotation.search import answers
+from annotation.search import answers, api
 from annotation.search.answers import MOST_TURNS, Conversation, RefusedError, read_conversation
 from annotation.search.api import key_for
 from annotation.services.candidates import FORMAT, AlreadySentError, send_to_curation
@@ -351,3 +351,13 @@ def _number(typed: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MOST_KEPT):
         raise RefusedError(f"Send between 1 and {MOST_KEPT} candidates.")
     return int(text)
+
+
+# Addresses of the search page; they stand among those of this app's desk.
+
+_P = "projects/<slug:project>/search/"
+PATHS: list[URLPattern] = [
+    path(_P, search, name="search"),
+    path(f"{_P}send/", send, name="search_send"),
+    path(f"{_P}api/getanswer", api.getanswer, name="search_api"),
+]

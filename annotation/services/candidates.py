@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.candidates import Recipe, Region, choose, draw_below
-from annotation.importing.text import normal, query_digest
+from annotation.importing.records import normal, query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
 from core.projects.models import Project
 from core.projects.services import record, why_read_only

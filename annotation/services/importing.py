@@ -17,11 +17,10 @@ from annotation.candidates import Region, choose
 from annotation.importing.design import Design, SampledQuery
 from annotation.importing.detect import open_reader
 from annotation.importing.reader import hints_of
-from annotation.importing.records import Part, Record, stored_record
+from annotation.importing.records import Part, Record, query_digest, stored_record
 from annotation.importing.rewrites import MEMBER
 from annotation.importing.run import Survey, fetch, survey
 from annotation.importing.screening import LONGEST, SHORTEST, Screen
-from annotation.importing.text import query_digest
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
 from core.files.refusals import (
     BadFieldError,

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
 from annotation.services import query_answers
-from annotation.services.flags import check
-from annotation.services.query_answers import bring_up_to_date
+from annotation.services.query_answers import bring_up_to_date, check
 from annotation.services.reviewed_work import approve_reviewed_work
 from core.projects.services import record
 from crowd.errors import CrowdError

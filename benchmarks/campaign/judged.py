@@ -12,7 +12,7 @@ from crowd.models import Stage
 from judgments import units
 from judgments.kinds.judging_config import judging_config
 from judgments.models import AttentionCheck, Candidate, CandidateSource, CheckAnswer, Judgment, System
-from judgments.services.checks import ensure_checks
+from judgments.services.judging import ensure_checks
 
 _PER_HIT = 10
 _SPAM, _HONEST_BIAS, _NOISE = 0.12, 0.37, 0.8

@@ -15,9 +15,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import resolve_url
 
+from core.accounts.confirmation import address_of_prompt
 from core.accounts.emails import warn_person
 from core.accounts.security import client_address
-from core.accounts.trust import address_of_prompt
 from core.sealing import seal, unseal
 
 BACKEND = "core.accounts.backends.ModelBackend"

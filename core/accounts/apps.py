@@ -15,9 +15,8 @@ class AccountsConfig(AppConfig):
         # The models are not loaded before.
         from core.accounts import security
         from core.accounts.devices import note_sign_in
-        from core.accounts.guards import count_failure, count_success
+        from core.accounts.guards import count_failure, count_success, note_in_session
         from core.accounts.keptforms import forget_others
-        from core.accounts.passwords import note_in_session
         from core.accounts.sessions import note_beginning
 
         user_logged_in.connect(note_in_session, dispatch_uid="accounts.note_in_session")

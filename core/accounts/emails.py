@@ -4,6 +4,8 @@ Workers have an address of their own (`marketplace.services.contact`); this is f
 that an administrator typed is no proof of anything, so it counts for nothing until its link was opened.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 from allauth.account.models import EmailAddress
@@ -16,9 +18,9 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from core.accounts import security
-from core.accounts.letters import send_letter
 from core.accounts.models import WaitingEmail
 from core.errors import ActionError
+from core.extensions import parts_of
 
 LINK_LASTS, PAUSE = timedelta(days=2), timedelta(minutes=1)
 _signer = signing.Signer(salt="accounts.confirm-email", sep=".")
@@ -149,3 +151,25 @@ def warn_person(user: User, what: str) -> None:
         "",
     ]
     send_letter(confirmed_address(user), "Your sign-in was changed", lines)
+
+
+# Letters to people with an account; the app that can send e-mails brings the sender.
+#
+# LetterSender(send)      # a part of the extension of `core.notices`
+
+
+@dataclass(frozen=True, slots=True)
+class LetterSender:
+    """Plans one letter: address, subject, lines. It is sent by a job, so that no page waits for it."""
+
+    send: Callable[[str, str, list[str]], None]
+
+
+def send_letter(address: str, subject: str, lines: list[str]) -> bool:
+    """Have a letter sent; False where this installation sends none."""
+    if not settings.NOTICES_BY_EMAIL or not address:
+        return False
+    for sender in parts_of(LetterSender)[:1]:
+        sender.send(address, subject, lines)
+        return True
+    return False

@@ -23,7 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.accounts import factors, guards, security, sessions, trust
+from core.accounts import confirmation, factors, guards, security, sessions
 from core.accounts.confirmation import confirmed_without_factor, safe_next
 from core.accounts.emails import warn_person
 from core.accounts.middleware import too_many
@@ -94,9 +94,9 @@ def factor_prompt(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User)
     then = safe_next(request)
     if request.method == "POST":
-        trust.put_off(request.user)
+        confirmation.put_off(request.user)
         return redirect(then or "accounts:home")
-    required = trust.is_required()
+    required = confirmation.is_required()
     return render(request, "accounts/factor_prompt.html", {"next": then, "required": required})
 
 
@@ -193,7 +193,7 @@ def recovery_codes(request: HttpRequest) -> HttpResponse:
     """The codes, on the first look after they were made; a form makes new ones, and the old end."""
     assert isinstance(request.user, User)
     if request.method == "POST":
-        if not trust.has_factor(request.user):
+        if not confirmation.has_factor(request.user):
             messages.error(request, "Set up an authenticator app or a passkey first.")
             return redirect("accounts:factors")
         codes_flows.generate_recovery_codes(request)

@@ -20,7 +20,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from core.accounts.models import FailedTries
+from core.accounts.models import FailedTries, PasswordState
 from core.accounts.security import client_address, neighbourhood
 
 # Devices on which people have signed in: a signed cookie with digests of names; no way in by itself.
@@ -201,3 +201,22 @@ def _keys(request: HttpRequest, name: str) -> list[str]:
     known = known_as(request, name)
     person = BY_DEVICE.key(known) if known else BY_NAME.key(name)
     return [person, address_key(BY_ADDRESS, request)]
+
+
+# The demand for a new password, as one session remembers it.
+#
+# The database is asked once, at log-in. A password that somebody else sets ends every session of the
+# person (Django's session hash), so what a session remembers cannot be older than the password.
+
+KEY = "must_change_password"
+
+
+def note_in_session(*, request: HttpRequest | None, user: User, **_: object) -> None:
+    """On log-in: remember in the session that this person has to choose a password first."""
+    if request is not None and PasswordState.objects.filter(user=user, must_change=True).exists():
+        request.session[KEY] = True
+
+
+def forget(request: HttpRequest) -> None:
+    """The person has chosen a password; the session may go where it likes."""
+    request.session.pop(KEY, None)

@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.accounts import security
-from core.accounts.letters import send_letter
+from core.accounts.emails import send_letter
 from core.accounts.models import InvitationUse, MemberInvitation, OwnershipOffer
 from core.errors import ActionError
 from core.extensions import parts_of

@@ -16,7 +16,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from core.accounts import devices, keptforms, keys, passwords, services
+from core.accounts import devices, guards, keptforms, keys, services
 from core.accounts.confirmation import confirmation_missing
 from core.accounts.forms import NewPasswordForm
 from core.accounts.places import home_of
@@ -50,7 +50,7 @@ class ChangePassword(RedirectURLMixin, PasswordChangeView):
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         """Tell people who did not come by themselves why they are here."""
-        must_change = self.request.session.get(passwords.KEY)
+        must_change = self.request.session.get(guards.KEY)
         assert isinstance(self.request.user, User)
         return super().get_context_data(
             must_change=must_change,
@@ -64,7 +64,7 @@ class ChangePassword(RedirectURLMixin, PasswordChangeView):
         response = super().form_valid(form)
         assert isinstance(self.request.user, User)
         services.password_was_changed(user=self.request.user)
-        passwords.forget(self.request)
+        guards.forget(self.request)
         devices.end_other_devices(user=self.request.user, request=self.request)
         messages.success(self.request, "Your new password is set.")
         return response

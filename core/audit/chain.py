@@ -17,7 +17,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from core.audit.models import AuditChain, AuditCheckpoint, AuditLink, AuditProgress
-from core.audit.sources import AuditSource, sources
+from core.audit.triggers import AuditSource, sources
 from core.origin import Owner
 
 #: Entries of one transaction, and entries that are verified at a time.

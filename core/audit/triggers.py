@@ -4,12 +4,16 @@ An entry can be deleted where a checkpoint says up to where its chain was pruned
 that the database itself empties when an account goes may become empty.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
+from django.db.models import Model
+
 from core.audit.models import AuditCheckpoint, AuditLink
-from core.audit.sources import sources
+from core.extensions import parts_of
 
 _LINKS, _CHECKPOINTS = AuditLink._meta.db_table, AuditCheckpoint._meta.db_table
 
@@ -118,3 +122,37 @@ def _makes(vendor: str, table: _Table) -> list[str]:
                 f"WHEN {conditions[what]} BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
             )
     return made
+
+
+# The logs that are chained: apps bring theirs as parts of their extensions.
+#
+# AuditSource(Owner.Kind.PROJECT, Event, "project_id", record_of_event)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSource:
+    """A table of entries, of which each belongs to one owner.
+
+    `record` gives of a row what its digest is made of: what never changes, and fits into JSON. `describe`
+    adds words for people, such as the present name of an account. `released` are fields that may become
+    empty later, and are not in the record. Rows have a time `at`.
+    """
+
+    kind: str
+    model: type[Model]
+    owner: str
+    record: Callable[[Any], dict[str, Any]]
+    describe: Callable[[Any], dict[str, Any]]
+    related: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
+
+
+@cache
+def sources() -> Mapping[str, AuditSource]:
+    """The logs by their kind."""
+    return {source.kind: source for source in parts_of(AuditSource)}
+
+
+def moment(at: datetime) -> str:
+    """A time as records have it: UTC, microseconds, the same from both databases."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from core.jobs.context import JobContext
 from core.jobs.registry import handler
-from core.notices import account_letters
+from core.notices import letters
 from core.notices.conditions import look
 from core.notices.letters import post_office
 
@@ -24,7 +24,7 @@ def deliver_task() -> None:
     post_office().deliver(timezone.now())
 
 
-@handler(account_letters.KIND, longest=timedelta(hours=1))
+@handler(letters.KIND, longest=timedelta(hours=1))
 def send_account_letter(context: JobContext) -> None:
     """A letter to a person with an account."""
-    account_letters.send_letter(context.payload["letter"])
+    letters.send_letter(context.payload["letter"])

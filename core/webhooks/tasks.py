@@ -6,8 +6,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from core.webhooks.delivery import deliver, due_webhooks
-from core.webhooks.letters import tell_makers
+from core.webhooks.delivery import deliver, due_webhooks, tell_makers
 from core.webhooks.models import WebhookMessage
 from core.webhooks.steps import tell_steps
 

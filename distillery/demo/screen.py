@@ -12,13 +12,12 @@ from rich.table import Table
 from core.money.amounts import dollars
 from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.batch import BatchSummary
-from distillery.demo.books import SourcesSummary
 from distillery.demo.campaign import REGION, Key
 from distillery.demo.judging import JudgingSummary
 from distillery.demo.people import People
 from distillery.demo.poll import PollSummary
 from distillery.demo.publication import EvaluationSummary, ReleaseSummary
-from distillery.demo.tally import MiddleSummary, StageSummary
+from distillery.demo.tally import MiddleSummary, SourcesSummary, StageSummary
 from judgments.services.filter_runs import Preview
 
 

@@ -4,9 +4,14 @@ Its people are of three kinds: workers who accept HITs, visitors without an acco
 panel sends. All they did ends in one release, and the books of each side are laid beside ours.
 """
 
+import contextlib
 import json
+import secrets
+import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from django.db.models import F, Sum
@@ -27,12 +32,13 @@ from crowd.services.stages import close_stage, create_stage, open_stage
 from crowd.simulation.accounts import Browser, mark_simulated
 from crowd.simulation.answers import SimulatedPerson
 from crowd.simulation.profiles import PROFILES
+from crowd.simulation.prolific.server import Simulator, WireCall, serve
+from crowd.simulation.prolific.state import Options
 from crowd.simulation.visitors import Visitor
 from crowd.sources import hits_of, stage_at
 from distillery.demo import answers, owner, publication
-from distillery.demo.books import SourceBooks, SourcesSummary
 from distillery.demo.owner import Scene
-from distillery.demo.panel import DemoPanel
+from distillery.demo.tally import SourceBooks, SourcesSummary
 from distillery.demo.tasks import Task, all_tasks
 from judgments.models import Judgment
 from judgments.services.importing import import_candidates
@@ -41,6 +47,72 @@ from people.links import LinkPlan, address_of, make_link
 from people.models import StudyLink, Visit
 from people.owners import project_owner
 from people.selectors import VISIT_COLUMNS, visit_rows
+
+# The simulated panel of the demonstration: it runs beside the server and ends with it.
+
+BALANCE_CENTS = 100_00
+
+
+@dataclass(frozen=True)
+class DemoPanel:
+    """A simulator of Prolific's contract that answers on this machine."""
+
+    simulator: Simulator
+    token: str = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        """Where it is reached from this machine."""
+        return self.simulator.site
+
+    @property
+    def workspace(self) -> str:
+        """The account's only workspace."""
+        return str(self._call("GET", "/_control/state")["workspace_id"])
+
+    def payments(self) -> list[dict[str, Any]]:
+        """Every payment it made."""
+        return list(self._call("GET", "/_control/payments")["payments"])
+
+    def study(self, external_id: str) -> dict[str, Any]:
+        """A study as its own side has it."""
+        return self._call("GET", f"/api/v1/studies/{external_id}/")
+
+    def arrive(self, external_id: str) -> tuple[str, str, str]:
+        """Somebody new takes a place of a study: participant, submission, the address they are sent to."""
+        [person] = self._call("POST", "/_control/participants", {"n": 1})["ids"]
+        come = {"study_id": external_id, "participant_id": person}
+        visit = self._call("POST", "/_control/arrive", come)
+        return str(person), str(visit["submission_id"]), str(visit["url"])
+
+    def complete(self, submission: str, code: str) -> None:
+        """They come back with the code that they were shown."""
+        self._call("POST", "/_control/complete", {"submission_id": submission, "code": code})
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        raw = json.dumps(body).encode() if body is not None else b""
+        answer = self.simulator.answer(WireCall(method, path, self.token, raw))
+        if answer.status >= 400:
+            raise RuntimeError(f"The simulated panel answered {answer.status} to {path}: {answer.body}")
+        return dict(answer.body)
+
+
+@contextlib.contextmanager
+def simulated_panel(state: Path) -> Iterator[DemoPanel]:
+    """A panel for as long as the block runs; `state` is the file that it keeps."""
+    token = secrets.token_hex(16)
+    simulator = Simulator(state, token, Options(balance=BALANCE_CENTS, wallet_seconds=0.0))
+    server = serve(simulator, 0)
+    thread = threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True)
+    thread.start()
+    try:
+        yield DemoPanel(simulator, token)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+        simulator.close()
+
 
 TITLE = "People from three places"
 LOCAL, LINK, PANEL = "marketplace", "link", "panel"

@@ -7,6 +7,7 @@ texts; of an error they have the class, never the message.
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -19,8 +20,7 @@ from django.http.response import HttpResponseBase
 
 from core.failures import on_failure
 from core.jobs import spans
-from core.jobs.spans import current_request_id
-from distillery.monitoring.requests import method_name, view_name
+from core.jobs.spans import HEADER, accepted_request_id, current_request_id, request_id_of
 from distillery.version import VERSION
 
 if TYPE_CHECKING:
@@ -117,3 +117,59 @@ class TracingMiddleware:
             note("http.route", view)
             note("http.response.status_code", response.status_code)
         return response
+
+
+# Every request has an id, and a place in the histogram where figures are asked for.
+
+
+class RequestIdMiddleware:
+    """Takes the proxy's id of a request or makes one; it comes back in the answer and stands in the log."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer under this id."""
+        request_id = accepted_request_id(request.headers.get(HEADER, ""))
+        with request_id_of(request_id):
+            response = self.get_response(request)
+        response.headers.setdefault(HEADER, request_id)
+        return response
+
+
+class TimingMiddleware:
+    """Counts answers by view, method and status."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        from distillery.monitoring.instruments import HTTP_SECONDS  # noqa: PLC0415  # makes its folder
+
+        self.get_response = get_response
+        self._histogram = HTTP_SECONDS
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, and note how long that took."""
+        started = time.perf_counter()
+        response = self.get_response(request)
+        self._histogram.labels(method_name(request), view_name(request), str(response.status_code)).observe(
+            time.perf_counter() - started
+        )
+        return response
+
+
+_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+
+def method_name(request: HttpRequest) -> str:
+    """The method of a request, "other" for one that HTTP does not define: clients may send any word."""
+    return request.method if request.method in _METHODS else "other"
+
+
+def view_name(request: HttpRequest) -> str:
+    """The name of the view: a bounded set, as addresses are not."""
+    if request.resolver_match is not None:
+        return request.resolver_match.view_name or "unnamed"
+    if request.path.startswith(settings.STATIC_URL):
+        return "static"
+    if request.path.startswith("/health/"):
+        return "health"
+    return "mturk" if request.path.startswith("/mturk/") else "none"

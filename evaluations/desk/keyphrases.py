@@ -26,13 +26,12 @@ from evaluations.errors import EvaluationError
 from evaluations.keyphrase_requests import LONGEST, MOST_REFERENCES, KeyphraseRequest, ask, job_of
 from evaluations.learned_models import publish_for_job
 from judgments.models import Candidate
-from judgments.selectors.references import reference_texts
+from judgments.selectors.candidates import reference_texts
 from metrics.agreement.quotes import NONE
 from metrics.errors import MetricError
 from metrics.explanation import Explanation, ReferenceShare, explain, explainable, weights
-from metrics.learned.profile_models import KPQA
 from metrics.learned.words import cut
-from metrics.profiles import PROFILES
+from metrics.profiles import KPQA, PROFILES
 from web.access import ProjectAccess, Role, on_project
 from web.pages import show
 

@@ -27,12 +27,11 @@ from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.learned import extra
 from metrics.learned.bert.encoder_folder import known
-from metrics.learned.profile_models import BERTSCORE, KINDS
 from metrics.metaeval.breakdown import WEIGHTS, sweep_of
 from metrics.metaeval.disagreement import MOST
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.names import ADAPTED, MAKERS
-from metrics.profiles import PROFILES, profile
+from metrics.profiles import BERTSCORE, KINDS, PROFILES, profile
 from releases.models import Release
 from web.access import ProjectAccess, Role, on_project
 from web.pages import show

@@ -15,7 +15,7 @@ from core.files.atomic import Write
 from evaluations.errors import EvaluationError
 from evaluations.papers.items import Paper, PaperData, PaperItem, PaperRow, PaperSettings, PaperSource, Value
 from evaluations.report.page import sheet
-from judgments.report.writer import json_of, text_of
+from judgments.report import json_of, text_of
 
 #: The module of each paper.
 MODULES = {

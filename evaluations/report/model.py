@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from unicodedata import category
 
-from evaluations.report.figures import NOT_CALCULATED, Figure
 from evaluations.report.parts import MetricEntry, Report, SystemEntry, read_report
+from evaluations.report.protocols import NOT_CALCULATED, Figure
 
 #: Correlations, and how answers are put together for them, in the order in which people read them.
 STATISTICS = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall τ-b"}

@@ -18,7 +18,7 @@ from evaluations.report.parts import ModelReference, Report
 from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, protocol_tables, test_rows
 from evaluations.report.points import NONE, Points
 from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
-from judgments.report.writer import text_of
+from judgments.report import text_of
 from web.charts.plot import Plot
 from web.charts.renderer import inline
 

@@ -33,15 +33,15 @@ from pydantic import (
 )
 
 from evaluations.errors import EvaluationError
-from evaluations.report.figures import (
+from evaluations.report.protocols import (
     NO_FIGURE,
     Figure,
     LengthBias,
     Number,
+    Protocols,
     ReportPart,
     SampledFigure,
 )
-from evaluations.report.protocols import Protocols
 
 #: The version of the report's form, under `report` in its JSON.
 VERSION: Final = 1

@@ -8,16 +8,18 @@ from typing import Any, Literal
 
 from evaluations.report import model
 from evaluations.report.answer import Comparison, comparisons
-from evaluations.report.figures import NO_FIGURE, Figure, SampledFigure
 from evaluations.report.model import GROUPINGS, scale
 from evaluations.report.parts import LEVEL, MetricTest, Report
 from evaluations.report.points import NONE, Points
 from evaluations.report.protocols import (
+    NO_FIGURE,
     CurvePoint,
+    Figure,
     LearningCurve,
     MissingPart,
     PairedBootstrap,
     ResampledScores,
+    SampledFigure,
     SystemRemovals,
 )
 from evaluations.report.tables import (

@@ -5,16 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError
-
 from evaluations.errors import EvaluationError
-from evaluations.tables.release_table import open_release
 from evaluations.tables.rows import AnswerTable
 from evaluations.tables.table import open_table
-from releases.errors import ReleaseError
-from releases.models import Release
-from releases.storage import fetched_folder
 
 #: Tables of a release that say what answers and scores there are, each by its file's name before the split.
 _TABLES = ("candidates", "scores", "ratings", "references", "answers")
@@ -70,6 +63,8 @@ def opened(
     if external:
         raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
 
+    from evaluations.tables.release_table import open_named_release
+
     with open_named_release(given, path, stage=stage, columns=columns, scored=bool(scored)) as table:
         if scale is not None:
             table.scale = scale
@@ -93,58 +88,3 @@ def _release_of(path: Path) -> Path | None:
         if path.resolve().relative_to(folder).as_posix() in listed:
             return folder
     return None
-
-
-# The table of a release that is named by its folder, or by project and version in the database.
-
-
-@contextmanager
-def open_named_release(
-    given: str, path: Path, *, stage: str, columns: Mapping[str, str] | None, scored: bool
-) -> Iterator[AnswerTable]:
-    """The table of the release in the folder `path`, or else of the one that `given` names."""
-    with (
-        _folder(given, path) as folder,
-        open_release(folder, stage=stage, columns=columns, scored=scored) as table,
-    ):
-        yield table
-
-
-@contextmanager
-def _folder(given: str, path: Path) -> Iterator[Path]:
-    """The folder of a release, on disk or out of its storage."""
-    if path.is_dir():
-        yield path
-        return
-    slug, _sign, version = given.replace("@", "/").partition("/")
-    if path.suffix in {".csv", ".tsv", ".jsonl", ".json", ".gz", ".txt"} or "/" in version or not slug:
-        raise EvaluationError(f"There is no file {given}.")
-
-    try:
-        release = _release(slug, version, given)
-    except (DatabaseError, ImproperlyConfigured) as error:
-        raise EvaluationError(
-            f"There is no file or folder {given}, and no database in which to look for a release: {error}."
-        ) from error
-    try:
-        with fetched_folder(release) as folder:
-            yield folder
-    except ReleaseError as error:
-        raise EvaluationError(str(error)) from error
-
-
-def _release(slug: str, version: str, given: str) -> Release:
-    """The release of that version, or the newest one that is ready."""
-
-    ready = Release.objects.select_related("project").filter(project__slug=slug, state=Release.State.READY)
-    found = ready.filter(version=version) if version else ready
-    release = found.order_by("-pk").first()
-    if release is not None:
-        return release
-    versions = ", ".join(ready.order_by("pk").values_list("version", flat=True))
-    if versions:
-        raise EvaluationError(f"{slug} has no release {version!r}; there are {versions}.")
-    raise EvaluationError(
-        f"There is no file or folder {given}, and no project {slug!r} with a release. Give a file of "
-        "answers, the folder of a release, or PROJECT/VERSION."
-    )

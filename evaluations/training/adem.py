@@ -20,8 +20,8 @@ from metrics.learned.adem.model import ENCODER, LEARNED, complete_rows, scored, 
 from metrics.learned.adem.settings import CONTEXT, ERROR, REFERENCE, Progress, Settings
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.folders import ModelFolder, write
-from metrics.learned.profile_models import ADEM
 from metrics.metaeval.correlation import column_correlation
+from metrics.profiles import ADEM
 from metrics.texts import Places
 
 _KEPT, _KEPT_SQUARES, _TINY = 0.9, 0.999, 1e-8

@@ -8,10 +8,9 @@ import numpy as np
 from evaluations.report.tables import between, short
 from evaluations.scores import Part
 from evaluations.training.adem import TrainedModel
-from evaluations.training.sources import Material
-from evaluations.training.splits import Parts
+from evaluations.training.sources import Material, Parts
 from evaluations.training.study import CrossValidation, split_of
-from evaluations.training.study_values import mapping, value
+from evaluations.training.summary import mapping, value
 from metrics.metaeval.data import Floats, ScoredAnswers
 
 # Scores out of fold as columns: a row for each row of the tables, in their order.

@@ -25,8 +25,8 @@ from evaluations.report.tables import (
     short,
     whole,
 )
-from evaluations.training.splits import Parts
-from evaluations.training.study_values import (
+from evaluations.training.sources import Parts
+from evaluations.training.summary import (
     StudyFigure,
     StudyReport,
     labels,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from releases.management.terminal import plain
-from releases.source import Progress, silent
+from releases.tables import Progress, silent
 
 if TYPE_CHECKING:
     from evaluations.training.kpqa.epochs import Step

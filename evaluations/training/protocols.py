@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from evaluations.training.splits import Parts
+from evaluations.training.sources import Parts
 from metrics.errors import MetricError
 from metrics.learned.adem.settings import ADEM
 from metrics.metaeval.bootstrap import COVERAGE, DEFINED, Wanted, drawn, intervals, prepare

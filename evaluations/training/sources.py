@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,9 +15,11 @@ from evaluations.errors import EvaluationError
 from evaluations.scores import Progress, scored
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import AnswerTable, Row
+from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import RatedResponse, turns
 from metrics.learned.adem.settings import REFERENCE
 from metrics.metaeval.data import Codes, ScoredAnswers
+from metrics.texts import Places
 
 NO_SCORE, NO_REFERENCE, NO_ANSWER = "no human score", "no reference", "no answer"
 ALL = "all answers"
@@ -375,3 +377,64 @@ def _by_context(gathered: AnswerColumns, material: Material) -> AnswerColumns:
         inferred=False,
         notes=notes,
     )
+
+
+# Parts for training, validation and test that share no context (Lowe et al. 2017, section 5.1).
+#
+# Contexts are dealt, not examples: all examples of a context stand in one part.
+
+SHARES = (0.7, 0.15, 0.15)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Rows of each part, in order."""
+
+    train: Places
+    validation: Places
+    test: Places
+
+
+def split(keys: Sequence[Hashable], seed: int, shares: tuple[float, float, float] = SHARES) -> Parts:
+    """Deal the contexts by their shares; the order of rows has no part in who comes where."""
+    if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+        raise MetricError("Shares of training, validation and test must not be negative, and add up to 1.")
+    numbers, dealt = _dealt(keys, seed)
+    ends = np.rint(np.cumsum(shares)[:2] * len(dealt)).astype(int)
+    train, validation, test = np.split(dealt, ends)
+    return _parts(keys, numbers, train, validation, test)
+
+
+def folds(keys: Sequence[Hashable], k: int, seed: int, validation: float = 0.15) -> list[Parts]:
+    """k parts for test in which each context stands once; of what is left a share is for validation."""
+    numbers, dealt = _dealt(keys, seed)
+    if not 2 <= k <= len(dealt):
+        raise MetricError(f"{len(dealt)} contexts cannot be dealt into {k} parts.")
+    parts = []
+    for fold in range(k):
+        test = dealt[fold::k]
+        left = dealt[np.arange(len(dealt)) % k != fold]
+        held = np.random.default_rng((seed, fold + 1)).permutation(left)
+        cut = max(1, round(validation * len(held)))
+        parts.append(_parts(keys, numbers, held[cut:], held[:cut], test))
+    return parts
+
+
+def _dealt(keys: Sequence[Hashable], seed: int) -> tuple[Places, Places]:
+    """The number of each row's context, and those numbers in random order.
+
+    Contexts are numbered in the order of their names, so that shuffled rows give the same parts.
+    """
+    names = {key: number for number, key in enumerate(sorted(set(keys), key=repr))}
+    numbers = np.fromiter((names[key] for key in keys), np.intp, len(keys))
+    return numbers, np.random.default_rng((seed, 0)).permutation(len(names)).astype(np.intp)
+
+
+def _parts(
+    keys: Sequence[Hashable], numbers: Places, train: Places, validation: Places, test: Places
+) -> Parts:
+    rows = [np.flatnonzero(np.isin(numbers, part)) for part in (train, validation, test)]
+    sides = [{keys[int(row)] for row in part} for part in rows]
+    if sides[0] & sides[1] or sides[0] & sides[2] or sides[1] & sides[2]:
+        raise AssertionError("a context stands in two parts")
+    return Parts(*rows)

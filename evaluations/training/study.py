@@ -13,8 +13,7 @@ import numpy as np
 from evaluations.training import protocols
 from evaluations.training.adem import Epoch, TrainedModel, train
 from evaluations.training.protocols import Fit, Indices, cascade
-from evaluations.training.sources import NO_SYSTEMS, Material, StudyScores
-from evaluations.training.splits import Parts, folds, split
+from evaluations.training.sources import NO_SYSTEMS, Material, Parts, StudyScores, folds, split
 from metrics.base import signature
 from metrics.learned.adem.encoded_examples import EncodedExamples, cosines
 from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings

@@ -18,8 +18,7 @@ from core.files.cells import map_columns
 from core.jobs.models import Job
 from core.projects.models import Project
 from judgments.importing.formats import FORMATS
-from judgments.importing.rows import FIELDS, LONGEST_SYSTEM, NAMES
-from judgments.importing.tally import RULES
+from judgments.importing.rows import FIELDS, LONGEST_SYSTEM, NAMES, RULES
 from judgments.models import CandidateSource
 from judgments.services.importing import Options, preview
 from judgments.tasks import IMPORT

@@ -18,8 +18,7 @@ from judgments.desk.columns import OF_SYSTEM, SYSTEMS
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import candidates
 from judgments.selectors import candidates as selectors
-from judgments.selectors.candidates import AnswerScore, Filters
-from judgments.selectors.references import reference_texts
+from judgments.selectors.candidates import AnswerScore, Filters, reference_texts
 from judgments.services import candidates as services
 from web.access import ProjectAccess, Role, on_project
 from web.forms import LogReasonForm, read_form, run_action

@@ -10,16 +10,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from annotation.importing.text import folded, normal, query_digest, quoted
+from annotation.importing.records import folded, normal, query_digest, quoted
 from annotation.models import Query, QuerySource
 from core.files.refusals import FileRefusedError
 from core.projects.models import Project
 from judgments.importing.formats import Answers
-from judgments.importing.rows import Row, RowRefusedError
-from judgments.importing.tally import Tally
+from judgments.importing.rows import Row, RowRefusedError, Tally
 from judgments.models import Candidate, System
-from judgments.selectors.candidates import OUT
-from judgments.selectors.references import exact_form, reference_forms
+from judgments.selectors.candidates import OUT, exact_form, reference_forms
 
 # Which query of the project a line means: by its id, or by its text.
 

@@ -21,8 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from core.files.refusals import RowCounts
-from judgments.importing.rating_fields import accepted_scores, exact, means_yes, number, times, whole
-from judgments.importing.rating_source import RatingsFileError, RatingSource, not_decodable, rating_source
+from judgments.importing.rating_source import (
+    RatingsFileError,
+    RatingSource,
+    accepted_scores,
+    exact,
+    means_yes,
+    not_decodable,
+    number,
+    rating_source,
+    times,
+    whole,
+)
 from metrics.agreement.data import RatingGroups, Ratings
 from metrics.agreement.filters import Checks
 from metrics.agreement.scale import MOST_SCORES, Scale, gcd

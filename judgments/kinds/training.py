@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from annotation.importing.text import quoted
+from annotation.importing.records import quoted
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig
 from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.drafts import REMEMBERED
 from crowd.services.groups import let_pass
 from crowd.simulation.profiles import Profile
+from judgments.kinds.judging import read_score, shown_scale, wrong_score
 from judgments.kinds.judging_config import Lesson, TrainingConfig, accepted_steps, training_config
-from judgments.kinds.judging_form import read_score, shown_scale, wrong_score
 from judgments.selectors.judging import trained
 
 _LESSON = "lesson:"

@@ -21,8 +21,7 @@ from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.services.stages import refuse_read_only
 from judgments.models import Candidate, System
-from judgments.selectors.candidates import unjudged
-from judgments.selectors.references import exact_form, reference_forms
+from judgments.selectors.candidates import exact_form, reference_forms, unjudged
 
 #: Why a rule took a held-out answer out; such a candidate comes back by itself.
 TAKEN_BACK = "The answer is no longer held out, or no longer counts."

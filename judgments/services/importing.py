@@ -18,8 +18,7 @@ from core.projects.models import Project
 from core.projects.services import record
 from judgments.importing.formats import Answers, open_answers
 from judgments.importing.line_sorter import CandidateLine, LineSorter
-from judgments.importing.rows import Row
-from judgments.importing.tally import STORED, Tally
+from judgments.importing.rows import STORED, Row, Tally
 from judgments.models import Candidate, CandidateSource, System
 
 _BATCH = 500

@@ -1,17 +1,25 @@
 """Judgments come in."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
+from annotation.models import Query
+from annotation.selectors.answers import materials
+from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
 from judgments import units
-from judgments.kinds.judging_config import judging_config
+from judgments.kinds.judging_config import JudgingConfig, accepted_steps, judging_config
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, ShownReferences
-from judgments.selectors.judge_view import references_shown
+from judgments.rules import Check, CheckPlan, Item, draw_checks
+from judgments.selectors.candidates import accepted_texts, reference_texts
+from judgments.selectors.judging import candidates_to_judge, references_shown
 from judgments.selectors.ratings import scale_of
+from judgments.units import rank
 from metrics.agreement.scale import Scale
 
 # The correct answers that the judges of a stage see, kept so that all of them see the same.
@@ -80,3 +88,140 @@ def in_units(score: float, scale: Scale) -> int:
     if steps is None:
         raise ValueError(f"The score {score} is not on the scale {scale.description}.")
     return steps
+
+
+# Attention checks of a stage: drawn from its data by its seed, and kept as rows before they are shown.
+
+#: Queries that checks are drawn from, drawn by the seed themselves, for each check that is wanted.
+_QUERIES_PER_CHECK = 10
+_FEWEST_QUERIES = 200
+Source = AttentionCheck.Source
+
+
+def ensure_checks(stage: Stage, config: JudgingConfig) -> list[int]:
+    """The keys of the stage's checks, in the order of their names; made where there are too few.
+
+    In a draft they follow its options and its data: what no longer fits is made again. Once the stage was
+    opened, what is there stays, for people may have seen it, and only what is missing is added. None are
+    made for a stage whose HITs have none.
+    """
+    if not stage.checks_per_hit:
+        return []
+    known = list(AttentionCheck.objects.filter(stage=stage).order_by("key"))
+    if stage.opened_at is None or _too_few(known, config):
+        _bring_up_to_date(stage, config, known)
+        known = list(AttentionCheck.objects.filter(stage=stage).order_by("key"))
+    return [check.pk for check in known]
+
+
+def _counts(config: JudgingConfig) -> dict[str, int]:
+    return {
+        Source.FOREIGN: config.foreign_checks,
+        Source.REFERENCE: config.reference_checks,
+        Source.INSTRUCTION: config.instruction_checks,
+        Source.GOLD: len(config.gold),
+    }
+
+
+def _too_few(known: list[AttentionCheck], config: JudgingConfig) -> bool:
+    there = Counter(check.source for check in known)
+    return any(there[source] < count for source, count in _counts(config).items())
+
+
+@transaction.atomic
+def _bring_up_to_date(stage: Stage, config: JudgingConfig, known: list[AttentionCheck]) -> None:
+    drawn = _draw(stage, config)
+    as_drawn = {check.key: check for check in drawn}
+    kept = [row for row in known if stage.opened_at or _same(row, as_drawn.get(row.key))]
+    gone = {row.pk for row in known}.difference(row.pk for row in kept)
+    AttentionCheck.objects.filter(pk__in=gone, answers=None).delete()
+    room = Counter(_counts(config))
+    room.subtract(Counter(row.source for row in kept))
+    names = {row.key for row in kept}
+    new = []
+    for check in drawn:
+        if check.key not in names and room[check.source] > 0:
+            room[check.source] -= 1
+            new.append(
+                AttentionCheck(
+                    stage=stage,
+                    key=check.key,
+                    source=check.source,
+                    query_id=check.query,
+                    text=check.text,
+                    accepted=list(check.accepted),
+                    reason=check.reason,
+                )
+            )
+    AttentionCheck.objects.bulk_create(new, ignore_conflicts=True)
+
+
+def _same(row: AttentionCheck, check: Check | None) -> bool:
+    return check is not None and (row.source, row.query_id, row.text, row.accepted, row.reason) == (
+        check.source,
+        check.query,
+        check.text,
+        list(check.accepted),
+        check.reason,
+    )
+
+
+def _draw(stage: Stage, config: JudgingConfig) -> list[Check]:
+    wanted = CheckPlan(
+        foreign=config.foreign_checks,
+        reference=config.reference_checks,
+        instruction=config.instruction_checks,
+        scale=config.rating_scale,
+        low=config.low,
+        high=config.high,
+        instruction_words=config.instruction,
+    )
+    count = wanted.foreign + wanted.reference + wanted.instruction
+    items = _items(stage, config, max(_FEWEST_QUERIES, count * _QUERIES_PER_CHECK)) if count else []
+    return [*draw_checks(items, wanted, stage.seed), *_gold(stage, config)]
+
+
+def _items(stage: Stage, config: JudgingConfig, most: int) -> list[Item]:
+    """What checks are made of, for a sample of the stage's queries; seven statements."""
+    rows = candidates_to_judge(stage, config).order_by().values_list("query", "query__key").distinct()
+    sample = sorted(rows, key=lambda row: rank("checks", stage.seed, row[1]))[:most]
+    queries = [pk for pk, _ in sample]
+    answers: dict[int, list[str]] = defaultdict(list)
+    texts = candidates_to_judge(stage, config).filter(query__in=queries).order_by("pk")
+    for query, text in texts.values_list("query", "text"):
+        answers[query].append(text)
+    references, accepted = reference_texts(queries), accepted_texts(queries)
+    return [
+        Item(
+            pk=pk,
+            key=found.query.key,
+            text=found.query.text,
+            yes_no=found.query.yes_no,
+            answers=answers[pk],
+            references=list(dict.fromkeys(text.strip() for text in references[pk] if text.strip())),
+            passages=[passage.text for passage in found.passages],
+            accepted=accepted[pk],
+        )
+        for pk, found in materials(queries).items()
+    ]
+
+
+def _gold(stage: Stage, config: JudgingConfig) -> list[Check]:
+    """Checks that a researcher wrote; CrowdError for a query that the project of a draft does not have."""
+    keys = {gold.query for gold in config.gold}
+    known = dict(Query.objects.filter(project=stage.project_id, key__in=keys).values_list("key", "pk"))
+    unknown = sorted(keys.difference(known))
+    if unknown and stage.opened_at is None:
+        raise CrowdError(f"Gold is about the query {unknown[0]!r}, and this project has none of that key.")
+    return [
+        Check(
+            f"gold:{number}",
+            "gold",
+            known[gold.query],
+            gold.text,
+            tuple(accepted_steps(gold.accepted, config.rating_scale)),
+            gold.reason,
+        )
+        for number, gold in enumerate(config.gold, 1)
+        if gold.query in known
+    ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from annotation.services.steps import in_words
@@ -16,9 +16,12 @@ from core.projects.services import record
 from crowd.counted_work import not_counting
 from crowd.models import Assignment, Stage
 from crowd.selectors.stage_sizes import is_large
+from crowd.services.decisions import recount_all
 from judgments.models import CheckAnswer, FilterRun, Judgment
 from judgments.services import filter_decisions, filter_runs, reports
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named
+from people.models import Guest
+from people.withdrawal import AnswerHolder
 
 Progress = Callable[[int, int, str], object]
 _STEPS = 2
@@ -140,3 +143,32 @@ def _stored(run: FilterRun, why: str, state: str, decided: FilterDecision) -> bo
     )
     reports.ask(stage=stage)
     return True
+
+
+# A judge leaves the study: what they judged counts no more, and runs in force decide again without it.
+
+_KINDS = ("judging", "judge-training")
+
+
+class JudgedWork(AnswerHolder):
+    """Judgments that a person gave."""
+
+    def published_with(self, guest: Guest) -> list[str]:
+        """Releases know what they hold."""
+        return []
+
+    @transaction.atomic
+    def set_aside(self, guest: Guest) -> int:
+        """Mark the person's judging as withdrawn; the stage's next round makes its filter run again."""
+        mine = Assignment.objects.filter(
+            Q(stage__kind__in=_KINDS),
+            stage__project=guest.project_id,
+            worker__external_id=guest.worker_id,
+            withdrawn=False,
+        )
+        works = list(
+            mine.select_for_update(no_key=True, of=("self",)).select_related("worker").order_by("pk")
+        )
+        Assignment.objects.filter(pk__in=[work.pk for work in works]).update(withdrawn=True)
+        recount_all([work for work in works if work.stored_at is not None], "was withdrawn by the person")
+        return len(works)

@@ -11,7 +11,7 @@ from typing import Any
 
 from metrics.errors import MetricError
 from metrics.learned.folders import read_card
-from metrics.profiles import Profile
+from metrics.profiles import BERTSCORE, KINDS, KPQA, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,3 @@ def with_models(
     if bertscore:
         settings[BERTSCORE] = {**settings.get(BERTSCORE, {}), **bertscore}
     return replace(profile, settings=settings)
-
-
-# Kinds of models, as their cards and the settings of profiles call them.
-
-KPQA, ADEM = "kpqa", "adem"
-KINDS = (KPQA, ADEM)
-#: The family of settings that hold the encoder of BERTScore.
-BERTSCORE = "bertscore"

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from core.money.amounts import dollars
 from releases.datacards.escapes import block, markdown, paragraphs, plain, table
 from releases.datacards.facts import QUESTIONS, Agreement, Alpha, Facts, SourceAgreement, StageFacts
-from releases.datacards.head import bibtex_entry, configurations, head, loaded
-from releases.datacards.licences import licence_named
+from releases.datacards.head import bibtex_entry, configurations, head, licence_named, loaded
 from releases.formats.registry import LABELS
 from releases.groups import GROUPS, words_of
 from releases.tables import CONSENT, RECORDS, SPLITS, Kind, Table

@@ -11,8 +11,7 @@ from typing import Any
 
 from releases.datacards.escapes import plain
 from releases.datacards.facts import Facts, File
-from releases.datacards.head import address_of, bibtex_entry, configurations, loaded
-from releases.datacards.licences import licence_named
+from releases.datacards.head import address_of, bibtex_entry, configurations, licence_named, loaded
 from releases.tables import RECORDS, SPLITS, Kind, Table
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from core.jobs.models import Job, JobState
 from core.projects.selectors import projects_of
 from crowd.desk import tables
-from releases import download_files, selectors, storage, summaries
+from releases import download_files, manifest, selectors, storage
 from releases.desk.forms import WithdrawForm
 from releases.models import Release
 from releases.services import planning
@@ -104,9 +104,9 @@ def page(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpRe
         link=_address(request, release, access) if ready else "",
         earlier=selectors.before(release),
         splits=SPLITS,
-        tables=summaries.tables(release.manifest),
-        steps=summaries.steps(release.manifest),
-        facts=summaries.facts(release.manifest),
+        tables=manifest.tables(release.manifest),
+        steps=manifest.steps(release.manifest),
+        facts=manifest.facts(release.manifest),
         pay=_pay(release) if ready else None,
         withdraw_form=WithdrawForm() if access.owns and ready else None,
         public_address=request.build_absolute_uri(
@@ -275,7 +275,7 @@ def difference(request: HttpRequest, access: ProjectAccess, *, version: str) -> 
         release=release,
         other=other,
         others=others,
-        changes=summaries.changes(other.manifest, release.manifest) if other else None,
+        changes=manifest.changes(other.manifest, release.manifest) if other else None,
     )
 
 

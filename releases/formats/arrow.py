@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from releases.source import Source, by_split
-from releases.tables import RECORDS, Kind, Table
+from releases.tables import RECORDS, Kind, Source, Table, by_split
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,11 +11,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from releases.formats.identifiers import identifier
-from releases.formats.lines import on_one_line
-from releases.formats.registry import Written
-from releases.source import Source
-from releases.tables import REFERENCES, Row, Table
+from releases.formats.jsonl import on_one_line
+from releases.formats.registry import Written, identifier
+from releases.tables import REFERENCES, Row, Source, Table
 
 NAME = "dureader"
 NO_OPINION = "No_Opinion"

@@ -12,10 +12,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from releases.formats.identifiers import identifier
-from releases.formats.registry import Written
-from releases.source import Source
-from releases.tables import REFERENCES, Row, Table
+from releases.formats.registry import Written, identifier
+from releases.tables import REFERENCES, Row, Source, Table
 
 NAME = "msmarco"
 COLUMNS = ("answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers")

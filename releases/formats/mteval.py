@@ -17,10 +17,8 @@ from contextlib import ExitStack, closing, contextmanager
 from math import fsum
 from pathlib import Path
 
-from releases.formats.identifiers import FileNames, line, word
-from releases.formats.registry import Written
-from releases.source import Source
-from releases.tables import CANDIDATES, REFERENCES, SCORES, Row, Table
+from releases.formats.registry import FileNames, Written, line, word
+from releases.tables import CANDIDATES, REFERENCES, SCORES, Row, Source, Table
 
 NAME = "mt-metrics-eval"
 #: References of one query that have a file; more than that no metric takes.

@@ -10,8 +10,7 @@ from typing import cast
 from core.failures import on_failure
 from releases.formats.arrow import records
 from releases.formats.registry import LABELS, RecordFormat, RowFormat, Written, format_named
-from releases.source import Progress, Source
-from releases.tables import TABLES, Table
+from releases.tables import TABLES, Progress, Source, Table
 
 _LOOK_SECONDS = 0.2
 

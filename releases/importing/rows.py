@@ -3,19 +3,20 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.importing import fields
-from annotation.importing.records import Passage
-from annotation.importing.text import normal, quoted
-from core.files.cells import AmbiguousNumberError, parse_flag, with_point
+from annotation.importing.records import Passage, normal, quoted
+from core.files.cells import AmbiguousNumberError, ColumnError, parse_flag, quote_names, with_point
 from core.files.json_objects import check_storable
-from core.files.refusals import BadFieldError
+from core.files.refusals import BadFieldError, FileRefusedError
+from core.files.text_source import TextSource
+from core.files.value_tables import FORMATS as READ_FORMATS
+from core.files.value_tables import ColumnRules, Values, read_table, settle_format
 from judgments.importing.rows import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
-from releases.importing.columns import several
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|:|\.\.|\N{EN DASH}|to)\s*(-?\d+(?:\.\d+)?)\s*")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
@@ -278,7 +279,7 @@ def _count(value: Any, ratings: list[float]) -> int | None:
 class Options:
     """How to read a table of human scores, and what the project that it becomes is called.
 
-    `columns` names the columns of fields (`releases.importing.columns.FIELDS`). `systems` are the names of
+    `columns` names the columns of fields (`releases.importing.rows.FIELDS`). `systems` are the names of
     the systems of a file without a column for them, in the order in which a query's rows come.
     """
 
@@ -301,3 +302,195 @@ class Options:
             "scale": [self.scale.low, self.scale.high],
             "systems": list(self.systems),
         }
+
+
+# Which column of a table of human scores holds what: as given, the rest by the names that people use.
+
+#: Fields that one column holds, each with the names that are taken for it, the likeliest first.
+ONE: dict[str, tuple[str, ...]] = {
+    "query_id": ("query_id", "qid", "question_id", "queryid"),
+    "query": ("query", "question", "query_text", "question_text", "prompt", "q"),
+    "system": ("system", "model", "system_name", "model_name", "system_id", "run"),
+    "answer": (
+        "answer",
+        "candidate",
+        "response",
+        "prediction",
+        "candidate_answer",
+        "system_answer",
+        "hypothesis",
+        "output",
+        "text",
+    ),
+    "score": (
+        "score",
+        "scores",
+        "mean",
+        "mean_score",
+        "score_mean",
+        "human",
+        "human_score",
+        "human_scores",
+        "human_mean",
+        "human_judgment",
+        "human_judgement",
+        "correctness",
+        "average",
+        "avg",
+    ),
+    "n": ("n", "n_ratings", "num_ratings", "n_judgments", "raters"),
+    "type": ("type", "query_type", "question_type"),
+    "context": ("context_turns", "history", "previous_turns"),
+    "simulated": ("simulated", "is_simulated"),
+}
+#: Fields that several columns may hold together, each with the shape of their names.
+SEVERAL: dict[str, re.Pattern[str]] = {
+    "references": re.compile(
+        r"(references?|refs?|gold|gold_(reference|answer)s?|reference_answers?|targets?)[ _-]?\d*"
+    ),
+    "passages": re.compile(r"(passages?|contexts?|paragraphs?|documents?)[ _-]?\d*"),
+    "ratings": re.compile(
+        r"ratings?|(ratings?|scores?|judges?|annotators?|workers?|raters?|humans?|human_scores?)[ _-]?\d+"
+    ),
+}
+FIELDS = (*ONE, *SEVERAL)
+_BETWEEN = "/"
+
+
+def mapped(columns: Iterable[str], given: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Which column holds which field; the columns of a field of several are `references/1`, `references/2` …
+
+    `given` names the columns of a field; none or an empty name keeps the field from being looked for.
+    ColumnError for a field that there is not, a column that the file has not, or two for a field of one.
+    """
+    there = [column.strip() for column in columns]
+    found: dict[str, str] = {}
+    for ours, theirs in given.items():
+        wanted = [name.strip() for name in theirs if name.strip()]
+        if ours not in FIELDS:
+            raise ColumnError(f"There is no field {ours!r}; there are: {', '.join(FIELDS)}.")
+        if missing := [name for name in wanted if name not in there]:
+            raise ColumnError(f"There is no column {missing[0]!r}; the file has: {quote_names(there)}.")
+        if ours in ONE and len(wanted) > 1:
+            raise ColumnError(f"The field {ours!r} takes one column, and {len(wanted)} are named.")
+        found |= {_place(ours, number): name for number, name in enumerate(wanted, 1)}
+    taken = set(found.values())
+    for ours, known in ONE.items():
+        likely = None if ours in given else _likely(there, known, taken)
+        if likely is not None:
+            found[ours] = likely
+            taken.add(likely)
+    for ours, shape in SEVERAL.items():
+        if ours not in given:
+            fits = [name for name in there if name not in taken and shape.fullmatch(_plain(name))]
+            found |= {_place(ours, number): name for number, name in enumerate(fits, 1)}
+            taken.update(fits)
+    return found
+
+
+def several(values: Mapping[str, object], field: str) -> list[object]:
+    """The values of a field's columns, in their order."""
+    start = f"{field}{_BETWEEN}"
+    return [value for place, value in values.items() if place.startswith(start)]
+
+
+def _likely(there: Sequence[str], known: Sequence[str], taken: set[str]) -> str | None:
+    by_name = {_plain(name): name for name in reversed(there) if name not in taken}
+    return next((by_name[name] for name in known if name in by_name), None)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace(" ", "_")
+
+
+def _place(field: str, number: int) -> str:
+    return field if field in ONE else f"{field}{_BETWEEN}{number}"
+
+
+__all__ = ["FIELDS", "ONE", "SEVERAL", "ColumnError", "mapped", "several"]
+
+# Files of human scores in their formats, as a stream of rows.
+
+FORMATS = {"auto": "find out from the file", **READ_FORMATS}
+Given = Mapping[str, Sequence[str]]
+#: Told of a row that cannot be taken: its line, the field, why, and what to do.
+Refuse = Callable[[int, str, str, str], None]
+
+
+@dataclass(slots=True)
+class ScoreTable:
+    """A file that gives rows. `mapping` says which column holds what; `unit` is what its numbers count."""
+
+    source: TextSource
+    format: str
+    description: str
+    unit: str
+    columns: list[str]
+    mapping: dict[str, str]
+    values: Callable[[Callable[[int, str], None]], Values]
+
+    def rows(self, scale: Scale, refuse: Refuse) -> Iterator[ScoredRow]:
+        """All rows in the order of the file; what cannot be taken is refused."""
+
+        def unread(line: int, reason: str) -> None:
+            refuse(line, self.unit, reason, "")
+
+        for line, value in self.values(unread):
+            try:
+                row = row_of(value, line=line, scale=scale)
+            except RowRefusedError as error:
+                refuse(line, error.field, error.reason, error.remedy)
+            else:
+                yield row
+
+    def named(self, field: str) -> str:
+        """A field for a message, with its column where that is called otherwise."""
+        column = self.mapping.get(field, field)
+        return field if column == field else f"{field} (column {column!r})"
+
+
+class _ScoreColumns(ColumnRules):
+    """Columns of human scores: the query, the answer, and a score or single ratings."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+        self.chosen = [name for theirs in given.values() for name in theirs if name]
+
+    def map(self, columns: Iterable[str]) -> dict[str, str]:
+        """As given, the rest by the names that people use."""
+        return mapped(columns, self._given)
+
+    def map_members(self, members: Sequence[str]) -> dict[str, str]:
+        """The same for an object, by its members as they are written."""
+        names = {name.strip(): name for name in reversed(members)}
+        there = {field: [name for name in theirs if name in names] for field, theirs in self._given.items()}
+        return {ours: names[theirs] for ours, theirs in mapped(members, there).items()}
+
+    def check(self, source: TextSource, columns: list[str], mapping: Mapping[str, str]) -> None:
+        """FileRefusedError names the field that has no column."""
+        has = f"{source.name} has {quote_names(columns)}."
+        for ours, words in (("query", "the query"), ("answer", "the answer")):
+            if ours not in mapping:
+                raise FileRefusedError(
+                    f"Nothing holds {words}. {has} Say which column does: --column {ours}=COLUMN."
+                )
+        if "score" not in mapping and not any(place.startswith("ratings/") for place in mapping):
+            raise FileRefusedError(
+                f"Nothing holds the human score. {has} Say which column does: --column score=COLUMN, or "
+                "--column ratings=COLUMN for single ratings."
+            )
+
+
+def open_table(
+    source: TextSource, *, format: str = "auto", given: Given | None = None, header: bool | None = None
+) -> ScoreTable:
+    """The file as rows; FileRefusedError where it cannot be read or a field has no column.
+
+    `given` names the columns of fields, an empty list keeps one from being looked for. Without `header` the
+    first row of a table names the columns, unless columns are chosen by their numbers from 1.
+    """
+    format = settle_format(source, format, FORMATS)
+    table = read_table(source, format=format, header=header, rules=_ScoreColumns(given or {}))
+    return ScoreTable(
+        source, format, table.description, table.unit, table.columns, table.mapping, table.values
+    )

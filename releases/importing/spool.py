@@ -10,8 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from annotation.importing.records import Passage
-from annotation.importing.text import folded, query_digest, quoted
+from annotation.importing.records import Passage, folded, query_digest, quoted
 from core.files.refusals import FileRefusedError, RowCounts
 from judgments.importing.rows import RowRefusedError
 from releases.importing.rows import ScoredRow

@@ -15,8 +15,7 @@ from core.projects.models import Project
 from core.projects.services import record
 from crowd.models import Assignment, Stage, Worker
 from judgments.models import Candidate, Judgment
-from judgments.selectors.candidates import OUT
-from judgments.selectors.references import imported
+from judgments.selectors.candidates import OUT, imported
 from releases.errors import ReleaseError
 from releases.groups import OPTIONAL
 from releases.models import PrivacyFinding

@@ -20,9 +20,6 @@ from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Scor
 from judgments.selectors.ratings import good, scale_of
 from metrics.agreement.scale import Scale
 from releases.rows.acceptance import taken_answers
-from releases.rows.consents import rows_with_consent
-from releases.rows.places import has_sources, source_rows_of
-from releases.rows.redactions import Redactions, fit
 from releases.rows.scope import (
     ANSWER_LEFT_OUT,
     AT_ONCE,
@@ -30,7 +27,12 @@ from releases.rows.scope import (
     QUERY_LEFT_OUT,
     FoundPassages,
     JudgedStage,
+    Redactions,
     Scope,
+    fit,
+    has_sources,
+    rows_with_consent,
+    source_rows_of,
 )
 from releases.tables import (
     ANSWERS,

@@ -3,21 +3,72 @@
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from itertools import islice
+from typing import Any, TypeVar
 
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.db.utils import load_backend
 
 from annotation.models import CuratedPassage, Query
 from core.projects.models import Project
-from crowd.models import Stage
+from crowd.models import Stage, StageSource
+from crowd.selectors.consents import AgreedTexts
 from judgments.models import Candidate, FilterRun, Judgment
+from releases.models import PrivacyFinding
 from releases.options import Options
 from releases.rows.acceptance import answers_of, inside, queries_of
 from releases.rows.people import People
-from releases.rows.redactions import Redactions
-from releases.tables import SPLITS
+from releases.tables import SPLITS, Batches
+
+# Blacking out what the privacy check found and a person decided to hide.
+
+BLACK = "\u2588"
+
+
+class Redactions:
+    """The spans to black out, by the text that they are in.
+
+    A text is named by its subject and field: `answer:17` and `text`, `query:3` and `text`, `context.0.text`,
+    `context.0.answer` or `references.1`, `passage:5` and `text` or `title`, `candidate:8` and `text`. A span
+    keeps its length, so that other spans of the same text still fit.
+    """
+
+    def __init__(self, project: Project, using: str) -> None:
+        found = PrivacyFinding.objects.using(using).filter(
+            project=project, state=PrivacyFinding.State.REDACTED, end__gt=0
+        )
+        self._spans: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for subject, place, start, end in found.values_list("subject", "field", "start", "end"):
+            self._spans[subject, place].append((start, end))
+
+    def __bool__(self) -> bool:
+        return bool(self._spans)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._spans.values()))
+
+    def of(self, subject: str, field: str, text: str) -> str:
+        """The text as it is published."""
+        spans = self._spans.get((subject, field))
+        if not spans:
+            return text
+        for start, upto in spans:
+            end = min(upto, len(text))
+            if start < end:
+                text = f"{text[:start]}{BLACK * (end - start)}{text[end:]}"
+        return text
+
+
+def fit(text: Any) -> str:
+    """A text out of a JSON column as one that every file can hold: no lone surrogates, no NUL."""
+    if not isinstance(text, str):
+        return ""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
 
 # Queries into train, validation and test, so that no two splits share a conversation or a passage.
 #
@@ -233,3 +284,104 @@ def judged_in(project: Project, using: str) -> Iterator[JudgedStage]:
     for stage in stages.order_by("pk"):
         runs = FilterRun.objects.using(using).in_force().filter(stage=stage)
         yield JudgedStage(stage, runs.first())
+
+
+# To which version of the consent text the person behind each row had agreed.
+
+#: An id is a letter and the primary key of the row it stands for.
+_PREFIX = 1
+
+
+def rows_with_consent(
+    scope: Scope, rows: Callable[[Scope], Batches], model: Any, agreed: Callable[[], AgreedTexts]
+) -> Batches:
+    """The rows of a table whose first column is its id, each with one value more; one statement per batch."""
+    texts = agreed()
+    for batch in rows(scope):
+        keys = [int(row[0][_PREFIX:]) for row in batch]
+        known = _consents(scope, model, keys, texts)
+        yield [(*row, known.get(key)) for row, key in zip(batch, keys, strict=True)]
+
+
+def _consents(scope: Scope, model: Any, keys: list[int], texts: AgreedTexts) -> dict[int, str | None]:
+    """Keys of one batch are in order, so a range finds them without a list of thousands."""
+    between = model.objects.using(scope.using).filter(
+        pk__gte=min(keys), pk__lte=max(keys), assignment__stage__project=scope.project
+    )
+    columns = between.values_list(
+        "pk",
+        "assignment__stage_id",
+        "assignment__external_id",
+        "assignment__worker__external_id",
+        "assignment__arrived_at",
+    )
+    return {
+        pk: texts.version(stage=stage, submission=submission, worker=worker, at=at)
+        for pk, stage, submission, worker, at in columns.iterator()
+    }
+
+
+# At which of several sources an answer or a rating was given.
+
+
+def has_sources(scope: Scope) -> bool:
+    """Whether some stage of the project asked people at several places."""
+    return StageSource.objects.using(scope.using).filter(stage__project=scope.project).exists()
+
+
+def source_rows_of(
+    scope: Scope, rows: "QuerySet[Any]", *, prefix: str, size: int, of: str = "query_id"
+) -> Iterator[list[tuple[Any, ...]]]:
+    """Batches of id, stage, pseudonym, what the row is about, source and panel, in the order of keys."""
+    several = StageSource.objects.using(scope.using).filter(stage=OuterRef("stage"))
+    columns = rows.filter(Exists(several)).order_by("pk")
+    read = columns.values_list(
+        "pk", "stage__slug", "worker_id", of, "worker__endpoint__name", "worker__endpoint__protocol"
+    ).iterator(size)
+    while batch := list(islice(read, size)):
+        names = scope.people.names(row[2] for row in batch)
+        yield [
+            (f"{prefix}{pk}", stage, names[worker], about, source, panel)
+            for pk, stage, worker, about, source, panel in batch
+        ]
+
+
+# One state of the database for all tables of a release, while people go on working.
+#
+# The rows of a release are read with many statements. On a connection of its own, in one transaction that
+# sees the database as it was at its first statement, they fit together: no rating without its answer.
+# Progress is meanwhile written through the ordinary connection.
+
+ALIAS = "snapshot"
+
+
+@contextmanager
+def snapshot() -> Iterator[str]:
+    """The alias through which to read. Inside of a transaction it is that one, with its own view."""
+    if connection.in_atomic_block:
+        yield DEFAULT_DB_ALIAS
+        return
+    settings = _settings()
+    wrapper = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, ALIAS)
+    connections[ALIAS] = wrapper
+    try:
+        with transaction.atomic(using=ALIAS):
+            yield ALIAS
+    finally:
+        wrapper.close()
+        del connections[ALIAS]
+
+
+def _settings() -> dict[str, Any]:
+    """Those of the ordinary connection, for a reader that sees one state and stands in nobody's way."""
+    settings: dict[str, Any] = {**connection.settings_dict, "CONN_MAX_AGE": 0}
+    settings["OPTIONS"] = dict(settings.get("OPTIONS") or {})
+    if connection.vendor == "sqlite":
+        # Not our own engine, which would take the queue of writers; a reader of the log blocks nobody.
+        settings["ENGINE"] = "django.db.backends.sqlite3"
+        settings["OPTIONS"]["transaction_mode"] = "DEFERRED"
+    elif connection.vendor == "postgresql":
+        from django.db.backends.postgresql.psycopg_any import IsolationLevel  # noqa: PLC0415 - PostgreSQL only
+
+        settings["OPTIONS"]["isolation_level"] = IsolationLevel.REPEATABLE_READ
+    return settings

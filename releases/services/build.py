@@ -15,8 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.projects.services import record
-from releases.datacards.fact_tables import facts_of
-from releases.datacards.facts import File
+from releases.datacards.facts import File, facts_of
 from releases.datacards.writer import describe
 from releases.errors import ReleaseError
 from releases.formats import jsonl
@@ -35,8 +34,7 @@ from releases.models import Release, ReleaseFile
 from releases.options import Options, options_of
 from releases.services.planning import plan_release
 from releases.services.release_content import ReleaseTables, gather, scale_in_words
-from releases.source import Progress, Source, silent
-from releases.tables import SPLITS
+from releases.tables import SPLITS, Progress, Source, silent
 
 __all__ = ["BuiltFiles", "build", "finish", "plan_release"]
 

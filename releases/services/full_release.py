@@ -17,7 +17,7 @@ from releases.privacy.check import accept_findings, check_project
 from releases.services import build
 from releases.services.job_requests import BUILD
 from releases.services.planning import give_up
-from releases.source import Progress, silent
+from releases.tables import Progress, silent
 
 
 def released(project: Project) -> Release | None:

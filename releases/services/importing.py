@@ -19,9 +19,8 @@ from core.projects.models import Project
 from core.projects.services import ProjectError, create_project, record
 from judgments.importing.rows import LONGEST_SYSTEM, RowRefusedError
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
-from releases.importing.rows import Options, Scale
+from releases.importing.rows import Options, Scale, ScoreTable, open_table
 from releases.importing.spool import Spool, SpooledAnswer, SpooledQuery
-from releases.importing.tables import ScoreTable, open_table
 
 FORMAT = "scores"
 _REASON = "imported with its human scores"

@@ -15,14 +15,12 @@ from judgments.kinds.judging_config import LABELS, labels_by_score
 from judgments.models import Candidate, Judgment
 from judgments.selectors.ratings import scale_of
 from releases.options import Options
-from releases.reports import accounts_of, agreement, costs, without_accounts
+from releases.reports import accounts_of, agreement, costs, steps_of, without_accounts
 from releases.rows.acceptance import answers_of, inside, queries_of
 from releases.rows.reader import tables_of
-from releases.rows.scope import FoundPassages, JudgedStage, Scope, scope_of
-from releases.rows.snapshot import snapshot
-from releases.source import Progress
+from releases.rows.scope import FoundPassages, JudgedStage, Scope, scope_of, snapshot
 from releases.spool import Spool, spooled
-from releases.steps import steps_of
+from releases.tables import Progress
 
 
 @dataclass(frozen=True, slots=True)

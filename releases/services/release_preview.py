@@ -15,8 +15,7 @@ from releases.options import Options
 from releases.rows.acceptance import released
 from releases.rows.people import People
 from releases.rows.reader import tables_of
-from releases.rows.redactions import Redactions
-from releases.rows.scope import Scope, find_candidates, judged_in, scope_of
+from releases.rows.scope import Redactions, Scope, find_candidates, judged_in, scope_of
 from releases.tables import FilledTable, Kind, Table
 
 #: Rows of each table that a preview shows, and characters of a cell.

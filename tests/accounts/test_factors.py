@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from core.accounts import trust
+from core.accounts import confirmation
 from core.accounts.adapters import SEALED_FOR
 from core.sealing import unseal
 
@@ -237,10 +237,10 @@ def test_staff_are_asked_once_and_may_put_it_off(person, settings):
     assert "Not now" in browser.get(prompt).text
     assert browser.post(prompt)["Location"] == "/desk/"
     assert sign_in(Client(), next="/desk/")["Location"] == "/desk/"
-    with time_machine.travel(timezone.now() + trust.ASKED_AGAIN_AFTER * 1.1):
+    with time_machine.travel(timezone.now() + confirmation.ASKED_AGAIN_AFTER * 1.1):
         assert sign_in(Client())["Location"].startswith("/accounts/factors/ask/")
     settings.SECOND_FACTOR = "off"
-    with time_machine.travel(timezone.now() + trust.ASKED_AGAIN_AFTER * 1.1):
+    with time_machine.travel(timezone.now() + confirmation.ASKED_AGAIN_AFTER * 1.1):
         assert sign_in(Client())["Location"] == "/accounts/home/"
 
 

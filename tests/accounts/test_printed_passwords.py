@@ -8,9 +8,9 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpResponse
 from django.test import Client
 
+from core.accounts.guards import KEY
 from core.accounts.middleware import PasswordChangeMiddleware
 from core.accounts.models import PasswordState
-from core.accounts.passwords import KEY
 from core.accounts.services import create_user_with_printed_password
 
 

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from core.accounts import devices, emails
 from core.accounts.models import SignedInSession
 from core.jobs.models import Job
-from core.notices import account_letters
+from core.notices import letters
 from marketplace.services import contact
 
 pytestmark = pytest.mark.django_db
@@ -35,8 +35,8 @@ def browser(agent: str = FIREFOX) -> Client:
 
 
 def last_letter() -> str:
-    job = Job.objects.filter(kind=account_letters.KIND).latest("pk")
-    account_letters.send_letter(job.payload["letter"])
+    job = Job.objects.filter(kind=letters.KIND).latest("pk")
+    letters.send_letter(job.payload["letter"])
     return str(mail.outbox[-1].body)
 
 

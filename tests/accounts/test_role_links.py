@@ -14,7 +14,7 @@ from core.accounts import memberships
 from core.accounts.memberships import InvitationPlan, MembershipError
 from core.accounts.models import MemberInvitation
 from core.jobs.models import Job
-from core.notices import account_letters
+from core.notices import letters
 from core.projects.models import Event, Membership, Project
 from core.projects.services import create_project, set_role
 from marketplace.services.members import role_of
@@ -152,9 +152,9 @@ def test_an_invitation_by_mail_is_known_to_its_reader_alone(project, owner, sett
         base="http://testserver",
     )
     assert (path, sent) == ("", True)
-    job = Job.objects.get(kind=account_letters.KIND)
+    job = Job.objects.get(kind=letters.KIND)
     assert "invitations" not in str(job.payload), "the link lies sealed"
-    account_letters.send_letter(job.payload["letter"])
+    letters.send_letter(job.payload["letter"])
     found = re.search(r"http://testserver(/accounts/invitations/\S+)", mail.outbox[0].body)
     assert found
     assert browser(person("mira")).post(found.group(1)).status_code == 302

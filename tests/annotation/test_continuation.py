@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from annotation.kinds.continuation import ContinuationConfig, messages_of, read_message, simulated_message
 from annotation.models import Answer, HeldOutWorker, Query
-from annotation.selectors.answers import references
-from annotation.selectors.material import Material, material
+from annotation.selectors.answers import Material, material, references
 from annotation.services import review_decisions
 from annotation.services.holdout import draw
 from annotation.units import of_query

@@ -152,8 +152,8 @@ def test_what_the_page_measured_is_judged_over_the_whole_assignment(stage):
 def test_the_canary_flags_who_follows_it():
     stage = make_stage(config={"canary": True})
     query = make_query(stage)
-    from annotation.selectors.material import material
-    from annotation.services.flags import canary_phrase
+    from annotation.selectors.answers import material
+    from annotation.services.query_answers import canary_phrase
 
     answer = write(stage, query, f"Rome, {canary_phrase(stage, material(query.pk))}.", worker="A1")
     settle(stage)
@@ -198,8 +198,8 @@ def test_one_query_shows_passages_answers_flags_and_evidence(stage, manager, ans
 
 
 def test_every_flag_can_be_shown_with_its_evidence(manager, stage):
-    from annotation.selectors.material import material
-    from annotation.services.flags import canary_phrase
+    from annotation.selectors.answers import material
+    from annotation.services.query_answers import canary_phrase
 
     stage.config = {"canary": True, "check_language": False, "length_z": 1.5, "listed_words": ["millennia"]}
     stage.save()

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.importing.text import query_digest
+from annotation.importing.records import query_digest
 from annotation.models import CandidatePassage, Query, QuerySource, QueryStep
 from annotation.services.candidates import AlreadySentError, send_to_curation
 from core.projects.models import Event

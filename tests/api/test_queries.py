@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Answer, Query
-from annotation.services.flags import check
+from annotation.services.query_answers import check
 from core.jobs import runner
 from core.projects.models import Event
 from core.projects.selectors import pseudonym

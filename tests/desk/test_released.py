@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from core.projects.models import Project
-from releases.desk.funnel import say
+from releases.extension import say
 from releases.models import Release, ReleaseFile
 
 pytestmark = pytest.mark.django_db

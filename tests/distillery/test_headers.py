@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from core.accounts import uploads
+from core.accounts import middleware
 from core.projects.services import create_project
 
 pytestmark = pytest.mark.django_db
@@ -96,13 +96,13 @@ def test_files_of_people_who_are_not_asked_for_them_touch_no_disk(
     client, browser, monkeypatch, who, path, taken
 ):
     seen: list[str] = []
-    taking = uploads.QuotaHandler.receive_data_chunk
+    taking = middleware.QuotaHandler.receive_data_chunk
 
     def receive(self, raw_data, start):
         seen.append(self.field_name)
         return taking(self, raw_data, start)
 
-    monkeypatch.setattr(uploads.QuotaHandler, "receive_data_chunk", receive)
+    monkeypatch.setattr(middleware.QuotaHandler, "receive_data_chunk", receive)
     sender = browser if who == "person" else client
     sender.post(path, {"file": SimpleUploadedFile("big.csv", b"x" * 1000), "text": "words"})
     assert seen == taken

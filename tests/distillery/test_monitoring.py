@@ -25,11 +25,11 @@ from crowd.adapters.mturk import Account, MTurkAdapter
 from crowd.models import EndpointRound
 from crowd.services.tick import lease_round
 from crowd.signals import round_ended
-from distillery.monitoring import counters, instruments
+from distillery.monitoring import instruments
 from distillery.monitoring.exposition import exposition
 from distillery.monitoring.folder import forget_dead_processes
 from distillery.monitoring.logs import JsonFormatter, RequestIdFilter, SecurityFormatter
-from distillery.monitoring.requests import TimingMiddleware
+from distillery.monitoring.traces import TimingMiddleware
 from tests.distillery.installation import METRICS_TOKEN
 from tests.taskpage.world import make_stage
 
@@ -107,13 +107,13 @@ def test_answers_are_counted_by_view_and_not_by_address():
 def test_errors_of_the_database_and_attempts_at_jobs_are_counted():
     before = figures()
     with (
-        connection.execute_wrapper(counters._count_errors),
+        connection.execute_wrapper(instruments._count_errors),
         pytest.raises(DatabaseError),
         transaction.atomic(),
         connection.cursor() as cursor,
     ):
         cursor.execute("SELECT no_such_column FROM jobs_job")
-    counters._count_attempt(kind="tests.counted", outcome="done", seconds=0.2)
+    instruments._count_attempt(kind="tests.counted", outcome="done", seconds=0.2)
     now = figures()
     errors = [key for key in now if key[0] == "distillery_database_errors_total"]
     assert sum(now[key] - before.get(key, 0) for key in errors) == 1
@@ -205,7 +205,7 @@ def test_a_security_event_has_the_id_of_its_request():
 def test_rounds_are_counted_and_the_last_one_is_shown(trouble, outcome):
     stage = make_stage()
     before = figures()
-    counters.connect()
+    instruments.connect()
     try:
         with lease_round(stage.endpoint) as contact:
             if trouble:

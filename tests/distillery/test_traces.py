@@ -16,7 +16,7 @@ from crowd.adapters.base import MarketplaceDownError
 from crowd.adapters.mturk import Account, MTurkAdapter
 from distillery.checks import check_tracing
 from distillery.monitoring import traces
-from distillery.monitoring.requests import RequestIdMiddleware
+from distillery.monitoring.traces import RequestIdMiddleware
 
 
 class Collector(ThreadingHTTPServer):

@@ -15,12 +15,12 @@ from django.core.management import CommandError, call_command
 from core.accounts.commandline import pairs
 from evaluations.choices import choose
 from evaluations.commandline import names, scale
+from evaluations.report.answer import summary
 from evaluations.report.parts import read_report
-from evaluations.report.summary import summary
 from evaluations.table_evaluation import Options, run_evaluation
 from evaluations.tables.sources import opened
 from metrics.metaeval.breakdown import sweep_of
-from releases.source import silent
+from releases.tables import silent
 from tests.evaluations.answer_tables import as_csv, invented
 from tests.evaluations.reports import make_report
 from tests.evaluations.test_score_command import run

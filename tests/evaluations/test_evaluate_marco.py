@@ -7,7 +7,7 @@ import pytest
 from evaluations.choices import choose
 from evaluations.table_evaluation import Options, run_evaluation
 from evaluations.tables.sources import opened
-from releases.source import silent
+from releases.tables import silent
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "kpqa" / "marco_all.csv"
 #: Pearson and Spearman over all answers (Lee et al. 2021, Table 3, as their repository's files give them).

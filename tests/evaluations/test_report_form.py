@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from evaluations.errors import EvaluationError
 from evaluations.report import parts
-from evaluations.report.figures import NOT_CALCULATED, ReportPart
 from evaluations.report.parts import Report, build_report, read_report
+from evaluations.report.protocols import NOT_CALCULATED, ReportPart
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.plan import PAIRED_BOOTSTRAP, Plan, ReportHeader
 from metrics.metaeval.report import evaluate

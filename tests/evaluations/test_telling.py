@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from core.jobs.models import Job
 from evaluations import extension
-from evaluations.desk.funnel import say
+from evaluations.extension import say
 from evaluations.models import Evaluation
 from releases.models import Release
 from tests.evaluations.desk_world import make_evaluation, make_release

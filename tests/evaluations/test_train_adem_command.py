@@ -15,8 +15,7 @@ from evaluations.errors import EvaluationError
 from evaluations.tables.rows import Row
 from evaluations.tables.sources import opened
 from evaluations.training.encoding import talks_of, turns_of
-from evaluations.training.sources import NO_REFERENCE, NO_SCORE, contexts_of, read
-from evaluations.training.splits import folds, split
+from evaluations.training.sources import NO_REFERENCE, NO_SCORE, contexts_of, folds, read, split
 from evaluations.training.study import idle_forms
 from metrics.catalogue import metric
 from metrics.learned.profile_models import with_models

@@ -16,7 +16,7 @@ from evaluations.training import progress
 from evaluations.training.kpqa.epochs import Step
 from evaluations.training.progress import stopping
 from metrics.learned.folders import opened
-from releases.source import silent
+from releases.tables import silent
 from tests.metrics.learned import tiny
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.importing.text import normal, query_digest
+from annotation.importing.records import normal, query_digest
 from annotation.models import Query, QuerySource
 from core.projects.models import Project
 from core.projects.services import create_project

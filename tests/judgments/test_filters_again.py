@@ -20,7 +20,7 @@ from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdic
 from judgments.selectors.live import live
 from judgments.selectors.stamps import stamp_of
 from judgments.services import filter_runs, recounts, reports
-from judgments.services.withdrawals import JudgedWork
+from judgments.services.recounts import JudgedWork
 from people.models import Guest
 from tests.judgments.desk_world import Place, as_, candidate_of, check, judge, make_place, people, worker_of
 

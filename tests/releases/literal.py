@@ -6,8 +6,19 @@ from typing import Any
 
 from releases.formats.registry import RowFormat, Written
 from releases.formats.writer import write_rows
-from releases.source import Progress, Source, silent
-from releases.tables import CANDIDATES, RATINGS, REFERENCES, SCORES, TABLES, FilledTable, Row, Table
+from releases.tables import (
+    CANDIDATES,
+    RATINGS,
+    REFERENCES,
+    SCORES,
+    TABLES,
+    FilledTable,
+    Progress,
+    Row,
+    Source,
+    Table,
+    silent,
+)
 
 PASSAGES = [
     {

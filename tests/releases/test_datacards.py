@@ -28,7 +28,7 @@ from releases.datacards.facts import (
 from releases.datacards.head import bibtex_entry, citation
 from releases.formats.registry import format_named
 from releases.formats.writer import write_formats
-from releases.source import silent
+from releases.tables import silent
 from tests.releases.literal import answer, candidate, rating, reference, score, source
 
 HOSTILE = (

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from releases.diff import diff
+from releases.diff import diff, difference_lines
 from releases.errors import ReleaseError
 from releases.manifest import ManifestFile, manifest_of, sha256_of, tables_of, write_manifest
-from releases.texts import difference_lines
 
 ONE = [
     {"answer_id": "a1", "answer": "Paris", "split": "train"},

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from releases.management.arguments import card
+from releases.management.terminal import card
 from releases.models import PrivacyFinding, Release
 from tests.releases.world import make_answer, make_world
 

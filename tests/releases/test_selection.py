@@ -17,8 +17,8 @@ from crowd.models import Assignment
 from crowd.services import decisions
 from crowd.services.decisions import reconsider
 from judgments.models import Judgment, System
-from releases.desk import funnel
-from releases.diff import diff
+from releases import extension
+from releases.diff import diff, difference_lines
 from releases.groups import GROUPS, OPTIONAL
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
@@ -26,7 +26,6 @@ from releases.privacy.check import check_project
 from releases.selectors import content_of
 from releases.services import build
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES
-from releases.texts import difference_lines
 from tests.releases.shelf_world import as_, people
 from tests.releases.test_building import built, rows, steps
 from tests.releases.test_shelf_pages import text
@@ -329,7 +328,7 @@ class TestPages:
 
 
 def _released(world: World) -> Step:
-    return funnel.say(world.project, 5).steps[0]
+    return extension.say(world.project, 5).steps[0]
 
 
 class TestOnTheCommandLine:

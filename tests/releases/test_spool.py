@@ -5,9 +5,8 @@ import threading
 import pytest
 
 from releases import spool as spools
-from releases.source import silent
 from releases.spool import spooled
-from releases.tables import ANSWERS, FilledTable
+from releases.tables import ANSWERS, FilledTable, silent
 
 
 def rows_of(first, count):

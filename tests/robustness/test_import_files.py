@@ -36,9 +36,8 @@ from marketplace.questionform.parsing import parse_form
 from marketplace.questions import parse_question
 from marketplace.requester.views.qualifications import lines, open_grants
 from metrics.errors import MetricError
-from releases.importing.rows import Scale
-from releases.importing.tables import open_table
-from releases.management.arguments import card
+from releases.importing.rows import Scale, open_table
+from releases.management.terminal import card
 from retrieval.errors import RetrievalError
 from retrieval.evaluation.measures import read_qrels
 from retrieval.evaluation.questions import read_questions

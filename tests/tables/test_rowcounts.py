@@ -18,9 +18,8 @@ from marketplace import clock
 from marketplace.models import Worker
 from marketplace.requester.views.qualifications import lines, open_grants
 from marketplace.services.qualifications import grant_many
-from releases.importing.rows import Scale
+from releases.importing.rows import Scale, open_table
 from releases.importing.spool import Spool
-from releases.importing.tables import open_table
 from releases.services.importing import _read
 from tests.judgments.candidates_world import make_project, make_query
 from tests.site import world

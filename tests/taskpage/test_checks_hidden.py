@@ -19,7 +19,7 @@ from crowd.services import receipts
 from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.profiles import PROFILES
 from judgments.kinds.judging_config import JudgingConfig
-from judgments.services.checks import ensure_checks
+from judgments.services.judging import ensure_checks
 from judgments.units import of_candidate
 from tests.annotation import distilling, world
 from tests.judgments import judging_world

@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from core.projects.services import record
 from core.webhooks import delivery, services
-from core.webhooks.delivery import deliver, due_webhooks
+from core.webhooks.delivery import deliver, due_webhooks, tell_makers
 from core.webhooks.events import TEST, emit_step
-from core.webhooks.letters import tell_makers
 from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
 from core.webhooks.tasks import prune
 

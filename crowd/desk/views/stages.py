@@ -33,7 +33,7 @@ from crowd.study.documents import expected_seconds
 from web import chart_files
 from web.access import ProjectAccess, Role, on_project
 from web.charts import charts
-from web.charts.bars import BarChart, stack_bars
+from web.charts.plot import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
 from web.pages import show, show_conflict
 

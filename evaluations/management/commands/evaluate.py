@@ -13,12 +13,12 @@ from evaluations import commandline
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
 from evaluations.reference_curve import TIMES
+from evaluations.report.answer import summary
 from evaluations.report.page import page_of
 from evaluations.report.points import points_of
-from evaluations.report.summary import summary
 from evaluations.table_evaluation import SWEEP, Options, files_of, run_evaluation
 from evaluations.tables.sources import opened
-from judgments.report.writer import text_of
+from judgments.report import text_of
 from metrics.errors import MetricError
 from metrics.metaeval.breakdown import Sweep, sweep_of
 from metrics.metaeval.disagreement import MOST

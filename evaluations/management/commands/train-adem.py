@@ -163,7 +163,7 @@ class Command(BaseCommand):
         from evaluations.scores import write_csv
         from evaluations.training.model_card import parts_of
         from evaluations.training.page import page_of, points_of  # only for a report
-        from judgments.report.writer import json_of, text_of
+        from judgments.report import json_of, text_of
 
         files: dict[Path, Any] = {}
         if options["report"] is not None:

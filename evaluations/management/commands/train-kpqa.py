@@ -201,7 +201,7 @@ class Command(BaseCommand):
         require_packages("train-kpqa")
         from core.files.atomic import FileWriteError, write_together
         from evaluations.training.kpqa.checkpoints import refuse_existing
-        from judgments.report.writer import json_of
+        from judgments.report import json_of
         from releases.management.terminal import bar
 
         out = Path(options["out"])

@@ -22,7 +22,7 @@ from metrics.learned import devices
 from metrics.learned.encoders import Encoder, encoder
 from metrics.learned.folders import ModelFolder, write
 from metrics.learned.kpqa.network import KeyphraseNetwork, save
-from metrics.learned.profile_models import KPQA
+from metrics.profiles import KPQA
 
 PAPER = {
     "reference": (

@@ -15,9 +15,7 @@ from core.accounts.commandline import natural, outputs, pairs
 from core.files.atomic import FileWriteError, write_together
 from judgments.importing.rating_source import RatingsFileError
 from judgments.importing.ratings import read_ratings
-from judgments.report.page import page_of
-from judgments.report.summary import summary
-from judgments.report.writer import csv_of, json_of, text_of
+from judgments.report import csv_of, json_of, page_of, summary, text_of
 from metrics.agreement.filters import run
 from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters
 from metrics.agreement.report import report

@@ -11,7 +11,7 @@ from marketplace.site.fresh import settle_worker
 from marketplace.site.pagination import numbered
 from marketplace.site.selectors import records
 from marketplace.site.selectors.records import FEEDBACK_KINDS, balances, list_feedback, with_feedback
-from web.charts.bars import stack_bars
+from web.charts.plot import stack_bars
 
 
 @require_safe

@@ -15,8 +15,8 @@ from metrics.errors import MetricError
 from metrics.learned.adem.settings import CONTEXT, REFERENCE
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
-from metrics.learned.profile_models import ADEM, Choice
-from metrics.profiles import Profile
+from metrics.learned.profile_models import Choice
+from metrics.profiles import ADEM, Profile
 from metrics.texts import Chunk
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from metrics.learned.adem.formula import Parameters, Projection, Terms, scores
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder, opened
-from metrics.learned.profile_models import ADEM, Choice
+from metrics.learned.profile_models import Choice
+from metrics.profiles import ADEM
 from metrics.texts import Places
 
 #: What the folder holds: the encoder, and the matrices with the projection.

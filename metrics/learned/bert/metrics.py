@@ -32,8 +32,8 @@ from metrics.learned.batches import batches, spread
 from metrics.learned.bert.encoder_folder import EncoderFolder, known
 from metrics.learned.kpqa.metrics import said_of
 from metrics.learned.kpqa.word_weights import Weigher, WordWeights
-from metrics.learned.profile_models import BERTSCORE, KPQA, Choice
-from metrics.profiles import Profile
+from metrics.learned.profile_models import Choice
+from metrics.profiles import BERTSCORE, KPQA, Profile
 from metrics.texts import Chunk
 
 # Inverse document frequencies of word pieces, as the package bert-score defines them.

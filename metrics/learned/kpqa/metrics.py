@@ -24,9 +24,9 @@ from metrics.errors import MetricError
 from metrics.learned.extra import missing
 from metrics.learned.folders import read_card
 from metrics.learned.kpqa.word_weights import Weigher, on_places, on_tokens, weigher
-from metrics.learned.profile_models import KPQA, Choice
+from metrics.learned.profile_models import Choice
 from metrics.learned.words import Span
-from metrics.profiles import Profile
+from metrics.profiles import KPQA, Profile
 from metrics.texts import Chunk, Places, Tokens
 from metrics.tokens.registry import tokeniser_named
 

@@ -30,8 +30,9 @@ from metrics.learned.batches import spread
 from metrics.learned.extra import needed
 from metrics.learned.folders import ModelFolder
 from metrics.learned.kpqa.pieces import Window, windows
-from metrics.learned.profile_models import KPQA, Choice
+from metrics.learned.profile_models import Choice
 from metrics.learned.words import VERSION, Span, cut
+from metrics.profiles import KPQA
 from metrics.tokens.tokeniser import placed
 
 # Weights of words that were computed before: in the process, and in a file for each model.

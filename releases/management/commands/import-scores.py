@@ -12,16 +12,13 @@ from core.accounts.commandline import pair, user_named
 from core.files.refusals import sum_in_words
 from core.projects.models import Project
 from releases.errors import ReleaseError
-from releases.importing.columns import FIELDS
-from releases.importing.rows import Options, Scale, scale_of
-from releases.importing.tables import FORMATS
-from releases.management.arguments import formats
-from releases.management.terminal import bar, terminated
+from releases.importing.rows import FIELDS, FORMATS, Options, Scale, scale_of
+from releases.management.terminal import bar, formats, terminated
 from releases.models import PrivacyFinding, Release
 from releases.options import Options as Chosen
 from releases.services.full_release import release_now, released
 from releases.services.importing import ImportResult, import_scores
-from releases.source import Progress
+from releases.tables import Progress
 
 #: Formats of the release unless others are asked for: all that hold human scores.
 _RELEASED = ("jsonl", "csv", "parquet", "mt-metrics-eval")

@@ -16,19 +16,17 @@ from django.db import DatabaseError
 
 from core.accounts.commandline import natural, user_named
 from core.projects.models import Project
-from releases.diff import diff
+from releases.diff import content_lines, diff, difference_lines, selection_lines
 from releases.errors import ReleaseError
 from releases.formats.registry import FORMATS
 from releases.groups import OPTIONAL
-from releases.management.arguments import card, formats, groups, shares
-from releases.management.terminal import bar, plain, terminated
+from releases.management.terminal import bar, card, formats, groups, plain, shares, terminated
 from releases.models import PrivacyFinding, Release
 from releases.options import options_of
 from releases.privacy.check import check_project
 from releases.selectors import content_of
 from releases.services.full_release import release_now
 from releases.storage import fetched_folder
-from releases.texts import content_lines, difference_lines, selection_lines
 from releases.verification import verify
 
 

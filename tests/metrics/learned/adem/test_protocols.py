@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluations.training import protocols, study
-from evaluations.training.splits import split
+from evaluations.training.sources import split
 from metrics.errors import MetricError
 from metrics.metaeval.correlation import p_of_correlation
 from metrics.metaeval.data import ScoredAnswers
@@ -182,7 +182,7 @@ def test_without_overlap_metrics_there_are_no_examples(judged):
 
 
 def test_out_of_fold_each_row_is_scored_by_the_model_of_its_fold(judged, fit):
-    from evaluations.training.splits import folds
+    from evaluations.training.sources import folds
 
     keys = [judged.question_names[k] for k in judged.questions]
     dealt = folds(keys, 4, 0)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.training.splits import folds, split
+from evaluations.training.sources import folds, split
 from metrics.errors import MetricError
 
 KEYS = [f"q{number % 40}" for number in range(120)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluations.training.adem import train
-from evaluations.training.splits import split
+from evaluations.training.sources import split
 from metrics.errors import MetricError
 from metrics.learned.adem.encoded_examples import RatedResponse, encode
 from metrics.learned.adem.formula import Projection

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from evaluations.training.kpqa.batches import LabelledWindows, labelled
-from evaluations.training.kpqa.figures import evaluated, figures
+from evaluations.training.kpqa.epochs import evaluated, figures
 from metrics.learned.encoders import encoder
 from metrics.learned.kpqa.network import KeyphraseNetwork
 from tests.metrics.learned import tiny

@@ -1,1 +1,0 @@
-"""The honest report as files and on the terminal."""
