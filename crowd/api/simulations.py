@@ -7,6 +7,8 @@ from pydantic import Field
 from core.api.models import Scope
 from core.jobs.services import enqueue
 from crowd.api.access import StagePermission, stage_access
+from crowd.errors import StageStateError
+from crowd.models import Stage
 from crowd.simulation.job import SIMULATE
 from crowd.simulation.profiles import MIXES, PROFILES
 from web.api.access import ApiRequest, Role
@@ -39,5 +41,7 @@ def simulate_workers(request: ApiRequest, project: str, stage: str, body: Simula
     if body.mix not in (*MIXES, *PROFILES):
         words = f"There is no mix or profile {body.mix!r}; there are {', '.join((*MIXES, *PROFILES))}."
         raise ProblemError(422, "invalid", f"mix: {words}", errors={"mix": [words]})
+    if at.status == Stage.Status.DRAFT:
+        raise StageStateError("The stage is a draft and offers nothing yet. Open it first.")
     payload = {"stage": at.pk, "project": at.project_id, **body.model_dump()}
     return JobRef(job=enqueue(kind=SIMULATE, payload=payload, effect=f"simulate:{at.pk}:{uuid4().hex}").pk)

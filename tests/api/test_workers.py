@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from crowd.models import Assignment, Endpoint, Exclusion, MarketOperation, PersonMatch, Worker
+from crowd.models import Assignment, Endpoint, Exclusion, MarketOperation, PersonMatch, Stage, Worker
 from crowd.services.endpoints import create_endpoint
 from crowd.services.sources import SourcePlan, set_sources
 from tests.api.conftest import is_problem, program_of
@@ -164,6 +164,12 @@ def test_pairs_that_may_be_one_person_are_decided(program, project, work):
     decided = program.post(at, {"verdict": "different"}).json()
     assert (decided["verdict"], decided["decided_by"]) == ("different", "olga")
     assert program.get("/projects/tea/matches?verdict=open").json()["items"] == []
+
+
+def test_simulated_workers_do_nothing_in_a_draft(program, stage):
+    assert "draft" in is_problem(program.post(f"{STAGE}/simulations", {}), 409, "stage_state")["detail"]
+    Stage.objects.update(status="open")
+    assert program.post(f"{STAGE}/simulations", {}).status_code == 202
 
 
 def test_lists_ask_the_database_as_often_for_many_as_for_few(program, stage, django_assert_max_num_queries):
