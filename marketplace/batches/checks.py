@@ -16,6 +16,8 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FIELD = re.compile(r"<(?:input|textarea|select|crowd-(?!form\b|button\b)[a-z])", re.IGNORECASE)
 _OPENED = re.compile(r"\$\{([^{}<\n]{0,100})(\}?)")
 _LINK = re.compile(r"image|img|picture|photo|url|src", re.IGNORECASE)
+#: Liquid, as templates of SageMaker Ground Truth have it; MTurk had none.
+_LIQUID = re.compile(r"\{[{%][^{}]{0,200}?\btask\.input\.?([\w.]{0,60})")
 _MOST = 20
 _SAMPLE = Limits(megabytes=1, columns=500, rows=200)
 
@@ -35,7 +37,7 @@ class Problem:
 def find_problems(html: str) -> list[Problem]:
     """All that a template's page says by itself, the wrong first."""
     bare = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), html)
-    found = [*_unknown_elements(html), *_odd_placeholders(bare)]
+    found = [*_unknown_elements(html), *_odd_placeholders(bare), *_liquid(bare)]
     if not _FIELD.search(bare) and "createElement" not in bare:
         found.append(
             Problem(0, "The page has no field, so workers have nothing to answer with but a button.")
@@ -65,6 +67,15 @@ def _odd_placeholders(bare: str) -> Iterator[Problem]:
         else:
             continue
         yield Problem(_line(bare, found.start()), words)
+
+
+def _liquid(bare: str) -> Iterator[Problem]:
+    for found in _LIQUID.finditer(bare):
+        name = found[1].rpartition(".")[2] or "name"
+        yield Problem(
+            _line(bare, found.start()),
+            f"{found[0][:60]} … is Liquid of Ground Truth, which nothing fills in here. Write ${{{name}}}.",
+        )
 
 
 # Rows to look at a page with.

@@ -16,6 +16,11 @@ from tests.batches import making
         ("<input>\n\n${ name }", "Line 3: ${ name } is no name of a column"),
         ("<input>\n${name", "Line 2: ${name has no closing brace"),
         ("<p>Thank you</p>", "The page has no field"),
+        (
+            "<input>\n{{ task.input.taskObject | grant_read_access }}",
+            "Line 2: {{ task.input.taskObject … is Liquid",
+        ),
+        ("<input>{% for pair in task.input.pairs %}", "Line 1: {% for pair in task.input.pairs … is Liquid"),
     ],
 )
 def test_each_problem_is_told_with_its_line(html, said):

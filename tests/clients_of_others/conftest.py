@@ -7,8 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.clients import Requester, ScriptedWorker
-from tests.clients_of_others.running import Outside
+from tests.clients_of_others.running import Outside, has_paws
 from tests.server import ROOT, RunningServer
+
+#: R's packages come from a registry of their own: who has them tries them, others read that they were not.
+collect_ignore = [] if has_paws() else ["test_r.py"]
+
+
+def pytest_report_header() -> list[str]:
+    return ["R's package paws is not installed: it is not tried"] if collect_ignore else []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

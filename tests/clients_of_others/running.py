@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ from tests.server import ROOT
 
 SIDES = ROOT / "tests" / "clients_of_others" / "sides"
 JAVASCRIPT = ROOT / "tests" / "clients_of_others" / "javascript"
+R_SCRIPTS = ROOT / "tests" / "clients_of_others" / "r"
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,13 @@ class Outside:
             yield side
 
     @contextlib.contextmanager
+    def rscript(self, script: str) -> Iterator["Side"]:
+        """A script of `r/` with the packages of this machine's R, in a process that stays."""
+        given = {"ENDPOINT": self.requester.api_url, "R_LIBS": os.environ.get("R_LIBS", "")}
+        with self._started(script, ["Rscript", str(R_SCRIPTS / script)], given) as side:
+            yield side
+
+    @contextlib.contextmanager
     def _started(self, name: str, command: list[str], more: Mapping[str, str]) -> Iterator["Side"]:
         log = self.home / f"{name}.log"
         with (
@@ -80,7 +90,7 @@ class Outside:
                 text=True,
             ) as process,
         ):
-            yield (NodeSide if command[0] == "node" else Side)(process, log)
+            yield {"node": NodeSide, "Rscript": RSide}.get(command[0], Side)(process, log)
 
 
 class RaisedError(Exception):
@@ -119,3 +129,17 @@ class NodeSide(Side):
 
     def __call__(self, function: str, *arguments: Any, **keywords: Any) -> Any:
         return self._ask([function, *arguments])
+
+
+class RSide(Side):
+    """Calls operations of paws: which one, with which parameters."""
+
+    def __call__(self, function: str, *arguments: Any, **keywords: Any) -> Any:
+        return self._ask([function, keywords])
+
+
+def has_paws() -> bool:
+    """Whether this machine has R with a package that speaks to MTurk; no registry of this build has it."""
+    program = shutil.which("Rscript")
+    look = 'quit(status = !any(c("paws", "paws.analytics") %in% rownames(installed.packages())))'
+    return program is not None and subprocess.run([program, "-e", look], check=False).returncode == 0

@@ -526,6 +526,6 @@ def _preview(request: HttpRequest, access: RequesterAccess, row: QualificationTy
     except ActionError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"{made.line_count:,} lines were read. Nothing is changed yet.")
+        messages.success(request, f"Lines read: {made.line_count:,}. Nothing is changed yet.")
         return redirect("requester:worker_file", access.requester.customer_id, made.number)
     return redirect(_address(access, row))

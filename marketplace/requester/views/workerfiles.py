@@ -119,7 +119,7 @@ def bonuses(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         except Refusal as refusal:
             form.add_error("file", refusal.message)
         else:
-            messages.success(request, f"{made.line_count:,} lines were read. Nothing is paid yet.")
+            messages.success(request, f"Lines read: {made.line_count:,}. Nothing is paid yet.")
             return redirect("requester:worker_file", access.requester.customer_id, made.number)
     return show(
         request,
