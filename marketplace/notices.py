@@ -15,14 +15,13 @@ _MOST = 100
 
 def contested_former_ids(now: datetime) -> Iterator[Condition]:
     """MTurk ids that several workers state, until staff decide whose each is."""
-    for row in formerids.unsettled()[:_MOST]:
-        former_id, kept_by = row["former_id"], row["kept_by"]
+    for row in formerids.unsettled(_MOST):
         yield Condition(
             None,
             "former_id",
-            f"former_id:{former_id}",
+            f"former_id:{row.former_id}",
             Notice.Level.WARNING,
-            f"The MTurk id {former_id} is stated by {row['people']} workers: decide whose it is"
-            + ("." if kept_by else f", with `marketplace former-ids settle {former_id} WORKER`."),
-            reverse("requester:former_id_conflicts", args=[kept_by]) if kept_by else "",
+            f"The MTurk id {row.former_id} is stated by {row.people} workers: decide whose it is"
+            + ("." if row.kept_by else f", with `marketplace former-ids settle {row.former_id} WORKER`."),
+            reverse("requester:former_id_conflicts", args=[row.kept_by]) if row.kept_by else "",
         )

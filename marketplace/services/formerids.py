@@ -329,19 +329,26 @@ def waiting_grant(qualification_type: QualificationType, former_id: str) -> Form
     return rows.first()
 
 
-def unsettled() -> QuerySet[FormerIdClaim, dict[str, Any]]:
-    """Ids that several workers state and about which staff have not decided since the last of them did.
+@dataclass(frozen=True, slots=True)
+class ContestedId:
+    """An id that several workers state: how many, and a requester that keeps something on it, or ""."""
 
-    Each once, with how many state it (`people`) and one requester that keeps something on it (`kept_by`).
-    """
+    former_id: str
+    people: int
+    kept_by: str
+
+
+def unsettled(most: int) -> list[ContestedId]:
+    """Contested ids about which staff have not decided since the last worker stated them."""
     keeping = FormerIdRecord.objects.filter(former_id=OuterRef("former_id")).order_by("pk")
-    waiting = Count("pk", filter=Q(accepted=False, settled_at=None))
-    rows = FormerIdClaim.objects.values("former_id").annotate(people=Count("pk"), waiting=waiting)
-    return (
-        rows.filter(people__gt=1, waiting__gt=0)
+    rows = (
+        FormerIdClaim.objects.values("former_id")
+        .annotate(people=Count("pk"), waiting=Count("pk", filter=Q(accepted=False, settled_at=None)))
+        .filter(people__gt=1, waiting__gt=0)
         .annotate(kept_by=Subquery(keeping.values("requester__customer_id")[:1]))
-        .order_by("former_id")
+        .order_by("former_id")[:most]
     )
+    return [ContestedId(row["former_id"], row["people"], row["kept_by"] or "") for row in rows]
 
 
 def contested(requester: Requester | None = None) -> QuerySet[FormerIdClaim]:
