@@ -14,13 +14,12 @@ from functools import partial
 from typing import Protocol
 
 from django.core.exceptions import DisallowedHost
-from django.db import Error
+from django.db import Error, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as, address_of
 from core.database.composedqueries import ComposedInsert
-from core.database.durability import released_early
 from core.origin import Via
 from marketplace import clock, sqs
 from marketplace.errors import Refusal
@@ -123,7 +122,7 @@ class ProtocolMiddleware:
         if call.read_only:
             raise ProtocolError("AccessDeniedException", "This access key reads only; it may change nothing.")
         lookup.settle_for_writing(call)
-        with released_early():
+        with transaction.atomic():
             refuse_again(call, signature)
             result = operation.handler(call)
             log(executed=True)
