@@ -40,7 +40,7 @@ urlpatterns: list[URLPattern] = [
     path("evaluations/models/<str:name>/", _page("models.one"), name="model"),
     path(_P, _page("listing.listing"), name="list"),
     path(f"{_P}new/", _page("new.new"), name="new"),
-    path(f"{_P}compare/", _page("compare.compare"), name="compare"),
+    path(f"{_P}compare/", _page("listing.compare"), name="compare"),
     *_EXTERNAL,
     *_ONE,
     path(_Q, _page("keyphrases.query"), name="query"),
