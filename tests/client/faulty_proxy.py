@@ -2,6 +2,7 @@
 
 import collections
 import http.client
+import itertools
 import random
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +19,7 @@ class FaultyProxy:
     def __init__(self, upstream: str, *, share: float, seed: int) -> None:
         self.host = urlsplit(upstream).netloc
         self.share, self._dice, self._lock = share, random.Random(seed), threading.Lock()
+        self._kinds = itertools.cycle(FAULTS)
         self.faults: collections.Counter[str] = collections.Counter()
         proxy = self
 
@@ -32,9 +34,9 @@ class FaultyProxy:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def draw(self) -> str:
-        """What goes wrong with the next request; mostly nothing."""
+        """What goes wrong with the next request; mostly nothing, and each kind in its turn."""
         with self._lock:
-            fault = self._dice.choice(FAULTS) if self._dice.random() < self.share else ""
+            fault = next(self._kinds) if self._dice.random() < self.share else ""
             self.faults[fault] += 1
         return fault
 
