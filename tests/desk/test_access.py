@@ -47,7 +47,8 @@ ACTIONS = {
     "pause": "manager", "close": "manager", "reopen": "manager", "top_up": "manager", "more_time": "manager",
     "more_places": "manager", "expire": "manager", "approve": "manager", "reject": "manager",
     "override": "manager", "bonus": "manager", "release": "manager", "exclude": "manager",
-    "exclude_person": "manager", "compensate": "manager", "resolve": "manager",
+    "exclude_person": "manager", "readmit": "manager", "readmit_person": "manager", "compensate": "manager",
+    "resolve": "manager",
     "read_panel": "manager", "ask_return": "manager",
     "panel_terms": "manager", "read_panel_messages": "manager",
     "pay_in_part": "manager", "state_part_amount": "manager", "set_sources": "manager",
@@ -88,7 +89,7 @@ def place(stage, people):
 def address(name, place):
     pattern = next(each for each in urls.urlpatterns if each.name == name)
     values = {part: place[part] for part in pattern.pattern.converters}
-    if name in ("worker", "exclude", "compensate", "person", "exclude_person"):
+    if name in ("worker", "exclude", "readmit", "compensate", "person", "exclude_person", "readmit_person"):
         values["pk"] = place["worker_pk"]
     if name in ("ask_return", "pay_in_part", "state_part_amount"):
         values["pk"] = place["submission_pk"]
