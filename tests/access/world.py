@@ -206,8 +206,9 @@ def _annotation(
     )
     QueryStep.objects.create(query=tied, at=now, after="tied", reason="Two and two.")
     job = Job.objects.create(kind="annotation.import", payload={"project": project.pk, "name": "log.tsv"})
+    # With its project: files of worlds that were rolled back stay, and their numbers come again.
     file = staged_files.stage(
-        project=project, name="log.tsv", pieces=[f"id\ttext\n1\twhat is {tag}\n".encode()]
+        project=project, name="log.tsv", pieces=[f"id\ttext\n1\twhat is {tag} {project.pk}\n".encode()]
     )
     rooms["annotation"] = {
         "stage": stage.slug,
@@ -262,7 +263,7 @@ def _judgments(
     )
     job = Job.objects.create(kind="judgments.import", payload={"project": project.pk, "name": "answers.tsv"})
     file = staged_files.stage(
-        project=project, name="a.tsv", pieces=[f"query\tanswer\nq1\tby {tag}\n".encode()]
+        project=project, name="a.tsv", pieces=[f"query\tanswer\nq1\tby {tag} {project.pk}\n".encode()]
     )
     rooms["judgments"] = {
         "stage": stage.slug,

@@ -169,7 +169,7 @@ def test_a_guest_can_take_nothing_of_another_requester(new_link, hits):
 def test_a_link_of_one_requester_cannot_lead_to_the_batch_of_another(new_link, lab):
     other = world.make_requester("Other Lab")
     batch = making.draft(other)
-    with pytest.raises(PeopleError, match="Choose what the link leads to"):
+    with pytest.raises(PeopleError, match="cannot lead to 'batch:"):
         new_link(target=f"batch:{batch.pk}")
     kind = world.make_qualification(other, "Theirs")
     with pytest.raises(PeopleError, match="Choose what is granted"):
