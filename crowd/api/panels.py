@@ -19,7 +19,7 @@ from crowd.selectors import panel_balances
 from crowd.services import panel_messages, panel_pay, panels
 from crowd.sources import stages_at
 from web.api.access import ApiRequest, Role
-from web.api.fields import MOST_ID, Body, Cents, Id, OneOf, Time
+from web.api.fields import MOST_ID, Body, Id, OneOf, RateCents, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 from web.api.revisions import RevisedModel, seen_values
@@ -53,7 +53,7 @@ class PanelStudyTerms(Body):
     """What the study pays beside whole rewards; set before the panel is asked for it."""
 
     pays_in_part: bool = False
-    screen_out_cents: Cents = Field(0, le=1_000_000, description="Less than the reward; 0: nothing.")
+    screen_out_cents: RateCents = Field(0, description="Less than the reward; 0: nothing.")
     screen_out_slots: int = Field(0, ge=0, le=MOST_SLOTS)
 
 

@@ -15,7 +15,7 @@ from core.projects.selectors import projects_of
 from crowd.models import Endpoint
 from crowd.services import projects as closing
 from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
-from web.api.fields import Body, Cents, Slug, Time, Why
+from web.api.fields import Body, Cents, RateCents, Slug, Time, Why
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 from web.api.revisions import RevisedModel, seen_columns
@@ -51,7 +51,7 @@ class ProjectIn(Body):
     title: str = Field(min_length=1, max_length=200)
     language: str = Field("en", max_length=35, pattern=_TAG)
     licence: str = Field("", max_length=80)
-    wage_floor_cents: Cents = Field(1000, le=1_000_000)
+    wage_floor_cents: RateCents = 1000
     budget_cents: Cents = 0
 
 
@@ -70,7 +70,7 @@ class ProjectChanges(Body):
     title: str | None = Field(None, min_length=1, max_length=200)
     language: str | None = Field(None, max_length=35, pattern=_TAG)
     licence: str | None = Field(None, max_length=80)
-    wage_floor_cents: Cents | None = Field(None, le=1_000_000)
+    wage_floor_cents: RateCents | None = None
     budget_cents: Cents | None = None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.api.world import operations
 from tests.api.write import FILE
+from web.api.fields import Body
 from web.api.schema import build_schema, schema_text
 
 
@@ -33,3 +34,14 @@ def test_every_operation_says_what_it_does_and_which_problems_there_are():
         problems = {status: each for status, each in facts["responses"].items() if status >= "400"}
         assert {"401", "403", "404", "422", "429"} <= problems.keys(), operation.name
         assert all(each["description"] for each in problems.values()), operation.name
+
+
+def test_no_field_has_two_limits_of_one_kind():
+    """Of `field: Cents = Field(le=5)` pydantic keeps the limit of `Cents`, which the field was to lower."""
+    operations()
+    bodies = [Body]
+    for body in bodies:
+        bodies += body.__subclasses__()
+        for name, field in body.model_fields.items():
+            kinds = [type(each) for each in field.metadata if hasattr(each, "__slots__")]
+            assert len(kinds) == len(set(kinds)), f"{body.__name__}.{name} has two of {kinds}"
