@@ -46,7 +46,7 @@ def key_opens() -> bool | None:
     tables = set(connection.introspection.table_names())
     tried = False
     for model, field, purpose in SEALED:
-        if model._meta.db_table not in tables:
+        if model._meta.db_table not in tables or not _has_column(model._meta.db_table, field):
             continue
         newest = model._default_manager.exclude(**{field: ""}).order_by("-pk")
         for sealed in newest.values_list(field, flat=True)[:20]:
@@ -56,6 +56,12 @@ def key_opens() -> bool | None:
         if tried and model is Canary:
             return False
     return False if tried else None
+
+
+def _has_column(table: str, name: str) -> bool:
+    """Not before the migration that adds it: `up` may have been stopped in the middle of them."""
+    with connection.cursor() as cursor:
+        return name in {each.name for each in connection.introspection.get_table_description(cursor, table)}
 
 
 def place_canary() -> None:

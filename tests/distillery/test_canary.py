@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from core.sealing import seal
 from core.sealing.models import Canary
@@ -49,6 +50,13 @@ def test_no_canary_is_sealed_with_a_key_that_does_not_open_what_is_there(db, set
 
 
 def test_nothing_sealed_is_nothing_wrong(db):
+    assert canary.key_opens() is None
+    assert checks.secret_key().level == "ok"
+
+
+def test_a_start_after_one_that_was_stopped_while_migrating_is_not_kept_from_it(db):
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE marketplace_worker DROP COLUMN payment_note_sealed")
     assert canary.key_opens() is None
     assert checks.secret_key().level == "ok"
 
