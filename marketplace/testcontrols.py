@@ -44,13 +44,15 @@ from marketplace.models import (
     Template,
     TokenUse,
     Worker,
+    WorkerFile,
+    WorkerFileLine,
     YearlyLimit,
 )
 
 # Emptying a marketplace under test. Only test controls call this.
 
 _WORK = (
-    *(PayoutPart, PayoutLine, Payout, YearlyLimit),
+    *(PayoutPart, PayoutLine, Payout, YearlyLimit, WorkerFileLine, WorkerFile),
     *(Invoice, Payable, Bonus, Holding, Place, BatchTask, HIT, Batch, Template, HITType),
     *(QualificationType, Block, Message, Letter, QueuedEvent, Queue, TokenUse, CallLog),
 )

@@ -6,8 +6,10 @@ import io
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import CASCADE
 from lxml import etree
 
 from distillery import payouts as payout_settings
@@ -15,7 +17,16 @@ from distillery.extension import yearly_limits
 from marketplace import clock, ledger, testcontrols
 from marketplace.batches.sheets import SheetError
 from marketplace.errors import Refusal
-from marketplace.models import Activity, Payable, Payout, PayoutLine, PayoutPart, Worker, YearlyLimit
+from marketplace.models import (
+    Activity,
+    LedgerEntry,
+    Payable,
+    Payout,
+    PayoutLine,
+    PayoutPart,
+    Worker,
+    YearlyLimit,
+)
 from marketplace.payoutfiles import message_id
 from marketplace.services import payables, payees, payoutresults, payouts, people, yearlylimits
 from tests.requester.test_money import earn
@@ -192,6 +203,19 @@ def test_test_controls_empty_a_marketplace_that_has_paid(two):
     payouts.make_payout(report=two, method="paypal")
     testcontrols.wipe_work()
     assert not (Payout.objects.exists() or Payable.objects.exists())
+
+
+def test_test_controls_empty_every_table_that_keeps_work():
+    """A row that protects one of work and stays would keep a marketplace under test from being emptied."""
+    kept = [
+        f"{model.__name__}.{field.name}"
+        for model in apps.get_models()
+        if model not in testcontrols._WORK and model is not LedgerEntry
+        for field in model._meta.get_fields()
+        if field.many_to_one and field.concrete and field.related_model in testcontrols._WORK
+        if field.remote_field.on_delete is not CASCADE
+    ]
+    assert kept == []
 
 
 def test_a_file_made_twice_is_the_same_file_whatever_changed_since(two, rosa, settings):
