@@ -5,6 +5,7 @@ import http.client
 import itertools
 import random
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,13 +22,9 @@ class FaultyProxy:
         self.share, self._dice, self._lock = share, random.Random(seed), threading.Lock()
         self._kinds = itertools.cycle(FAULTS)
         self.faults: collections.Counter[str] = collections.Counter()
-        proxy = self
 
         class Handler(_Handler):
-            def fault(self) -> str:
-                return proxy.draw()
-
-            host = self.host
+            host, draw = self.host, staticmethod(self.draw)
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -51,16 +48,14 @@ class FaultyProxy:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    host = ""
-
-    def fault(self) -> str:
-        raise NotImplementedError
+    host: str
+    draw: Callable[[], str]
 
     def log_message(self, *_: object) -> None:
         """Says nothing."""
 
     def handle_request(self) -> None:
-        body, fault = self._read_body(), self.fault()
+        body, fault = self._read_body(), self.draw()
         if fault.isdigit():
             self._answer(int(fault), {"Retry-After": "0"}, b"<html>busy")
         elif fault == "request lost":
