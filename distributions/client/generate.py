@@ -30,7 +30,7 @@ _TWINS = {
     "async_rows.py": "rows.py",
     "async_transfers.py": "transfers.py",
 }
-#: What is said otherwise without asyncio; in this order.
+#: Patterns and their replacements without asyncio, applied in this order.
 _SYNC = (
     (r"\b(async def|async with|async for)\b", lambda found: found[1].removeprefix("async ")),
     (r"\bawait asyncio\.sleep\(", "time.sleep("),
@@ -127,7 +127,7 @@ def write_without_asyncio(name: str) -> str:
     text = (FOLDER.parent / name).read_text(encoding="utf-8")
     for pattern, instead in _SYNC:
         text = re.sub(pattern, instead, text)
-    # The note stands at the end of the docstring, which is one line or ends alone on its last.
+    # The note goes at the end of the docstring, which is one line or ends with a line of quotes.
     docstring = re.match(r'"""(.+?)\n?"""\n', text, re.S)
     assert docstring, f"{name} has no docstring"
     note = f"Written from {name} by `generate.py`; not by hand."

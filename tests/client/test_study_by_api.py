@@ -51,7 +51,7 @@ def test_long_files_and_rows_of_unknown_length_come_in_over_http(installation, t
         client.project("long").upload(log)
 
 
-def test_what_is_lost_on_the_way_is_done_once(installation, tmp_path, monkeypatch):
+def test_what_is_lost_on_the_way_is_done_once(installation, tmp_path):
     """One request in four is refused, lost, answered in vain or cut; by both clients, many at once."""
     retry = RetryPolicy(attempts=12, first_pause_s=0.01)
     log = tmp_path / "log.csv"

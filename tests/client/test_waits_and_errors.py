@@ -187,18 +187,18 @@ def test_an_error_says_what_is_wrong_by_field_and_names_a_fault_of_the_server(ru
 
 def test_a_proxys_page_and_a_redirect_are_told_apart_from_the_api(run):
     page = lambda: httpx.Response(502, text="<html>Bad Gateway")  # noqa: E731
-    with pytest.raises(ServerError, match="A proxy before it may be down"):
+    with pytest.raises(ServerError, match="A proxy in front of it may be down"):
         run(answering(page), lambda client: client.get_project("tea"))
     moved = httpx.Response(301, headers={"Location": "https://there/api/v1/projects/tea"})
     with pytest.raises(DistilleryError, match="It leads to https://there/api/v1/projects/tea"):
         run(answering(moved), lambda client: client.get_project("tea"))
 
 
-def test_a_token_from_a_file_may_end_with_a_line_end_and_others_are_refused_at_once():
+def test_a_token_from_a_file_may_end_with_a_newline_and_others_are_refused_at_once():
     assert Client("http://there", "dst_x\n").token == "dst_x"
-    for wrong in ("dst_…", "dst_a\nb"):
+    for wrong in ("", " ", "dst_…", "dst_a\nb"):
         for kind in (Client, AsyncClient):
-            with pytest.raises(DistilleryError, match="no token"):
+            with pytest.raises(DistilleryError, match="not a token"):
                 kind("http://there", wrong)
 
 
@@ -209,7 +209,7 @@ def test_a_removal_whose_reply_was_lost_is_done(run):
         run(answering(problem(404, "not_found")), lambda client: client.remove_member("tea", "bert"))
 
 
-def test_a_key_of_ones_own_is_sent_instead_of_a_new_one(run):
+def test_a_key_that_is_given_is_sent_instead_of_a_new_one(run):
     keys = []
 
     def there(request):
@@ -315,7 +315,7 @@ CONTENT = bytes(range(256)) * 64
 PATH = "jsonl/scores-train.jsonl"
 
 
-def release_of(content, *, rows=1):
+def release_of(content):
     files = [{"path": PATH, "bytes": len(content), "rows": 1, "sha256": hashlib.sha256(content).hexdigest(),
               "format": "jsonl"}]  # fmt: skip
     columns = [{"name": "candidate_id", "kind": "text"}, {"name": "n", "kind": "integer"}]
@@ -337,7 +337,7 @@ def files_of(content):
     return there
 
 
-def test_a_release_is_fetched_and_a_file_sent_by_both_clients(run, tmp_path, monkeypatch):
+def test_a_release_is_fetched_and_a_file_sent_by_both_clients(run, tmp_path):
     folder = run(files_of(CONTENT), lambda client: client.project("tea").release("1.0.0").download(tmp_path))
     assert (folder / PATH).read_bytes() == CONTENT
     bodies, log = [], tmp_path / "log.csv"

@@ -39,7 +39,7 @@ async def async_fetch_file(
 ) -> None:
     """Have a file of the installation at `place`, whole and with this digest, or raise.
 
-    What an earlier attempt left at `NAME.part` is gone on with. A file whose digest is not known (empty) is
+    What an earlier attempt left at `NAME.part` is resumed. A file whose digest is not known (empty) is
     fetched from its start each time. ApiError `digest_differs` where the bytes are other ones, twice.
     """
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What files need that the loop of asyncio has no part in: read, written and compared in a thread."""
+"""Calls that block: in a thread for the client of asyncio, directly for the other one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Result = TypeVar("Result")
 
 
 async def async_call(function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Call a function that takes long, while others go on."""
+    """Call a function in a thread, so that other coroutines go on."""
     return await asyncio.to_thread(function, *given, **named)
 
 
 def call(function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """The same without asyncio."""
+    """Call a function; the modules without asyncio have this for `async_call`."""
     return function(*given, **named)

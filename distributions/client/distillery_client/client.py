@@ -45,7 +45,7 @@ _OVER = frozenset({"done", "failed", "cancelled"})
 _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 5.0
 #: Formats of releases by the name that `datasets` has for them, the best first: Parquet knows its types.
 _LOADERS = {"parquet": "parquet", "jsonl": "json", "csv": "csv"}
-#: Kinds of columns of a release by what a frame calls them.
+#: What `frame_of` calls the kinds of columns of a release.
 _KINDS = {"integer": "integer", "number": "number", "flag": "boolean"}
 
 
@@ -263,7 +263,8 @@ class Stage:
         """
         body = {} if confirm_budget_cents is None else {"confirm_budget_cents": confirm_budget_cents}
         for _ in _pauses(wait_s):
-            if (self._client.quote_stage(self.project.slug, self.slug)).hits:
+            quote = self._client.quote_stage(self.project.slug, self.slug)
+            if quote.hits:
                 break
         return self._client.open_stage(self.project.slug, self.slug, body=body)
 
@@ -385,15 +386,17 @@ class Release:
 
     def read(self, path: str) -> bytes:
         """One file in memory, checked against its digest."""
-        listed = {each.path: each.sha256 for each in (self._ready()).files}
+        details = self._ready()
+        listed = {each.path: each.sha256 for each in details.files}
         content = self._client.download_file(self.project.slug, self.version, path)
         if (known := listed.get(path)) and hashlib.sha256(content).hexdigest() != known:
             raise ApiError(200, "digest_differs", f"{path} came with other bytes than the release has.")
         return content
 
     def download(self, folder: str | Path, *, progress: Progress = None) -> Path:
-        """All files into `folder`/`version`; what is whole stays, what broke off is gone on with."""
-        return self._fetch((self._ready()).files, Path(folder) / self.version, progress)
+        """All files into `folder`/`version`; complete files are kept, partial ones are resumed."""
+        details = self._ready()
+        return self._fetch(details.files, Path(folder) / self.version, progress)
 
     def table(self, name: str) -> Rows:
         """The rows of a table, such as references, candidates, scores; of a release with JSON lines."""
@@ -526,7 +529,7 @@ class Release:
 
 
 def _columns_of(details: models.ReleaseDetails, table: str) -> dict[str, str]:
-    """Columns of a table of a release by name and kind."""
+    """Kinds of the columns of a table of a release, by name; see `frame_of`."""
     found = next((each for each in details.tables if each.get("name") == table), {})
     columns = [each for each in found.get("columns", ()) if isinstance(each, dict)]
     return {str(each["name"]): _KINDS.get(str(each.get("kind")), "") for each in columns if "name" in each}

@@ -153,5 +153,5 @@ def unlike_the_api(response: httpx.Response) -> ApiError:
     if response.has_redirect_location:
         words += f"It leads to {response.headers['Location']}. "
     if response.status_code >= 500:
-        return ServerError(response.status_code, "not_the_api", f"{words}A proxy before it may be down.")
+        return ServerError(response.status_code, "not_the_api", f"{words}A proxy in front of it may be down.")
     return ApiError(response.status_code, "not_the_api", f"{words}Is the address right?")

@@ -1,4 +1,4 @@
-"""What both clients know of files: digests, and whether one is whole."""
+"""Files of both clients: digests, partial downloads and their locks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_whole(response: httpx.Response, there: int) -> bool:
 
 @contextmanager
 def part_of(place: Path) -> Iterator[Path]:
-    """Where the beginning of a file is kept: `NAME.part`, which is gone on with later.
+    """Where the beginning of a file is kept: `NAME.part`, which a later download resumes.
 
     While another download works on that one, this gets a name of its own, and leaves nothing behind.
     """

@@ -132,8 +132,10 @@ def _plain(value: Any) -> Any:
 
 
 def _headers(token: str) -> dict[str, str]:
-    if not (token.isascii() and token.isprintable()):
-        raise DistilleryError("This is no token: a token begins with dst_ and has letters and digits only.")
+    if not (token and token.isascii() and token.isprintable()):
+        raise DistilleryError(
+            "This is not a token: a token begins with dst_ and has only letters, digits, - and _."
+        )
     return {"Authorization": f"Bearer {token}", "User-Agent": f"distillery-client/{VERSION}"}
 
 
@@ -163,7 +165,7 @@ def _row(line: str, response: httpx.Response, before: int) -> dict[str, Any]:
     return found
 
 
-def _is_gone(request: _Request, response: httpx.Response, attempt: int) -> bool:
+def _is_removed(request: _Request, response: httpx.Response, attempt: int) -> bool:
     """Whether an earlier attempt, whose reply was lost, has removed what is to be removed."""
     return request.method == "DELETE" and attempt > 0 and response.status_code == httpx.codes.NOT_FOUND
 
@@ -275,7 +277,7 @@ class Sender(_Common):
                     raise silent(self.url, error) from error
                 pause = self.retry.pause_after(attempt, {})
             else:
-                if response.is_success or _is_gone(request, response, attempt):
+                if response.is_success or _is_removed(request, response, attempt):
                     return response
                 if not self.should_repeat(response, attempt):
                     raise problem_of(response)
@@ -368,7 +370,7 @@ class AsyncSender(_Common):
                     raise silent(self.url, error) from error
                 pause = self.retry.pause_after(attempt, {})
             else:
-                if response.is_success or _is_gone(request, response, attempt):
+                if response.is_success or _is_removed(request, response, attempt):
                     return response
                 if not self.should_repeat(response, attempt):
                     raise problem_of(response)

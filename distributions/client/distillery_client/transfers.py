@@ -40,7 +40,7 @@ class FileBody:
 def fetch_file(sender: Sender, address: str, place: Path, *, sha256: str, count: Count) -> None:
     """Have a file of the installation at `place`, whole and with this digest, or raise.
 
-    What an earlier attempt left at `NAME.part` is gone on with. A file whose digest is not known (empty) is
+    What an earlier attempt left at `NAME.part` is resumed. A file whose digest is not known (empty) is
     fetched from its start each time. ApiError `digest_differs` where the bytes are other ones, twice.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
