@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Stage
+from metrics.agreement.quotes import counted
 
 #: Krippendorff's lowest limit for tentative conclusions (Content Analysis, 2004, chapter 11): alpha of 0.667.
 TARGET = 2 / 3
@@ -35,14 +36,14 @@ class SourceAgreement:
 
     @property
     def words(self) -> str:
-        """In one line, for a file: `links 0.52 (0.40 to 0.61), 120 judgments by 14`."""
+        """In one line, for a file: `links 0.52 (0.40 to 0.61), 120 judgments by 14 judges`."""
         if self.alpha is None:
             found = f"none ({self.reason})"
         elif self.low is None or self.high is None:
             found = f"{self.alpha:.2f}"
         else:
             found = f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
-        return f"{self.source} {found}, {self.ratings:,} judgments by {self.workers:,}"
+        return f"{self.source} {found}, {counted(self.ratings, 'judgment')} by {counted(self.workers, 'judge')}"
 
 
 @dataclass(frozen=True, slots=True)

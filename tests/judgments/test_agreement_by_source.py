@@ -80,9 +80,9 @@ def test_the_page_and_its_files_break_down_by_source(place):
 def test_the_page_of_the_project_and_its_file_have_a_line_for_each_source(place):
     address = reverse("desk:agreement", args=[place.project.slug])
     page = words(as_("viewer").get(address))
-    assert "from links 24 judgments by 2" in page
+    assert "from links 24 judgments by 2 judges" in page
     answer = as_("viewer").get(address, {"format": "csv"}).getvalue().decode()
-    assert "24 judgments by 2" in answer
+    assert "24 judgments by 2 judges" in answer
 
 
 def test_the_card_has_a_row_for_each_source(place):
