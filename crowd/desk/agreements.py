@@ -43,7 +43,8 @@ class SourceAgreement:
             found = f"{self.alpha:.2f}"
         else:
             found = f"{self.alpha:.2f} ({self.low:.2f} to {self.high:.2f})"
-        return f"{self.source} {found}, {counted(self.ratings, 'judgment')} by {counted(self.workers, 'judge')}"
+        judgments, judges = counted(self.ratings, "judgment"), counted(self.workers, "judge")
+        return f"{self.source} {found}, {judgments} by {judges}"
 
 
 @dataclass(frozen=True, slots=True)
