@@ -100,6 +100,7 @@ def save_text(
     language: str = "",
 ) -> ConsentText:
     """A new version with these values; the newest one again where nothing differs from it."""
+    values = {name: _stored(value) for name, value in values.items()}
     if owner is not None:
         kind_of(owner).lock(owner.pk)
     language = language or (kind_of(owner).language(owner.pk) if owner else "en")
@@ -117,3 +118,8 @@ def save_text(
     if owner is not None:
         record_at(owner, "consent.changed", str(made), actor=actor)
     return made
+
+
+def _stored(value: Any) -> Any:
+    """A text without blank ends, and with the line ends that the database keeps."""
+    return value.replace("\r\n", "\n").strip() if isinstance(value, str) else value

@@ -326,10 +326,5 @@ class ConsentForm(forms.Form):
         super().__init__(data, initial=first, label_suffix="")
 
     def values(self) -> dict[str, Any]:
-        """The columns of the text, with line ends as they are stored."""
-        given = dict(self.cleaned_data)
-        given.pop("language")
-        return {
-            name: value.replace("\r\n", "\n") if isinstance(value, str) else value
-            for name, value in given.items()
-        }
+        """The columns of the text."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "language"}

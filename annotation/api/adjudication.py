@@ -121,7 +121,7 @@ class CaseDetails(CaseOut):
     votes: list[ScreeningVoteOut] = Field(description="Oldest first.")
     selections: list[SelectionOut] = Field(description="Oldest first.")
     passages: list[CasePassageOut] = Field(description="Best ranked first.")
-    curated: list[str] = Field(description="Keys of the curated set, in its order; empty: there is none.")
+    curated: list[str] = Field(description="Keys of the curated set, in its order; empty: no curated set.")
     doubts: list[DoubtOut] = Field(description="Open ones, oldest first.")
 
 
@@ -139,7 +139,7 @@ class CaseDecision(Body):
     )
     doubt: Id | None = Field(None, description="Which doubt, where several are open.")
     reason: str = Field(
-        "", max_length=300, description="Stays with the query; needed but for accept and curate."
+        "", max_length=300, description="Stays with the query; needed except for accept and curate."
     )
 
 
@@ -337,16 +337,21 @@ def _work(work: Assignment, names: Pseudonyms) -> dict[str, Any]:
     }
 
 
-_VOTE = ("unambiguous", "answerable", "intent", "excluded_kind", "sensitive", "adult")
-_SELECTION = ("answerable", "passages", "conflicts", "highlights")
+#: Columns of votes and selections that the API has under the same names.
+VOTE_COLUMNS = ("unambiguous", "answerable", "intent", "excluded_kind", "sensitive", "adult")
+SELECTION_COLUMNS = ("answerable", "passages", "conflicts", "highlights")
 
 
 def _vote(row: ScreeningVote, names: Pseudonyms) -> ScreeningVoteOut:
-    return ScreeningVoteOut(**_work(row.assignment, names), **{name: getattr(row, name) for name in _VOTE})
+    return ScreeningVoteOut(
+        **_work(row.assignment, names), **{name: getattr(row, name) for name in VOTE_COLUMNS}
+    )
 
 
 def _selection(row: PassageSelection, names: Pseudonyms) -> SelectionOut:
-    return SelectionOut(**_work(row.assignment, names), **{name: getattr(row, name) for name in _SELECTION})
+    return SelectionOut(
+        **_work(row.assignment, names), **{name: getattr(row, name) for name in SELECTION_COLUMNS}
+    )
 
 
 def _passages(found: CurationVotes) -> list[CasePassageOut]:

@@ -9,7 +9,7 @@ from django.db.models import Count
 from django.http import StreamingHttpResponse
 from pydantic import BaseModel, Field
 
-from annotation.api.adjudication import ScreeningVoteOut, SelectionOut
+from annotation.api.adjudication import SELECTION_COLUMNS, VOTE_COLUMNS, ScreeningVoteOut, SelectionOut
 from annotation.api.corpora import SearchIn
 from annotation.api.queries import find_query
 from annotation.candidates import SHOWN, Recipe
@@ -58,7 +58,7 @@ class RecallOut(BaseModel):
     above: int = Field(description="Passages above the cut that editors chose.")
     below: int = Field(description="Passages from below the cut that editors chose.")
     missed: float = Field(description="Good passages below the cut, estimated.")
-    recall: float | None
+    recall: float | None = Field(description="null: editors chose nothing.")
     low: float | None = Field(description="Of the 95 % interval.")
     high: float | None = Field(description="Of the 95 % interval.")
     sentence: str
@@ -73,7 +73,7 @@ class CandidatesIn(Body):
     )
 
 
-#: What a request without a body says.
+#: A request without a body.
 _USUAL = CandidatesIn(k=SHOWN, below=0)
 
 
@@ -246,7 +246,7 @@ def export_votes(request: ApiRequest, project: str, stage: str) -> StreamingHttp
     """All votes of a screening stage, one per line; those that do not count are marked."""
     at = _stage_of(request, "screening", "votes")
     rows = ScreeningVote.objects.filter(stage=at)
-    return stream_lines(_work_lines(at, rows_by_key(rows.values(*_WORK, *_VOTE))))
+    return stream_lines(_work_lines(at, rows_by_key(rows.values(*_WORK, *VOTE_COLUMNS))))
 
 
 @curation.get(
@@ -259,7 +259,7 @@ def export_selections(request: ApiRequest, project: str, stage: str) -> Streamin
     """All choices of passages of a curation stage, one per line; those that do not count are marked."""
     at = _stage_of(request, "curation", "choices of passages")
     rows = PassageSelection.objects.filter(stage=at)
-    return stream_lines(_work_lines(at, rows_by_key(rows.values(*_WORK, *_SELECTION))))
+    return stream_lines(_work_lines(at, rows_by_key(rows.values(*_WORK, *SELECTION_COLUMNS))))
 
 
 def _stage_of(request: ApiRequest, kind: str, rows: str) -> Stage:
@@ -271,8 +271,6 @@ def _stage_of(request: ApiRequest, kind: str, rows: str) -> Stage:
 
 _WORK = ("id", "query_id", "query__key", "assignment_id", "assignment__worker__external_id",
          "assignment__worker__simulated")  # fmt: skip
-_VOTE = ("unambiguous", "answerable", "intent", "excluded_kind", "sensitive", "adult")
-_SELECTION = ("answerable", "passages", "conflicts", "highlights")
 
 
 def _work_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

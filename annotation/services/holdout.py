@@ -110,6 +110,7 @@ def _draw_batch(pks: Sequence[int], people: int, seed: int) -> HoldoutCounts:
 @transaction.atomic
 def hold_out(*, query: Query, worker: Worker, actor: Any) -> HeldOutWorker:
     """A person holds somebody's answer to a query out; at least one answer stays a reference."""
+    refuse_read_only(query.project)
     Query.objects.select_for_update(of=("self",), no_key=True).get(pk=query.pk)
     counted = set(Answer.objects.filter(COUNTED, query=query).values_list("worker", flat=True))
     aside = set(HeldOutWorker.objects.filter(query=query).values_list("worker", flat=True))
@@ -132,6 +133,7 @@ def take_back(*, query: Query, worker: Worker, stage: Stage, actor: Any) -> None
     Where the stage's options hold people out by themselves, the last one cannot be taken back: the next round
     would draw again.
     """
+    refuse_read_only(query.project)
     Query.objects.select_for_update(of=("self",), no_key=True).get(pk=query.pk)
     others = HeldOutWorker.objects.filter(query=query).exclude(worker=worker)
     if distillation_config(stage).hold_out and not others.exists():

@@ -48,7 +48,7 @@ class InvitationOut(BaseModel):
 
 
 class NewInvitation(BaseModel):
-    """The link, which no later answer has; where it was sent by mail, only its reader has it."""
+    """The link, which no later answer has; where it was sent by mail, only its recipient has it."""
 
     link: str | None
     sent: bool

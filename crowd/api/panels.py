@@ -50,11 +50,11 @@ class PanelStudyOut(RevisedModel):
 
 
 class PanelStudyTerms(Body):
-    """What the study pays beside whole rewards; set before the panel is asked for it."""
+    """What the study pays beside whole rewards, set before it is at the panel. What is left out stays."""
 
-    pays_in_part: bool = False
-    screen_out_cents: RateCents = Field(0, description="Less than the reward; 0: nothing.")
-    screen_out_slots: int = Field(0, ge=0, le=MOST_SLOTS)
+    pays_in_part: bool | None = None
+    screen_out_cents: RateCents | None = Field(None, description="Less than the reward; 0: nothing.")
+    screen_out_slots: int | None = Field(None, ge=0, le=MOST_SLOTS)
 
 
 class MoreScreenOuts(Body):
@@ -123,14 +123,14 @@ class LetterToParticipants(Body):
 
 
 class ParticipantLetterOutcome(BaseModel):
-    """To how many participants a message goes, and who of the named ones did not come to the study."""
+    """How many participants a message goes to, and which of those named did not come to the study."""
 
     written_to: int | None = Field(description="null: to a group, whose size the panel knows.")
     unknown: list[str]
     operations: list[OperationRef]
 
 
-class MessageIn(BaseModel):
+class ParticipantMessage(BaseModel):
     """What a participant wrote."""
 
     id: int
@@ -169,7 +169,9 @@ def set_study_terms(
     access = stage_access(request)
     here = _here(access, endpoint)
     study = panels.study_of(here)
-    panel_pay.set_terms(study, **body.model_dump(), actor=access.user, seen=seen_values(request))
+    terms = {name: getattr(study, name) for name in PanelStudyTerms.model_fields}
+    terms |= body.model_dump(exclude_none=True)
+    panel_pay.set_terms(study, **terms, actor=access.user, seen=seen_values(request))
     return _describe(here)
 
 
@@ -247,12 +249,12 @@ def state_paid_amount(
 @studies.get(f"{_ONE}/messages", scopes=[Scope.READ], role=Role.VIEWER)
 def list_participant_messages(
     request: ApiRequest, project: str, stage: str, endpoint: str, paging: Query[PageRequest]
-) -> Page[MessageIn]:
+) -> Page[ParticipantMessage]:
     """What participants wrote. What was written to them is in `list_operations`."""
     here = _here(stage_access(request), endpoint)
     page = page_of(_received(here), paging, key=("sent_at", "pk"), within=(here.pk, here.endpoint.pk))
-    names = MessageIn.model_fields
-    items = [MessageIn(**{name: getattr(row, name) for name in names}) for row in page.items]
+    names = ParticipantMessage.model_fields
+    items = [ParticipantMessage(**{name: getattr(row, name) for name in names}) for row in page.items]
     return Page(items=items, next=page.next)
 
 

@@ -14,7 +14,7 @@ from crowd.services import sources as services
 from crowd.services.sources import MOST_SOURCES, SourcePlan, mark_of_sources
 from crowd.sources import forget_rows, source_rows
 from web.api.access import ApiRequest, Role
-from web.api.fields import Body, Cents, OneOf, Why
+from web.api.fields import Body, Cents, OneOf, RateCents, Why
 from web.api.problems import ProblemError
 from web.api.resources import Resource
 from web.api.revisions import RevisedModel, seen_values
@@ -26,7 +26,6 @@ _INT, _YEAR = 2_147_483_647, 365 * 24 * 3600
 Name = Annotated[str, Field(min_length=1, max_length=60, description="Name of an endpoint.")]
 ShareOfWork = Annotated[int, Field(ge=1, le=1_000_000)]
 MostAnswers = Annotated[int, Field(ge=0, le=_INT)]
-Reward = Annotated[int, Field(ge=0, le=1_000_000)]
 MoveAfter = Annotated[int, Field(ge=60, le=_YEAR)]
 
 
@@ -40,7 +39,7 @@ class SourceIn(Body):
     most_answers: MostAnswers | None = Field(
         None, description="So many answers and no more, all units together, instead of a share."
     )
-    reward_cents: Reward | None = Field(None, description="For each HIT there; null: the stage's reward.")
+    reward_cents: RateCents | None = Field(None, description="For each HIT there; null: the stage's reward.")
     move_after_seconds: MoveAfter | None = Field(
         None, description="What was on offer there for so long goes to the others; null: it stays."
     )

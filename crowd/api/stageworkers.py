@@ -62,7 +62,7 @@ class WorkerLetter(Body):
 
 
 class WorkerLetterOutcome(BaseModel):
-    """To whom a message goes, and to whom not. It is sent in the next round at the marketplace."""
+    """How many a message goes to, and who cannot be reached. It is sent in the marketplace's next round."""
 
     written_to: int
     unreachable: list[WorkNote] = Field(description="People who have no inbox, with the reason.")
@@ -143,7 +143,7 @@ def write_to_workers(
 ) -> WorkerLetterOutcome:
     """Write to workers of the stage: to the named ones, or to all of them.
 
-    The answer counts to whom it goes, and names those who cannot be written to.
+    The answer says how many it goes to, and names those who cannot be written to.
     """
     access = stage_access(request)
     rows = tables.workers(access.stage).order_by("pk")
@@ -151,7 +151,9 @@ def write_to_workers(
         rows = rows.filter(pk__in=body.workers)
     found = list(rows[: _MOST_WRITTEN_TO + 1])
     if len(found) > _MOST_WRITTEN_TO:
-        raise CrowdError(f"These are more than {_MOST_WRITTEN_TO} people; name those whom you want to reach.")
+        raise CrowdError(
+            f"The stage has more than {_MOST_WRITTEN_TO:,} workers. Name at most so many in `workers`."
+        )
     readers, others = review.split_by_inbox(found)
     if not readers:
         raise CrowdError(

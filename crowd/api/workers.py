@@ -26,7 +26,7 @@ workers = Resource("Workers")
 _LIST = "/projects/{project}/workers"
 _ONE = f"{_LIST}/{{int:worker}}"
 _MATCHES = "/projects/{project}/matches"
-Share = Annotated[float | None, Field(description="0 to 1; null: it rests on nothing.")]
+Share = Annotated[float | None, Field(description="0 to 1; null: filters looked at none of their judgments.")]
 
 
 class WorkerFilter(BaseModel):
@@ -37,11 +37,11 @@ class WorkerFilter(BaseModel):
 
 
 class WorkPace(BaseModel):
-    """Time and pay of one HIT: the middle, and the middle half."""
+    """Time and pay of one HIT: the median and the quartiles."""
 
     seconds: float | None = Field(description="Median; null: nothing was measured.")
-    quarter: float | None
-    three_quarters: float | None
+    quarter: float | None = Field(description="First quartile, in seconds; null: too few were measured.")
+    three_quarters: float | None = Field(description="Third quartile, in seconds.")
     cents_per_hour: int | None = Field(description="What an hour of their median HIT pays.")
 
 
@@ -49,7 +49,7 @@ class WorkerNumbers(BaseModel):
     """How much and how reliably a worker works."""
 
     done: int = Field(description="Assignments that came in and were not rejected.")
-    units: int = Field(description="What those asked about, by the stages' units per HIT.")
+    units: int = Field(description="Of these assignments: each has as many as its stage's units per HIT.")
     rejected: int
     held: int
     last_seen_at: Time | None
@@ -66,16 +66,16 @@ class WorkerOut(WorkerNumbers):
     worker: str = Field(description="The worker's id at the marketplace.")
     pseudonym: str | None = Field(description="Their name in exports by the API; null for viewers.")
     simulated: bool
-    stages: int = Field(description="In how many they took work.")
-    excluded: int = Field(description="From how many stages they are excluded.")
+    stages: int = Field(description="How many they took work in.")
+    excluded: int = Field(description="How many stages they are excluded from.")
     enough: bool = Field(description="They did enough to be compared with others.")
     checks_interval: list[float] | None = Field(
         description="Wilson's 95 % interval of the share of checks that they passed; null: none shown."
     )
-    kappa: float | None = Field(description="Agreement with all others together, from judging.")
+    kappa: float | None = Field(description="Agreement with all other judges together, mean over stages.")
     kappa_items: int
     judgments: int = Field(description="Judgments that filters looked at.")
-    removed: int = Field(description="Of them removed by the filters in force.")
+    removed: int = Field(description="Of these, removed by the filters in force.")
     removed_share: Share
 
 
@@ -258,7 +258,7 @@ def _people(access: ProjectAccess, which: WorkerFilter) -> Iterator[Person]:
 
 
 def _worker(access: ProjectAccess, pk: int) -> Worker:
-    """Somebody who took work of the project; others of the marketplace are not there."""
+    """A worker who took work of the project; Http404 for others of the marketplace."""
     rows = Worker.objects.filter(assignments__stage__project=access.project).select_related("endpoint")
     row = rows.distinct().filter(pk=pk).first() if 0 < pk <= MOST_ID else None
     if row is None:

@@ -270,7 +270,7 @@ def set_copies_aside(request: ApiRequest, project: str) -> CandidateCount:
     "/projects/{project}/systems/{int:system}/keep-copies", scopes=[Scope.DECIDE], role=Role.MANAGER
 )
 def keep_copies(request: ApiRequest, project: str, system: int, body: ReasonIn) -> CandidateCount:
-    """Have all answers of a system judged that were set aside as copies of a reference."""
+    """Have all of a system's answers judged that were set aside as copies of a reference."""
     access = project_access(request)
     rows = System.objects.select_related("project").filter(project=access.project, pk=system)
     row = rows.first() if 0 < system <= MOST_ID else None

@@ -1,7 +1,7 @@
 """Batches of a requester by the API: how far they are, hours and schedule, publishing and ending them."""
 
 from datetime import UTC, time
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -30,8 +30,8 @@ _LIST, _ONE = "/requesters/{requester}/batches", "/requesters/{requester}/batche
 _MOST_NUMBER = 2_147_483_647
 #: What If-Match protects.
 _HOURS, _TIMES = ("hours",), ("state", "publish_at", "end_at")
-_NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_NAMES: tuple[Day, ...] = get_args(Day)
 ClockTime = Annotated[
     str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="Hours and minutes, such as 09:00.")
 ]
@@ -44,7 +44,7 @@ def _known_zone(name: str) -> str:
 
 
 class HoursIn(Body):
-    """From one time of these days to another, by the clock on the wall of a zone."""
+    """From one time of these days to another, in the local time of a zone."""
 
     days: list[Day] = Field(min_length=1, max_length=7, examples=[["mon", "tue", "wed", "thu", "fri"]])
     opens: ClockTime = Field(examples=["09:00"])
@@ -59,7 +59,7 @@ class HoursIn(Body):
     @model_validator(mode="after")
     def _has_a_length(self) -> Self:
         if self.opens == self.closes:
-            raise ValueError("it closes when it opens; choose another time, 00:00 is midnight")
+            raise ValueError("opens and closes are the same time; choose another, 00:00 is midnight")
         return self
 
     def hours(self) -> Hours:
@@ -125,7 +125,7 @@ class BatchSchedule(RevisedModel):
 
     publish_at: Time | None
     end_at: Time | None
-    note: str = Field(description="What became of the schedule before.")
+    note: str = Field(description="What became of its schedule.")
 
 
 class ScheduleIn(Body):

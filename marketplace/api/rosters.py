@@ -47,7 +47,7 @@ def add_to_requester_roster(request: ApiRequest, requester: str, link: int, body
 
 @rosters.post(f"{_ONE}/people/mail", scopes=[Scope.COLLECT], role=Action.MANAGE)
 def mail_requester_roster(request: ApiRequest, requester: str, link: int, body: RosterMail) -> RosterMailPlan:
-    """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
+    """Send personal links to all without one, or remind those who finished nothing, at most once a day."""
     return kit.mail(_link(request, link), body, request)
 
 

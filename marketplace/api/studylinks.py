@@ -65,7 +65,7 @@ def get_requester_study_link(request: ApiRequest, requester: str, link: int) -> 
 
 @links.patch(_ONE, scopes=[Scope.COLLECT], role=Action.MANAGE)
 def change_requester_study_link(request: ApiRequest, requester: str, link: int, body: LinkChanges) -> LinkOut:
-    """Change what may change while people come. Who has joined stays."""
+    """Change what may change while people come. Those who have joined stay."""
     return kit.change(kit.find_link(_owner(request), link), body, request.caller.user)
 
 

@@ -32,7 +32,7 @@ def list_requester_consent_texts(
 def publish_requester_consent_text(
     request: ApiRequest, requester: str, body: ConsentTextIn
 ) -> ConsentTextOut:
-    """Publish a version, which people who come from now on read. Who has agreed stays.
+    """Publish a version, which people who come from now on read. What others agreed to stays.
 
     Where nothing differs from the newest version, no new one is made, and that one is the answer.
     """

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Annotated, Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import Http404
 from ninja import Query
 from pydantic import BaseModel, Field
@@ -147,9 +148,12 @@ def plan_of(body: LinkIn) -> LinkPlan:
     return LinkPlan(**given)
 
 
+@transaction.atomic
 def change(row: StudyLink, body: LinkChanges, user: User) -> LinkOut:
     """Change a link, and describe it."""
-    given = body.model_dump(exclude_unset=True, mode="python")
+    # Locked, so that of two changes at once neither puts back what the other changed.
+    row = StudyLink.objects.select_for_update(of=("self",)).select_related("project").get(pk=row.pk)
+    given = body.model_dump(exclude_unset=True)
     given = {name: value for name, value in given.items() if value is not None or name == "expires_at"}
     now = {each.name: getattr(row, each.name) for each in fields(services.LinkChanges)}
     services.change_link(link=row, changes=services.LinkChanges(**now | given), actor=user)
@@ -235,7 +239,7 @@ def get_study_link(request: ApiRequest, project: str, link: int) -> LinkOut:
 
 @links.patch(_ONE, scopes=[Scope.COLLECT], role=Role.MANAGER)
 def change_study_link(request: ApiRequest, project: str, link: int, body: LinkChanges) -> LinkOut:
-    """Change what may change while people come. Who has joined stays."""
+    """Change what may change while people come. Those who have joined stay."""
     return change(find_link(_owner(request), link), body, request.caller.user)
 
 

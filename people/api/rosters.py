@@ -1,6 +1,5 @@
 """The list of a link, such as a class: its people, their personal links by mail, and every visit."""
 
-from collections.abc import Iterator
 from typing import Literal
 
 from django.http import StreamingHttpResponse
@@ -34,7 +33,7 @@ class RosterPerson(Body):
 
 
 class RosterIn(Body):
-    """People to put on the list; who is on it already stays as they are."""
+    """People to put on the list; those on it already stay as they are."""
 
     people: list[RosterPerson] = Field(
         min_length=1, max_length=_MOST, examples=[[{"name": "Ada", "email": "ada@example.org"}]]
@@ -45,7 +44,7 @@ class RosterAdded(BaseModel):
     """How many are new."""
 
     added: int
-    known: int = Field(description="Were on the list already.")
+    known: int = Field(description="On the list already.")
 
 
 class RosterMail(Body):
@@ -69,11 +68,11 @@ class RosterPersonOut(BaseModel):
     done: int = Field(description="Tasks that they finished.")
     invited_at: Time | None
     reminded_at: Time | None
-    address: str = Field(description="Their personal link, for who mails it without this installation.")
+    address: str = Field(description="Their personal link, to be sent without this installation's mail.")
 
 
 class VisitLine(BaseModel):
-    """One opening of a link, as its CSV has it; times are empty where it did not come so far."""
+    """One opening of a link, as its CSV has it; times are empty where the person did not get so far."""
 
     worker: str = Field(description="What the person is called here; empty before they agreed.")
     identity_kind: str
@@ -132,8 +131,7 @@ def mail(link: StudyLink, body: RosterMail, request: ApiRequest) -> RosterMailPl
 
 def export(link: StudyLink) -> StreamingHttpResponse:
     """Every visit, one per line."""
-    lines: Iterator[dict[str, object]] = iter(visit_facts(link))
-    return stream_lines(lines)
+    return stream_lines(iter(visit_facts(link)))
 
 
 # Operations of projects.
@@ -160,7 +158,7 @@ def add_to_roster(request: ApiRequest, project: str, link: int, body: RosterIn) 
 
 @rosters.post(f"{_ONE}/people/mail", scopes=[Scope.COLLECT], role=Role.MANAGER)
 def mail_roster(request: ApiRequest, project: str, link: int, body: RosterMail) -> RosterMailPlan:
-    """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
+    """Send personal links to all without one, or remind those who finished nothing, at most once a day."""
     return mail(_link(request, link), body, request)
 
 

@@ -118,6 +118,8 @@ def find_text(owner: Owner, pk: int) -> ConsentTextOut:
 
 def publish(owner: Owner, body: ConsentTextIn, user: User) -> ConsentTextOut:
     """Save a version, which is in force from now on."""
+    # Locked, so that of two versions at once the second keeps what the first changed.
+    kind_of(owner).lock(owner.pk)
     wanted = body.language or kind_of(owner).language(owner.pk)
     before = _texts(owner).filter(language__iexact=wanted).order_by("-version").first()
     language, before = (before.language, before) if before else (wanted, newest_text(owner))
@@ -125,13 +127,8 @@ def publish(owner: Owner, body: ConsentTextIn, user: User) -> ConsentTextOut:
     if before is not None:
         values = {name: getattr(before, name) for name in values}
     given = body.model_dump(exclude={"language"}, exclude_none=True)
-    given = {name: _with_plain_ends(value) for name, value in given.items()}
     saved = save_text(owner=owner, values=values | given, actor=user, language=language)
     return find_text(owner, saved.pk)
-
-
-def _with_plain_ends(value: Any) -> Any:
-    return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
 def _texts(owner: Owner) -> QuerySet[ConsentText]:
@@ -180,7 +177,7 @@ def list_consent_texts(
 
 @texts.post(_LIST, scopes=[Scope.COLLECT], role=Role.MANAGER, status=201)
 def publish_consent_text(request: ApiRequest, project: str, body: ConsentTextIn) -> ConsentTextOut:
-    """Publish a version, which people who come from now on read. Who has agreed stays.
+    """Publish a version, which people who come from now on read. What others agreed to stays.
 
     Where nothing differs from the newest version, no new one is made, and that one is the answer.
     """
@@ -211,8 +208,7 @@ def list_installation_texts(
 @texts.post(_OWN, scopes=[Scope.ADMIN], role=STAFF, status=201)
 def publish_installation_text(request: ApiRequest, body: OwnTextIn) -> OwnTextOut:
     """Publish a version of the terms or of the text about privacy; for staff."""
-    values = {"body": _with_plain_ends(body.body).strip()}
-    saved = save_text(owner=None, values=values, actor=request.caller.user, kind=body.kind)
+    saved = save_text(owner=None, values={"body": body.body}, actor=request.caller.user, kind=body.kind)
     security.log("text.changed", subject=str(saved))
     return _describe_own(_with_newer(None, *_KINDS).get(pk=saved.pk))
 

@@ -45,7 +45,9 @@ def test_terms_are_set_before_the_stage_opens(program, stage):
     found = program.patch(f"{AT}/terms", terms, match=read["ETag"])
     assert (found.json()["screen_out_slots"], found.json()["pays_in_part"]) == (5, True), found.content
     is_problem(program.patch(f"{AT}/terms", terms, match=read["ETag"]), 412, "changed_since")
-    high = program.patch(f"{AT}/terms", terms | {"screen_out_cents": 100}, match=found["ETag"])
+    fewer = program.patch(f"{AT}/terms", {"screen_out_slots": 4}, match=found["ETag"])
+    assert (fewer.json()["screen_out_slots"], fewer.json()["pays_in_part"]) == (4, True), fewer.content
+    high = program.patch(f"{AT}/terms", terms | {"screen_out_cents": 100}, match=fewer["ETag"])
     assert "less than the reward" in is_problem(high, 422, "refused")["detail"]
     is_problem(program.get(f"{STAGE}/panels/elsewhere"), 404, "not_found")
 
@@ -65,6 +67,18 @@ def test_submissions_are_listed_and_asked_back(program, study):
     is_problem(program.post(f"{sent}/pay-in-part", {"percent": 100}), 422, "invalid")
     is_problem(program.post(f"{sent}/paid-amount", {"cents": 30}), 422, "refused")
     is_problem(program.post(f"{STAGE}/panel-submissions/0/ask-return", {"why": "x"}), 404, "not_found")
+
+
+def test_screen_outs_are_raised_once_they_are_at_the_panel(program, study):
+    more = {"screen_out_slots": 8}
+    assert "without paid" in is_problem(program.post(f"{AT}/screen-outs", more), 422, "refused")["detail"]
+    PanelStudy.objects.update(
+        screen_out_cents=10, screen_out_slots=5, screen_out_left=5, codes={"SCREENED_OUT": "OUT"}
+    )
+    raised = program.post(f"{AT}/screen-outs", more, key="k").json()
+    assert (raised["kind"], raised["amount_cents"]) == ("places", 30)
+    assert program.post(f"{AT}/screen-outs", more, key="k").json() == raised
+    assert "on its way" in is_problem(program.post(f"{AT}/screen-outs", more), 422, "refused")["detail"]
 
 
 def test_participants_are_written_to_and_read(program, study):

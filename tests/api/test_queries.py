@@ -5,7 +5,7 @@ import json
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.models import Answer, Query
+from annotation.models import Answer, HeldOutWorker, Query
 from annotation.services.query_answers import check
 from core.jobs import runner
 from core.projects.models import Event
@@ -136,3 +136,25 @@ def test_answers_are_listed_with_pseudonyms_and_decided(owner):
     assert outcome["done"] == [found[0]["id"]] and outcome["refused"][0]["id"] == 10**9
     assert Answer.objects.get(pk=found[0]["id"]).state == "excluded"
     assert [row["state"] for row in program.get(f"{place}?state=excluded").json()["items"]] == ["excluded"]
+
+
+def test_an_answer_is_held_out_and_made_a_reference_again(owner):
+    project = create_project(slug="reading", title="Reading", owner=owner, budget_cents=100_000)
+    stage = distilling.make_stage(project)
+    query = distilling.make_query(project)
+    first, second = (
+        distilling.write(stage, query, "Nine years.", worker=name) for name in ("AROSA", "ABERT")
+    )
+    program, place = program_of(owner), f"/projects/reading/stages/{stage.slug}/answers/hold-outs"
+    aside, back = {"answer": first.pk, "held_out": True}, {"answer": first.pk, "held_out": False}
+    for _ in range(2):
+        assert program.post(place, aside).json() == aside
+    assert list(HeldOutWorker.objects.values_list("worker__external_id", flat=True)) == ["AROSA"]
+    last = is_problem(program.post(place, {"answer": second.pk, "held_out": True}), 422, "refused")
+    assert "At least one answer stays a reference" in last["detail"]
+    is_problem(program.post(place, {"answer": 10**9, "held_out": True}), 404, "not_found")
+    type(project).objects.filter(pk=project.pk).update(read_only=True)
+    is_problem(program.post(place, back), 409, "read_only")
+    type(project).objects.filter(pk=project.pk).update(read_only=False)
+    assert program.post(place, back).json() == back
+    assert not HeldOutWorker.objects.exists()

@@ -2,14 +2,18 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
+from core.jobs.models import Job
 from core.origin import Owner
 from crowd.services.endpoints import create_endpoint
 from marketplace.services.members import set_role
 from marketplace.services.people import create_requester
+from people.api.rosters import VisitLine
 from people.links import LinkPlan, make_link
 from people.models import ConsentText
 from people.owners import project_owner
+from people.rosters import MAIL
 from tests.api.conftest import is_problem, program_of
 from tests.desk.conftest import make_stage
 
@@ -36,7 +40,7 @@ def test_a_version_is_published_and_the_one_before_stays_as_it_was(program, at):
         program.post(at, {"body": "Join **us**.", "minimum_age": 16, "contact": "Ada"}, key="k").json()
         == first.json()
     )
-    same = program.post(at, {"body": "Join **us**."}).json()
+    same = program.post(at, {"body": "Join **us**.\n", "contact": "Ada "}).json()
     assert same["id"] == first.json()["id"]
     second = program.post(at, {"body": "Please join us.\r\nNow."}).json()
     assert (second["version"], second["minimum_age"], second["contact"]) == (2, 16, "Ada")
@@ -135,15 +139,18 @@ class TestLists:
             in is_problem(program.post(at, {"what": "invitations"}), 422, "refused")["detail"]
         )
         settings.MAIL = object()
-        assert program.post(at, {"what": "reminders"}, key="k").json() == {
-            "words": "Reminders are being sent."
-        }
+        for _ in range(2):
+            sent = program.post(at, {"what": "reminders"}, key="k")
+            assert sent.json() == {"words": "Reminders are being sent."}
+        assert Job.objects.get(kind=MAIL).payload == {"link": link.pk, "reminder": True}
 
     def test_visits_are_lines(self, program, link):
-        assert (
-            b"".join(program.get(f"/projects/tea/study-links/{link.pk}/visits.jsonl").streaming_content)
-            == b""
-        )
+        now = timezone.now()
+        link.visits.create(external_kind="pid", external_id="P1", opened_at=now, seen_at=now)
+        answer = program.get(f"/projects/tea/study-links/{link.pk}/visits.jsonl")
+        (line,) = [VisitLine.model_validate_json(each) for each in answer.getvalue().splitlines()]
+        assert (line.identity_kind, line.identity, line.worker, line.tasks_finished) == ("pid", "P1", "", 0)
+        assert (line.outcome, line.consented_at, line.signature_checked) == ("", "", "no")
 
 
 def test_a_link_is_changed_while_people_come(program, link):

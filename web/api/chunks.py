@@ -40,7 +40,7 @@ class ChunkStream:
 
 
 def open_chunks(request: HttpRequest) -> None:
-    """Have the body of a request in chunks be read; ProblemError where the server cannot."""
+    """Let Django read a body sent in chunks; ProblemError where the server does not mark its end."""
     if "chunked" not in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
         return
     if not request.META.get("wsgi.input_terminated"):

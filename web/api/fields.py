@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema, core_schema
 #: The most that every database keeps in a column of money or ids.
 MOST_CENTS, MOST_ID = 1_000_000_000_000, 9_223_372_036_854_775_807
 Cents = Annotated[int, Field(ge=0, le=MOST_CENTS, description="In minor units of the currency.")]
-#: Money for one hour or one person.
+#: Money for one hour, HIT or person.
 RateCents = Annotated[int, Field(ge=0, le=1_000_000, description="In minor units of the currency.")]
 Id = Annotated[int, Field(ge=1, le=MOST_ID)]
 Slug = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[-a-zA-Z0-9_]+$")]

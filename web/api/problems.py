@@ -158,7 +158,7 @@ def _field(location: Sequence[Any]) -> str:
     return ".".join(str(part) for part in (rest[1:] if source == "body" else rest[-1:] if rest else []))
 
 
-#: Types of errors of pydantic in whose message our model's name would be read.
+#: Types of errors whose message by pydantic names our model's class.
 _NO_OBJECT = ("model_type", "model_attributes_type", "dataclass_type")
 
 

@@ -503,7 +503,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
-        """Publish a version, which people who come from now on read. Who has agreed stays.
+        """Publish a version, which people who come from now on read. What others agreed to stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
@@ -2003,7 +2003,7 @@ class AsyncOperations(AsyncSender):
     ) -> models.WorkerLetterOutcome:
         """Write to workers of the stage: to the named ones, or to all of them.
 
-        The answer counts to whom it goes, and names those who cannot be written to.
+        The answer says how many it goes to, and names those who cannot be written to.
         """
         return await self._send(
             models.WorkerLetterOutcome,
@@ -2119,10 +2119,10 @@ class AsyncOperations(AsyncSender):
         limit: int | None = None,
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
-    ) -> models.Page[models.MessageIn]:
+    ) -> models.Page[models.ParticipantMessage]:
         """What participants wrote. What was written to them is in `list_operations`."""
         return await self._send(
-            models.Page[models.MessageIn],
+            models.Page[models.ParticipantMessage],
             "GET",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/messages",
             query={"limit": limit, "cursor": cursor, "order": order},
@@ -2561,7 +2561,7 @@ class AsyncOperations(AsyncSender):
     async def change_study_link(
         self, project: str, link: int, body: models.LinkChanges | Mapping[str, Any]
     ) -> models.LinkOut:
-        """Change what may change while people come. Who has joined stays."""
+        """Change what may change while people come. Those who have joined stay."""
         return await self._send(
             models.LinkOut,
             "PATCH",
@@ -2622,7 +2622,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.RosterMailPlan:
-        """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
+        """Send personal links to all without one, or remind those who finished nothing, at most once a day."""
         return await self._send(
             models.RosterMailPlan,
             "POST",
@@ -2666,7 +2666,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.CandidateCount:
-        """Have all answers of a system judged that were set aside as copies of a reference."""
+        """Have all of a system's answers judged that were set aside as copies of a reference."""
         return await self._send(
             models.CandidateCount,
             "POST",
@@ -3133,7 +3133,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
-        """Publish a version, which people who come from now on read. Who has agreed stays.
+        """Publish a version, which people who come from now on read. What others agreed to stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
@@ -3235,7 +3235,7 @@ class AsyncOperations(AsyncSender):
     async def change_requester_study_link(
         self, requester: str, link: int, body: models.LinkChanges | Mapping[str, Any]
     ) -> models.LinkOut:
-        """Change what may change while people come. Who has joined stays."""
+        """Change what may change while people come. Those who have joined stay."""
         return await self._send(
             models.LinkOut,
             "PATCH",
@@ -3296,7 +3296,7 @@ class AsyncOperations(AsyncSender):
         *,
         idempotency_key: str | None = None,
     ) -> models.RosterMailPlan:
-        """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
+        """Send personal links to all without one, or remind those who finished nothing, at most once a day."""
         return await self._send(
             models.RosterMailPlan,
             "POST",

@@ -861,7 +861,7 @@ class Hooks(Model):
 
 
 class HoursIn(Model):
-    """From one time of these days to another, by the clock on the wall of a zone."""
+    """From one time of these days to another, in the local time of a zone."""
 
     closes: str
     days: list[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]]
@@ -1048,17 +1048,6 @@ class MemberOut(Model):
     username: str
 
 
-class MessageIn(Model):
-    """What a participant wrote."""
-
-    body: str
-    category: str
-    id: int
-    participant: str
-    read_at: datetime | None
-    sent_at: datetime
-
-
 class MessageOut(Model):
     """A message with its attempts."""
 
@@ -1119,7 +1108,7 @@ class MovementOut(Model):
 
 
 class NewInvitation(Model):
-    """The link, which no later answer has; where it was sent by mail, only its reader has it."""
+    """The link, which no later answer has; where it was sent by mail, only its recipient has it."""
 
     link: str | None
     sent: bool
@@ -1280,11 +1269,11 @@ class PanelStudyOut(Model):
 
 
 class PanelStudyTerms(Model):
-    """What the study pays beside whole rewards; set before the panel is asked for it."""
+    """What the study pays beside whole rewards, set before it is at the panel. What is left out stays."""
 
-    pays_in_part: bool = False
-    screen_out_cents: int = 0
-    screen_out_slots: int = 0
+    pays_in_part: bool | None = None
+    screen_out_cents: int | None = None
+    screen_out_slots: int | None = None
 
 
 class PartOfReward(Model):
@@ -1295,11 +1284,22 @@ class PartOfReward(Model):
 
 
 class ParticipantLetterOutcome(Model):
-    """To how many participants a message goes, and who of the named ones did not come to the study."""
+    """How many participants a message goes to, and which of those named did not come to the study."""
 
     operations: list[OperationRef]
     unknown: list[str]
     written_to: int | None
+
+
+class ParticipantMessage(Model):
+    """What a participant wrote."""
+
+    body: str
+    category: str
+    id: int
+    participant: str
+    read_at: datetime | None
+    sent_at: datetime
 
 
 class PassageOut(Model):
@@ -1785,7 +1785,7 @@ class RosterAdded(Model):
 
 
 class RosterIn(Model):
-    """People to put on the list; who is on it already stays as they are."""
+    """People to put on the list; those on it already stay as they are."""
 
     people: list[RosterPerson]
 
@@ -2304,7 +2304,7 @@ class WorkNote(Model):
 
 
 class WorkPace(Model):
-    """Time and pay of one HIT: the middle, and the middle half."""
+    """Time and pay of one HIT: the median and the quartiles."""
 
     cents_per_hour: int | None
     quarter: float | None
@@ -2374,7 +2374,7 @@ class WorkerLetter(Model):
 
 
 class WorkerLetterOutcome(Model):
-    """To whom a message goes, and to whom not. It is sent in the next round at the marketplace."""
+    """How many a message goes to, and who cannot be reached. It is sent in the marketplace's next round."""
 
     operations: list[OperationRef]
     unknown: list[int]

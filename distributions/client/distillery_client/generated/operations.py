@@ -501,7 +501,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
-        """Publish a version, which people who come from now on read. Who has agreed stays.
+        """Publish a version, which people who come from now on read. What others agreed to stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
@@ -1989,7 +1989,7 @@ class Operations(Sender):
     ) -> models.WorkerLetterOutcome:
         """Write to workers of the stage: to the named ones, or to all of them.
 
-        The answer counts to whom it goes, and names those who cannot be written to.
+        The answer says how many it goes to, and names those who cannot be written to.
         """
         return self._send(
             models.WorkerLetterOutcome,
@@ -2105,10 +2105,10 @@ class Operations(Sender):
         limit: int | None = None,
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
-    ) -> models.Page[models.MessageIn]:
+    ) -> models.Page[models.ParticipantMessage]:
         """What participants wrote. What was written to them is in `list_operations`."""
         return self._send(
-            models.Page[models.MessageIn],
+            models.Page[models.ParticipantMessage],
             "GET",
             f"/api/v1/projects/{self._part(project)}/stages/{self._part(stage)}/panels/{self._part(endpoint)}/messages",
             query={"limit": limit, "cursor": cursor, "order": order},
@@ -2545,7 +2545,7 @@ class Operations(Sender):
     def change_study_link(
         self, project: str, link: int, body: models.LinkChanges | Mapping[str, Any]
     ) -> models.LinkOut:
-        """Change what may change while people come. Who has joined stays."""
+        """Change what may change while people come. Those who have joined stay."""
         return self._send(
             models.LinkOut,
             "PATCH",
@@ -2606,7 +2606,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.RosterMailPlan:
-        """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
+        """Send personal links to all without one, or remind those who finished nothing, at most once a day."""
         return self._send(
             models.RosterMailPlan,
             "POST",
@@ -2650,7 +2650,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.CandidateCount:
-        """Have all answers of a system judged that were set aside as copies of a reference."""
+        """Have all of a system's answers judged that were set aside as copies of a reference."""
         return self._send(
             models.CandidateCount,
             "POST",
@@ -3113,7 +3113,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.ConsentTextOut:
-        """Publish a version, which people who come from now on read. Who has agreed stays.
+        """Publish a version, which people who come from now on read. What others agreed to stays.
 
         Where nothing differs from the newest version, no new one is made, and that one is the answer.
         """
@@ -3215,7 +3215,7 @@ class Operations(Sender):
     def change_requester_study_link(
         self, requester: str, link: int, body: models.LinkChanges | Mapping[str, Any]
     ) -> models.LinkOut:
-        """Change what may change while people come. Who has joined stays."""
+        """Change what may change while people come. Those who have joined stay."""
         return self._send(
             models.LinkOut,
             "PATCH",
@@ -3276,7 +3276,7 @@ class Operations(Sender):
         *,
         idempotency_key: str | None = None,
     ) -> models.RosterMailPlan:
-        """Send personal links to all who have none, or remind who has finished nothing, at most once a day."""
+        """Send personal links to all without one, or remind those who finished nothing, at most once a day."""
         return self._send(
             models.RosterMailPlan,
             "POST",
