@@ -93,7 +93,6 @@ def _folder(wanted: KeyphraseRequest) -> Path:
 
 
 def _weights(folder: Path, wanted: KeyphraseRequest) -> list[list[float | None]]:
-
     own = weigher(Choice(str(folder), wanted.digest), str(cache()))
     return [_rounded(each.weights) for each in own.weigh([(wanted.question, text) for text in wanted.texts])]
 

@@ -108,12 +108,6 @@ def _numbers(values: Floats) -> list[float | None]:
     return [None if missing else value for value, missing in zip(values.tolist(), gone.tolist(), strict=True)]
 
 
-def sliced(values: Floats, size: int) -> Iterator[Floats]:
-    """An array in pieces of a size."""
-    for begin in range(0, len(values), size):
-        yield values[begin : begin + size]
-
-
 Progress = Callable[[int], None]
 #: Columns of a file of scores that say whose score it is, where the table has them.
 _NAMES = ("id", "question_id", "system")

@@ -1,4 +1,4 @@
-"""An evaluation of a table from its first pass to the files of its report."""
+"""An evaluation of a table from its first pass to the files of its report, with the largest differences."""
 
 import platform
 from collections import Counter
@@ -285,7 +285,7 @@ def _parts_on_request(report: Report) -> dict[str, Callable[[], Iterator[Part]]]
     if report.reference_curve is not None:
         found[CURVE_FILE] = partial(curve_parts, report.reference_curve)
     if report.differences is not None:
-        found[FILE] = partial(difference_parts, report.differences)
+        found[DIFFERENCES_FILE] = partial(difference_parts, report.differences)
     if points := list(_sweep_points(report)):
         found[SWEEP] = partial(iter, points)
     return found
@@ -325,7 +325,7 @@ def _parts(table: AnswerTable, done: EvaluationResult) -> Iterator[Part]:
 
 # The answers on which a metric and people differ most, with their texts (Lee et al. 2021, 5.4).
 
-FILE = "differences.csv"
+DIFFERENCES_FILE = "differences.csv"
 _NO_TYPE = "(no type)"
 
 

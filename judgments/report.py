@@ -1,4 +1,8 @@
-"""The honest report as one page that needs nothing else: no script, no file beside it, no network."""
+"""The honest report for people: a self-contained page, the terminal, and the files of a filter run.
+
+The page needs no script, no file beside it and no network; its plots are drawn by the template from boxes
+that are worked out here.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,14 +24,12 @@ if TYPE_CHECKING:
     from judgments.importing.ratings import RatingsTable
     from metrics.agreement.filters import Run
 
-# Geometry of the report's plots: bars and intervals in a box that fits a telephone; templates draw it.
+# Geometry of the report's plots: bars and intervals in a box that fits a phone; the template draws them.
 
 WIDTH = 360
 _LEFT, _RIGHT, _TOP, _BASE = 44, 8, 18, 150
 _BOTTOM = 34
 _ROW = 40
-_NAMES = 4
-_TICKS = 4
 _MOST_LABELS = 12
 
 
@@ -183,6 +185,8 @@ def _round_up(number: int) -> int:
     steps = (step * size for step in range(2, 21))
     return next(step // 2 for step in steps if step % 2 == 0 and step // 2 >= number)
 
+
+# The page.
 
 _MOST_WORKERS = 200
 _MOST_BARS = 30
@@ -358,7 +362,7 @@ def summary(report: Mapping[str, Any], out: TextIO, *, file: str, colour: bool |
 
 
 def rows(alpha: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], str]]:
-    """The alphas that may be shown, each with what must stand beside it."""
+    """The alphas that may be shown, each with what must be shown beside it."""
     after = alpha["after_workers"]
     shown: list[tuple[str, Mapping[str, Any], str]] = [("before", alpha["before"], "")]
     if after["removes"]:
@@ -437,7 +441,7 @@ def title(report: Mapping[str, Any]) -> str:
 
 
 def plain(text: str) -> str:
-    """A text of strangers without what a terminal would obey."""
+    """A text without characters that a terminal would take for commands."""
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
 
 
@@ -457,14 +461,13 @@ def json_of(report: Mapping[str, Any]) -> Write:
     """The report as JSON; lists that grow with the data have a line per row."""
 
     def write(file: IO[bytes]) -> None:
-
         file.write(b"{")
         for number, (name, value) in enumerate(report.items()):
             file.write((b",\n  " if number else b"\n  ") + to_json(name) + b": ")
             if name in LISTS and value:
                 first = next(iter(value[0]))
                 between = b'},{"' + first.encode() + b'":'
-                # A quotation mark inside a text is escaped, so this stands between rows only.
+                # A quotation mark inside a text is escaped, so this occurs between rows only.
                 rows = to_json(value, inf_nan_mode="null")[1:-1].replace(between, b"},\n    " + between[2:])
                 file.write(b"[\n    " + rows + b"\n  ]")
             else:
@@ -477,8 +480,8 @@ def json_of(report: Mapping[str, Any]) -> Write:
 def csv_of(table: "RatingsTable", done: "Run") -> Write:
     """The kept ratings in the order of submission; names that a spreadsheet would run get an apostrophe.
 
-    The last column says in every row whether a response filter has been over the ratings, so that whoever
-    measures agreement on them later can know: after such a filter even noise agrees.
+    The last column says in every row whether a response filter has been applied, because after such a
+    filter even noise agrees.
     """
     kept = done.kept
     mark = _quoted(f"z ({done.recipe.title})") if done.recipe.has(Z) else "none"

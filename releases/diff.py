@@ -1,4 +1,4 @@
-"""What differs between two releases: rows by id in every table, files, counts, and how they were made.
+"""What differs between two releases: rows by id in every table, files, counts, how they were made.
 
 Pure: two folders in, a description out. Both releases stay as they are.
 """

@@ -1,4 +1,4 @@
-"""The manifest of a release: what is in it, how it came about, and the digest of every file."""
+"""The manifest of a release: contents, origin, the digest of every file; and how its page shows it."""
 
 import hashlib
 import json

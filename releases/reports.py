@@ -1,4 +1,4 @@
-"""Reports of a release: how far people agreed, and what the campaign paid. They name no worker."""
+"""Reports of a release: agreement, what the campaign paid, counts at each step. They name no worker."""
 
 import json
 from collections import Counter

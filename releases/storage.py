@@ -1,4 +1,4 @@
-"""Where the files of built releases are kept: a folder, or S3-compatible storage, as the settings say.
+"""Where the files of built releases are kept: a folder, or S3-compatible storage; and reading their rows.
 
 Files are put there first and the row of the release is made ready after, so that a build that is killed in
 between leaves no ready release; the next one puts its files in their place.

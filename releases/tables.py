@@ -272,7 +272,7 @@ def with_consent(table: Table) -> Table:
 
 SPLITS = ("train", "validation", "test")
 
-# What a format is written from.
+# What a format is written from: tables with their rows, and how far the work is.
 
 #: Called with rows done, rows in all and words; it may raise to end the work.
 Progress = Callable[[int, int, str], None]

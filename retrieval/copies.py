@@ -1,4 +1,4 @@
-"""Where the files of an index or a network are on this host.
+"""Where the files of an index or a network are on this host, and how they are opened.
 
 The host that builds has them in its own folder, below `indexes/` or `networks/` of its data folder. With
 several hosts it publishes each finished state to their shared storage, and a host that needs the state keeps

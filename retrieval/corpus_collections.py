@@ -1,4 +1,4 @@
-"""A corpus of a project as a collection that rankers search."""
+"""Corpora of a project as collections that rankers and evaluations search."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property

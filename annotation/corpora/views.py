@@ -1,4 +1,4 @@
-"""The list of corpora, the page of one, and what managers do there."""
+"""Pages of corpora, their addresses, the jobs that they start, and how such jobs are shown."""
 
 from typing import Any
 

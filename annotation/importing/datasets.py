@@ -380,16 +380,14 @@ def _record(turn: Turn, path: list[Turn], topic: str, line: int) -> Record:
     )
 
 
-COLUMNS = ("query", "query_id", "query_type", "answers", "passages", "wellFormedAnswers")
-NO_ANSWER = "No Answer Present."
-_WRITE = 5000
-
-
 # MS MARCO v2.1 (Bajaj et al. 2016): question answering records, as published and a record a line.
 #
 # The published files are one JSON object with a member per column (`query`, `passages`, `answers` …), each an
 # object from record number to value. Columns come one after the other, so a record is whole only at the end
 # of a file of some gigabytes: its columns are put into a temporary SQLite file and joined there.
+
+COLUMNS = ("query", "query_id", "query_type", "answers", "passages", "wellFormedAnswers")
+NO_ANSWER = "No Answer Present."
 
 
 class MarcoReader(ObjectReader):

@@ -3,7 +3,7 @@
 Most queries of a log are plain words and small numbers. A batch is made into one text, in which one
 substitution blanks all others; so case, spaces, lengths and patterns cost no Python code per query. What is
 left has only the word list to pass; what was blanked goes through all rules. The hash is that of
-`text.identity`, keyed by the seed.
+`records.identity`, keyed by the seed.
 """
 
 import re

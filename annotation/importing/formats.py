@@ -1,7 +1,7 @@
-"""Queries in CSV and TSV, by batches.
+"""Queries in CSV and TSV, read in batches, and in JSON, one object per record.
 
-Columns are taken out with comprehensions. Rows that need care (a wrong number of columns, a count that is
-none) send their batch through the slow way.
+Columns of CSV and TSV are taken out with comprehensions. Rows that need care (a wrong number of columns, a
+count that is not a number) send their batch through the slow way.
 """
 
 from abc import abstractmethod

@@ -1,4 +1,4 @@
-"""A query of a file with all that the file says of it, and the columns and members that say it."""
+"""A query of a file with all that the file says of it: its columns and members, its turns, its text."""
 
 import hashlib
 import re

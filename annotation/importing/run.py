@@ -1,4 +1,7 @@
-"""A file from its first byte to its sample: one pass to count, one to fetch what was drawn."""
+"""A file from its first byte to its sample: one pass to count, one to fetch what was drawn.
+
+Rows of one query are merged on the way.
+"""
 
 import heapq
 import json

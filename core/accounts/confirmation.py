@@ -84,7 +84,7 @@ def confirmation_missing(request: HttpRequest) -> HttpResponse | None:
 def factor_missing(request: HttpRequest) -> HttpResponse | None:
     """Where somebody sets up the factor that is required; None where they have one, or none is required."""
     assert isinstance(request.user, User)
-    if not is_required() or has_factor(request.user):
+    if not factor_is_required() or has_factor(request.user):
         return None
     messages.warning(
         request, "Money, keys and members need a second factor here. Nothing was changed. Set one up first."
@@ -129,7 +129,7 @@ def is_trusted(user: User) -> bool:
     return user.is_staff or any(part.is_given(user) for part in parts_of(Trust))
 
 
-def is_required() -> bool:
+def factor_is_required() -> bool:
     """Whether the operator requires a factor for money, keys and members."""
     return bool(settings.SECOND_FACTOR == "require")
 
@@ -147,11 +147,11 @@ def address_of_prompt(user: User, then: str) -> str:
     if not is_trusted(user) or has_factor(user):
         return ""
     lately = timezone.now() - ASKED_AGAIN_AFTER
-    if not is_required() and FactorPrompt.objects.filter(user=user, put_off_at__gt=lately).exists():
+    if not factor_is_required() and FactorPrompt.objects.filter(user=user, put_off_at__gt=lately).exists():
         return ""
     return f"{reverse('accounts:factor_prompt')}?{urlencode({'next': then})}"
 
 
-def put_off(user: User) -> None:
+def put_off_factor(user: User) -> None:
     """The person chose to set up none now."""
     FactorPrompt.objects.update_or_create(user=user, defaults={"put_off_at": timezone.now()})

@@ -1,7 +1,8 @@
-"""The e-mail address of an account: in effect once its link was opened, kept as django-allauth keeps it.
+"""The e-mail address of an account, in effect once its link was opened, and letters to it.
 
-Workers have an address of their own (`marketplace.services.contact`); this is for everybody else. An address
-that an administrator typed is no proof of anything, so it counts for nothing until its link was opened.
+Addresses are kept as django-allauth keeps them. Workers have one of their own
+(`marketplace.services.contact`); this is for everybody else. An address that an administrator typed is no
+proof of anything, so it counts for nothing until its link was opened.
 """
 
 from collections.abc import Callable
@@ -153,9 +154,7 @@ def warn_person(user: User, what: str) -> None:
     send_letter(confirmed_address(user), "Your sign-in was changed", lines)
 
 
-# Letters to people with an account; the app that can send e-mails brings the sender.
-#
-# LetterSender(send)      # a part of the extension of `core.notices`
+# Letters to people with an account. `core.notices`, which can send e-mails, adds the sender in its extension.
 
 
 @dataclass(frozen=True, slots=True)

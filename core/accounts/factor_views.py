@@ -94,9 +94,9 @@ def factor_prompt(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User)
     then = safe_next(request)
     if request.method == "POST":
-        confirmation.put_off(request.user)
+        confirmation.put_off_factor(request.user)
         return redirect(then or "accounts:home")
-    required = confirmation.is_required()
+    required = confirmation.factor_is_required()
     return render(request, "accounts/factor_prompt.html", {"next": then, "required": required})
 
 

@@ -1,4 +1,4 @@
-"""What stands before the password: tries by names, devices and addresses that failed too often have to wait.
+"""Guards of sign-in: after too many failed tries people wait, and printed passwords must be changed.
 
 A backend, so that it guards every form that signs people in, the admin's too. The middleware then says how
 long the wait is, and marks the device of who got in.
@@ -208,15 +208,16 @@ def _keys(request: HttpRequest, name: str) -> list[str]:
 # The database is asked once, at log-in. A password that somebody else sets ends every session of the
 # person (Django's session hash), so what a session remembers cannot be older than the password.
 
-KEY = "must_change_password"
+#: Of the session: whether the person has to choose a password before anything else.
+MUST_CHANGE = "must_change_password"
 
 
-def note_in_session(*, request: HttpRequest | None, user: User, **_: object) -> None:
+def note_password_demand(*, request: HttpRequest | None, user: User, **_: object) -> None:
     """On log-in: remember in the session that this person has to choose a password first."""
     if request is not None and PasswordState.objects.filter(user=user, must_change=True).exists():
-        request.session[KEY] = True
+        request.session[MUST_CHANGE] = True
 
 
-def forget(request: HttpRequest) -> None:
+def forget_password_demand(request: HttpRequest) -> None:
     """The person has chosen a password; the session may go where it likes."""
-    request.session.pop(KEY, None)
+    request.session.pop(MUST_CHANGE, None)

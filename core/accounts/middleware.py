@@ -1,4 +1,4 @@
-"""What holds for everybody who signs in: sessions end, printed passwords change, guessing waits."""
+"""Rules for every request: sessions end, printed passwords change, guessing waits, uploads are limited."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,6 @@ from django.urls import reverse
 from django.utils.module_loading import import_string
 
 from core.accounts import guards, keptforms, sessions
-from core.accounts.guards import KEY
 
 Next = Callable[[HttpRequest], HttpResponseBase]
 
@@ -99,7 +98,7 @@ class PasswordChangeMiddleware:
         path = request.path_info
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or path in self.open_paths:
             return False
-        return not path.startswith(settings.STATIC_URL) and bool(request.session.get(KEY))
+        return not path.startswith(settings.STATIC_URL) and bool(request.session.get(guards.MUST_CHANGE))
 
 
 class KeptFormMiddleware:

@@ -50,7 +50,7 @@ class ChangePassword(RedirectURLMixin, PasswordChangeView):
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         """Tell people who did not come by themselves why they are here."""
-        must_change = self.request.session.get(guards.KEY)
+        must_change = self.request.session.get(guards.MUST_CHANGE)
         assert isinstance(self.request.user, User)
         return super().get_context_data(
             must_change=must_change,
@@ -64,7 +64,7 @@ class ChangePassword(RedirectURLMixin, PasswordChangeView):
         response = super().form_valid(form)
         assert isinstance(self.request.user, User)
         services.password_was_changed(user=self.request.user)
-        guards.forget(self.request)
+        guards.forget_password_demand(self.request)
         devices.end_other_devices(user=self.request.user, request=self.request)
         messages.success(self.request, "Your new password is set.")
         return response

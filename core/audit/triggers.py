@@ -1,4 +1,4 @@
-"""Triggers that keep logs append-only in the database, on SQLite and PostgreSQL.
+"""Logs that are chained, and triggers that keep them append-only in the database, on SQLite and PostgreSQL.
 
 An entry can be deleted where a checkpoint says up to where its chain was pruned, and not otherwise; a column
 that the database itself empties when an account goes may become empty.
@@ -124,9 +124,9 @@ def _makes(vendor: str, table: _Table) -> list[str]:
     return made
 
 
-# The logs that are chained: apps bring theirs as parts of their extensions.
+# The logs that are chained. Apps add theirs to their extensions:
 #
-# AuditSource(Owner.Kind.PROJECT, Event, "project_id", record_of_event)
+#     AuditSource(Owner.Kind.PROJECT, Event, "project_id", record_of_event)
 
 
 @dataclass(frozen=True, slots=True)

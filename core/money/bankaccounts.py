@@ -1,4 +1,4 @@
-"""Numbers of bank accounts: IBAN, BIC and routing numbers, checked before money is sent to them."""
+"""Bank accounts (IBAN, BIC, routing numbers), checked before money is sent, and codes of currencies."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""E-mails about notices: planned with the notice, claimed, sent, never twice.
+"""E-mails: about notices (planned with the notice, claimed, sent, never twice), and letters to accounts.
 
 Without a mail server in the settings `NoPost` stands in: it plans nothing, sends nothing and says so.
 """
@@ -280,14 +280,17 @@ def last_sent(user: User) -> datetime | None:
 
 # Letters to people with an account, sent by jobs: a page takes as long for any address.
 
-KIND = "notices.account_letter"
+ACCOUNT_LETTER = "notices.account_letter"
 #: Links in letters let people in, so the row of the job holds them sealed.
 _SEALED_FOR = "notices.account_letter"
 
 
 def plan_letter(address: str, subject: str, lines: list[str]) -> None:
     """Have one letter sent."""
-    enqueue(kind=KIND, payload={"letter": seal(json.dumps([address, subject, lines]), purpose=_SEALED_FOR)})
+    enqueue(
+        kind=ACCOUNT_LETTER,
+        payload={"letter": seal(json.dumps([address, subject, lines]), purpose=_SEALED_FOR)},
+    )
 
 
 def send_letter(sealed: str) -> None:

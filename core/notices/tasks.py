@@ -24,7 +24,7 @@ def deliver_task() -> None:
     post_office().deliver(timezone.now())
 
 
-@handler(letters.KIND, longest=timedelta(hours=1))
+@handler(letters.ACCOUNT_LETTER, longest=timedelta(hours=1))
 def send_account_letter(context: JobContext) -> None:
     """A letter to a person with an account."""
     letters.send_letter(context.payload["letter"])

@@ -297,16 +297,16 @@ def _pause_after(attempts: int) -> timedelta:
 
 # An e-mail to the person who made a webhook that was disabled: claimed before it is sent, so sent once.
 
-_MOST = 50
+_MOST_LETTERS = 50
 
 
 def tell_makers(now: datetime) -> int:
-    """Write to the makers of webhooks that were disabled and whom nothing told yet; how many e-mails."""
+    """Write to the makers of disabled webhooks who were not told yet; the number of e-mails."""
     if not settings.NOTICES_BY_EMAIL:
         return 0
     disabled = Webhook.objects.filter(state=Webhook.State.DISABLED, told_at=None, removed_at=None)
     sent = 0
-    for hook in disabled.select_related("created_by").order_by("pk")[:_MOST]:
+    for hook in disabled.select_related("created_by").order_by("pk")[:_MOST_LETTERS]:
         if not disabled.filter(pk=hook.pk).update(told_at=now):
             continue
         maker = hook.created_by

@@ -1,4 +1,4 @@
-"""The demonstration from beginning to end."""
+"""The demonstration from beginning to end: its server, its campaigns, and what it prints."""
 
 import contextlib
 import ctypes
@@ -197,7 +197,9 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float, p
     requester = people.requester
     offered = _post(people, server, screen)
     workers = iter(
-        make_crowd(BATCH_CROWD + CROWD_SIZE + finished_campaign.CROWD + CROWD + sources.CROWD, people.suffix)
+        make_crowd(
+            BATCH_CROWD + CROWD_SIZE + finished_campaign.CROWD + OPEN_CROWD + sources.CROWD, people.suffix
+        )
     )
     requester.refresh_from_db()
     batch = publish_batch(requester, workers=[next(workers) for _ in range(BATCH_CROWD)], site=server.url)
@@ -208,7 +210,7 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float, p
     scene = Scene(people, stage.endpoint, workers, server.url, settings.DATA_DIR, screen)
     lines = answers.lines_of_log(judging.truths())
     done = finished_campaign.finish(scene, lines[::2])
-    going = get_going(scene, lines[1::2])
+    going = start_campaign(scene, lines[1::2])
     three = sources.run_study(scene, panel, lab=requester)
     of_three = Project.objects.get(slug=three.project)
     mark(finished=done.project, middle=going.project, sources=of_three, actor=people.owner)
@@ -288,7 +290,7 @@ def _key(people: People, server: Server) -> Key:
     return Key(f"{server.url}/mturk/api", people.key.access_key, people.key.secret)
 
 
-# The campaign in the middle of its work: open stages, ties, flags, and things that wait for a person.
+# A second campaign, left in the middle of its work: open stages, ties, flags, tasks that wait for a person.
 
 TITLE = "More of the query log"
 FIRST, LATER = "second-log.jsonl", "later-queries.jsonl"
@@ -297,20 +299,20 @@ BUDGET_CENTS, PART_CENTS = 60_00, 18_00
 LATE = 4
 #: How many people work on each part, and how many HITs each does at most; then nobody comes for a while.
 SHIFTS = {"screening": (8, 1), "curation": (5, 2), "distillation": (8, 2)}
-CROWD = sum(people for people, _ in SHIFTS.values())
+OPEN_CROWD = sum(people for people, _ in SHIFTS.values())
 SEED = 11
 
 
 @dataclass
-class Middle:
-    """What waits in it; seconds that each stage took so far, by its primary key."""
+class OpenCampaign:
+    """The campaign and what waits in it; seconds that each stage took so far, by its primary key."""
 
     project: Project
     passages: int
     seconds: dict[int, float] = field(default_factory=dict)
 
 
-def get_going(scene: Scene, lines: list[str]) -> Middle:
+def start_campaign(scene: Scene, lines: list[str]) -> OpenCampaign:
     """Open the parts of the pipeline one by one, and let some people come to each."""
     people, screen = scene.people, scene.screen
     project, passages = answers.begin(
@@ -320,7 +322,7 @@ def get_going(scene: Scene, lines: list[str]) -> Middle:
         guest=people.guest,
         budget_cents=BUDGET_CENTS,
     )
-    found = Middle(project, passages)
+    found = OpenCampaign(project, passages)
     late = lines[:: len(lines) // LATE][:LATE]
     first = [line for line in lines if line not in late]
     answers.bring_in(project, first, name=FIRST, folder=scene.folder, owner=people.owner)
@@ -337,7 +339,7 @@ def get_going(scene: Scene, lines: list[str]) -> Middle:
     return found
 
 
-def _shift(part: Part, scene: Scene, found: Middle, **fields: int) -> Stage:
+def _shift(part: Part, scene: Scene, found: OpenCampaign, **fields: int) -> Stage:
     size, hits_each = SHIFTS[part.kind]
     began = time.monotonic()
     with scene.screen.progress(f"Some editors of a second campaign: {part.kind}", None) as progress:

@@ -1,4 +1,4 @@
-"""Every stage of the demonstration in numbers, as `summary.json` keeps them; money in cents."""
+"""The demonstration in numbers for `summary.json`: its stages, the books of sources; money in cents."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

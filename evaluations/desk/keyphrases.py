@@ -338,7 +338,6 @@ def weigh(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespon
 
 
 def _publish_model(name: str) -> None:
-
     if (kept := model_shelf.named(name)) is not None:
         publish_for_job(kept)
 
@@ -394,7 +393,6 @@ def _form(row: Query, asked: dict[str, str]) -> tuple[KeyphraseForm, dict[str, C
 
 
 def _wanted(row: Query, form: KeyphraseForm, candidates: dict[str, Candidate]) -> KeyphraseRequest:
-
     given = form.cleaned_data
     kept = model_shelf.named(given["model"])
     chosen = candidates.get(given["candidate"])

@@ -1,4 +1,4 @@
-"""Evaluations of a project and of everybody's projects, as lists."""
+"""Evaluations of one project and of all that a person can see, as lists, and two of them side by side."""
 
 from dataclasses import dataclass
 from operator import attrgetter
@@ -156,7 +156,8 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
 
 # Two evaluations side by side: the same metric in both, the difference, whether the intervals overlap.
 
-_MOST = 200
+#: Evaluations of which two can be compared: the newest.
+_MOST_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,9 @@ def beside(first: Report, second: Report, key: str) -> list[MetricPair]:
 @on_project()
 def compare(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """Two of a project's finished evaluations, by `a` and `b` in the address, and a figure, by `figure`."""
-    ready = list(selectors.evaluations_of(access.project).filter(state=Evaluation.State.READY)[:_MOST])
+    ready = list(
+        selectors.evaluations_of(access.project).filter(state=Evaluation.State.READY)[:_MOST_COMPARED]
+    )
     first, second = _pair(ready, request)
     key = tables.choice(request, "figure", FIGURES)
     stored = Evaluation.objects.filter(pk__in={each.pk for each in (first, second) if each})

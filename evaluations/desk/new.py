@@ -526,7 +526,6 @@ def _form(request: HttpRequest, release: Release, learned: "Models") -> "NewForm
 
 
 def _begin(access: ProjectAccess, release: Release, form: "NewForm") -> Evaluation | None:
-
     try:
         plan = form.plan()
         publish_models(plan)

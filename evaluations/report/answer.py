@@ -1,4 +1,4 @@
-"""The answer of an evaluation in sentences: which metric agrees with people, and how sure that is."""
+"""The answer of an evaluation in sentences and on the terminal: which metric agrees with people, how sure."""
 
 from dataclasses import dataclass
 from itertools import groupby

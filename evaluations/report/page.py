@@ -67,7 +67,6 @@ class Figure:
 
 
 def _drawing(plot: Plot, *, width: int = 0) -> SafeString:
-
     # Markup of our own making: a parsed drawing, written again with every text in it escaped.
     return SafeString(inline(plot, width=width))
 

@@ -1,4 +1,5 @@
-"""The parts of an evaluation's report that the papers' own protocols fill (metrics.metaeval.papers).
+"""The base types of an evaluation's report, and the parts that the papers' own protocols fill
+(metrics.metaeval.papers).
 
 Without human scores `value` is null with a reason.
 """

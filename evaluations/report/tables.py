@@ -1,4 +1,4 @@
-"""Tables of the report: numbers as papers print them, cells with notes, and the tables themselves."""
+"""Tables of the report: numbers as papers print them, cells with notes, the tables themselves, and LaTeX."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A release as a table: the answers of systems, the references of their queries, the scores of a stage."""
+"""A release as a table: answers of systems, references, scores of a stage; found by folder or by version."""
 
 import json
 import math

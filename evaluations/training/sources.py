@@ -1,4 +1,4 @@
-"""Tables of scored answers as material to learn from, with the scores of metrics that need no training."""
+"""Tables of scored answers to train on, with scores of metrics that need no training, split into parts."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""A study of a trained metric on the terminal."""
+"""The report of a study of a trained metric: what is in it, and how the terminal shows it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
@@ -74,7 +74,7 @@ def _title(report: Mapping[str, Any], name: str) -> str:
     return str(mapping(report["metrics"].get(name)).get("title") or report["yardsticks"].get(name) or name)
 
 
-# What stands in the report of a study of a trained metric, which is plain JSON: figures, numbers, titles.
+# The report of a study as plain JSON: figures, numbers, titles.
 
 #: The report of a study as `evaluations.training.study` writes it.
 StudyReport = Mapping[str, Any]

@@ -157,7 +157,7 @@ def _aspects(said: dict[str, Any]) -> Table | None:
     return Table(said["signatures"]["aspects"], header, rows)
 
 
-_OF_SOURCE = (
+_SOURCE_FIGURES = (
     "n_ratings", "n_items", "n_workers", "shared_items", "items_with_others", "mean", "flagged",
     "flagged_share", "mean_kept", "failed_checks_share", "alpha",
 )  # fmt: skip
@@ -173,7 +173,7 @@ def _by_source(said: dict[str, Any]) -> Table | None:
             row.get("reason", {}).get(name, ""),
         )
         for row in said["sources"]
-        for name in _OF_SOURCE
+        for name in _SOURCE_FIGURES
     ]  # fmt: skip
     return Table(said["signatures"]["sources"], ("source", "figure", "value", "low", "high", "reason"), rows)
 

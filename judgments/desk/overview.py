@@ -118,11 +118,11 @@ def _row(stage: Stage, said: Any) -> Row:
         _note(before, after if removed else {}),
         " ".join(filter(None, (signatures.get("alpha"), signatures.get("ci"), signatures.get("filter")))),
         judging_config(stage).target_alpha,
-        tuple(_of_source(row) for row in said.get("sources", ())),
+        tuple(_source_agreement(row) for row in said.get("sources", ())),
     )
 
 
-def _of_source(row: Mapping[str, Any]) -> SourceAgreement:
+def _source_agreement(row: Mapping[str, Any]) -> SourceAgreement:
     low, high = row.get("ci") or (None, None)
     reason = str(row.get("reason", {}).get("alpha", ""))
     return SourceAgreement(row["source"], row["n_ratings"], row["n_workers"], row["alpha"], low, high, reason)

@@ -1,4 +1,4 @@
-"""Opening a table of ratings: compression, encoding, delimiter, header, and on which line a record stands."""
+"""A table of ratings: compression, encoding, delimiter, header, the line of each record, texts as values."""
 
 import csv
 import gzip

@@ -534,7 +534,6 @@ class _Table:
         return {name: values for name, values in found.items() if not np.isnan(values).all()}
 
     def groups(self, rows: Codes) -> "dict[str, RatingGroups]":
-
         found = {}
         for name in GROUPS:
             if name in self.columns:

@@ -1,4 +1,4 @@
-"""One line of a file of answers: what it says, read and checked field by field."""
+"""One line of a file of answers, read and checked field by field, and what became of each line."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Systems' answers: which of them are judged, how many there are, and the table of one system."""
+"""Systems' answers: which of them are judged, the table of one system, and the references beside them."""
 
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What a judging stage asks about: texts of its units, judgments that count, judgments still missing."""
+"""What a judging stage asks: its units, what a judge sees, judgments that count and those still missing."""
 
 import time
 from collections import defaultdict

@@ -105,7 +105,6 @@ def _sources(stage: Stage, columns: StageRatings) -> "RatingGroups | None":
 
 
 def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":
-
     known = sorted(set(names))
     code_of = {name: code for code, name in enumerate(known)}
     codes = np.array([code_of[name] for name in names], dtype=np.min_scalar_type(-1 - len(known)))

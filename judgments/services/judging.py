@@ -1,4 +1,4 @@
-"""Judgments come in."""
+"""A judging stage at work: references and attention checks are fixed, judgments come in."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""A filter run in force is made again when work that it saw begins or ceases to count.
+"""A filter run in force is made again when work that it saw begins or ceases to count, or a judge withdraws.
 
 The run stays the same: recipe, parameters, seed and the judgments up to the newest that it saw. What it
 decided and the scores that follow are replaced in one transaction, and the log says why.

@@ -1,9 +1,9 @@
 """Agreement inside groups of ratings that different people gave, such as the sources of a stage.
 
-A source has only a part of each item's ratings, so that few items may have two of them: below `LEAST_SHARED`
-such items alpha would come out as anything, and is null. Everything is from before any filter, but for how
-much of each group the filters flag: alpha of what a rule about workers leaves is raised by that rule, more in
-a group where it finds more to remove.
+A source has only a part of each item's ratings, so few items may have two of them: with fewer than
+`LEAST_SHARED` such items alpha is too uncertain to show, and is null. All figures are from before the
+filters, except for what these flag (`flagged`, `flagged_share`, `mean_kept`): a rule about workers raises the
+alpha of what it leaves, and more so in a group where it removes more.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ from metrics.figure import Figure, add_reasons, figures_as_json
 LEAST_SHARED = 10
 NO_FILTER = "no filter is in force"
 NO_CHECKS = "its people were shown no attention check"
-_NO_KEPT = "the filters keep nothing of it"
+_NO_KEPT = "the filters keep none of its ratings"
 
 
 def group_rows(
@@ -35,19 +35,18 @@ def group_rows(
     replicates: int,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """A row for each group in the order of its names; ratings and, where nobody is in two, workers add up.
+    """A row for each group in the order of its names, with its label under `name`.
 
-    Items do not: each is counted in every group that rated it, and `shared_items` are those with two ratings
-    inside the group.
+    Ratings add up over groups, as do workers where each is in one group. Items do not: each is counted in
+    every group that rated it. `shared_items` have two ratings from the group, `items_with_others` one from it
+    and one from another. Shares are fractions, means are in points of the scale.
     """
     presence = _presence(ratings, groups)
     return [
         {
             name: label,
             **_row(ratings, done, groups.codes == code, checks, replicates=replicates, seed=seed),
-            "items_with_others": int(
-                (presence[code] & (np.delete(presence, code, axis=0).any(axis=0))).sum()
-            ),
+            "items_with_others": int((presence[code] & np.delete(presence, code, axis=0).any(axis=0)).sum()),
         }
         for code, label in enumerate(groups.names)
     ]
@@ -119,7 +118,7 @@ def _flagged(done: Run, given: int, kept: int) -> Figure:
 
 
 def _failed(checks: Checks | None, workers: np.ndarray) -> Figure:
-    """Failed attention checks of all that these workers were shown in the stage."""
+    """The share of failed attention checks, of all that these workers were shown."""
     shown = 0 if checks is None else int(checks.presented[workers].sum())
     if checks is None or not shown:
         return Figure(None, NO_CHECKS)

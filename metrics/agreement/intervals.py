@@ -1,4 +1,4 @@
-"""Intervals of Krippendorff's alpha by resampling.
+"""Intervals of Krippendorff's alpha by resampling, and alpha after a response filter on simulated ratings.
 
 Two-way: items and workers are drawn with replacement, independently of each other, and a rating counts as
 often as its item and its worker together (the pigeonhole bootstrap: Owen 2007, Annals of Applied Statistics
@@ -324,7 +324,7 @@ class _Sums:
 #
 # Each worker's scores are dealt out again over the items that this worker rated: how workers use the scale
 # stays, what they say about items is gone. The same filter on such ratings shows how much agreement it
-# manufactures out of nothing. What it makes of a crowd that does agree: `metrics.agreement.intervals`.
+# manufactures out of nothing. What it makes of a crowd that does agree follows below.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How many judgments a study needs: before money is spent.
+"""How many judgments a study needs, before money is spent; and simulated crowds, to try filters on.
 
 Words: `reliability` is the squared correlation of a mean with what endless raters would say; power is the
 chance that a study of this size finds a difference that is there.

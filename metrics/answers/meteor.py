@@ -627,7 +627,7 @@ def make(name: str, profile: Profile) -> Metric:
     tokeniser = tokeniser_named(profile.tokeniser_for("meteor"))
     language = given.pop("language", "english")
     wanted = given.pop("synonyms", "wordnet")
-    synonyms = wanted == "wordnet" and not stems.missing()
+    synonyms = wanted == "wordnet" and not stems.wordnet_missing()
     try:
         weights = Weights(**given)
     except TypeError as error:

@@ -1,4 +1,4 @@
-"""Tokens of a chunk with words that share a stem as one."""
+"""Words that count as the same: those that share a stem, and synonyms from WordNet."""
 
 import os
 import sys
@@ -60,7 +60,7 @@ _CORPUS = Path("corpora", "wordnet")
 
 
 @cache
-def missing() -> str:
+def wordnet_missing() -> str:
     """Why there are no synonyms, in words; empty if there are.
 
     It looks at files only: to import nltk takes seconds, and scikit-learn and pandas come with it.

@@ -1,4 +1,4 @@
-"""The same figures for each question type and for each system: where is a metric good, and where not?"""
+"""Where a metric is good and where not: by question type, system, weight of a bonus, length of the answer."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""What is asked of a meta-evaluation, and what is known of the data beside the scores."""
+"""What is asked of a meta-evaluation, what is known beside the scores, and how two metrics are compared."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

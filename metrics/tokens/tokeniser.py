@@ -1,4 +1,4 @@
-"""What a tokeniser is: a function with a name that stands in signatures."""
+"""What a tokeniser is (a function with a name that signatures quote), and where its tokens are in a text."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -218,7 +218,7 @@ def _agreement(facts: Facts) -> Iterator[str]:
     if facts.agreement_by_source:
         yield (
             "Inside each source, before the filters. Responses and workers add up to those of the stage; "
-            "units are shared by the sources, and `Shared units` have two responses from the same one."
+            "units do not, as sources share them. `Shared units` have at least two responses from the source."
         )
         head = ("Stage", "Source", "Responses", "Workers", "Shared units", "Mean", "Flagged", "Alpha")
         rows = [_agreed_inside(each) for each in facts.agreement_by_source]
@@ -287,8 +287,8 @@ def _people(facts: Facts) -> Iterator[str]:
     yield f"{facts.workers:,} workers took part: {real:,} people and {facts.simulated_workers:,} simulated."
     if facts.joined_workers:
         yield (
-            "Who came by several workspaces of a panel, or by links with ids of the same source, has one "
-            f"pseudonym and counts once: {facts.joined_workers:,} such accounts more than people."
+            "People who came by several workspaces of a panel, or by links with ids from the same source, "
+            f"have one pseudonym and count once (accounts merged with another: {facts.joined_workers:,})."
         )
     if facts.stages:
         yield table(

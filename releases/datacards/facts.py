@@ -1,8 +1,8 @@
-"""What a data card, a Croissant description and a citation are made of: plain values, no database.
+"""What data card, Croissant description and citation are made of: plain values, and how they are gathered.
 
-Whoever builds a release fills them. Nothing in them may depend on when or where the release is built, because
-the same content is the same bytes. Money in integer cents, shares and agreement as fractions, texts as people
-wrote them: the describing modules quote them.
+No database is read here, and nothing may depend on when or where the release is built, because the same
+content is the same bytes. Money in integer cents, shares and agreement as fractions, texts as people wrote
+them: the describing modules quote them.
 """
 
 from collections import Counter

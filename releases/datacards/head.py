@@ -1,4 +1,4 @@
-"""How a release is found and cited: the YAML head of its data card, `CITATION.cff`, BibTeX."""
+"""How a release is found, cited and licensed: head of the data card, `CITATION.cff`, BibTeX, licences."""
 
 import re
 from collections.abc import Iterator
@@ -194,7 +194,7 @@ def _feature(name: str, kind: Kind, indent: str) -> Iterator[str]:
             yield from _feature(inner, inner_kind, f"{indent}  ")
 
 
-# Licences by the names that people give them: SPDX's, the Hub's, and where their texts are.
+# Licences by the names that people give them, with those of SPDX and the Hub, and the address of the text.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The formats of a release by name. A format is a module that is imported only when it is asked for."""
+"""The formats of a release by name, and ids as other people's formats take them.
+
+A format is a module that is imported only when it is asked for.
+"""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""A table of human scores: how it is read, and one row of it, checked field by field."""
+"""A table of human scores: its formats, which column holds what, and its rows, checked field by field."""
 
 import json
 import math
@@ -279,8 +279,8 @@ def _count(value: Any, ratings: list[float]) -> int | None:
 class Options:
     """How to read a table of human scores, and what the project that it becomes is called.
 
-    `columns` names the columns of fields (`releases.importing.rows.FIELDS`). `systems` are the names of
-    the systems of a file without a column for them, in the order in which a query's rows come.
+    `columns` names the columns of `FIELDS`. `systems` are the names of the systems of a file without a column
+    for them, in the order in which a query's rows come.
     """
 
     format: str = "auto"
@@ -406,8 +406,6 @@ def _plain(name: str) -> str:
 def _place(field: str, number: int) -> str:
     return field if field in ONE else f"{field}{_BETWEEN}{number}"
 
-
-__all__ = ["FIELDS", "ONE", "SEVERAL", "ColumnError", "mapped", "several"]
 
 # Files of human scores in their formats, as a stream of rows.
 

@@ -1,4 +1,4 @@
-"""What this app's commands show on a terminal, and how they end when they are asked to."""
+"""Arguments of this app's commands, what they show on a terminal, and how they end when they are asked to."""
 
 import json
 import signal

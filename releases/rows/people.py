@@ -1,9 +1,9 @@
-"""Workers under their pseudonyms: one for each person of a panel, by whichever way they came.
+"""Pseudonyms of workers: one for each person of a panel, whichever endpoints or links they came by.
 
 Workers are rows of an endpoint. Two rows are one person for certain where both are of the same kind of
 marketplace or panel and have the same id there, as with two workspaces of Prolific; or where they are guests
 of links that name the same source of ids (`StudyLink.id_source`) and have the same id. What is only likely
-(`crowd.services.persons`) joins nobody. docs/decisions/0044.
+(`crowd.services.persons`) joins no rows. docs/decisions/0044.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -18,12 +18,12 @@ from people.models import Guest
 
 
 class People:
-    """Pseudonyms by worker; each is worked out once. `simulated` grows with the pseudonyms of programs."""
+    """Pseudonyms by worker; each is worked out once. `len()` is the number of different ones."""
 
     def __init__(self, project: Project, using: str) -> None:
         self._project, self._using = project, using
         self._names: dict[int, str] = {}
-        self._programs: set[int] = set()
+        self._simulated: set[int] = set()
         self._ids: dict[int, str] = {}
         self._protocols: set[str] | None = None
 
@@ -32,29 +32,29 @@ class People:
 
     @property
     def simulated(self) -> Collection[int]:
-        """Workers who are programs, of those that were named."""
-        return self._programs
+        """Keys of the simulated workers among those who have a pseudonym by now."""
+        return self._simulated
 
     @property
     def simulated_people(self) -> int:
-        """How many of the pseudonyms are of programs."""
-        return len({self._names[worker] for worker in self._programs})
+        """How many pseudonyms belong to simulated workers."""
+        return len({self._names[worker] for worker in self._simulated})
 
     @property
     def by_person(self) -> bool:
-        """Whether the pseudonym of anybody is another than the worker's id alone would give."""
+        """Whether any pseudonym differs from that of the worker's id alone."""
         return any(
             name != pseudonym(self._project, self._ids[worker]) for worker, name in self._names.items()
         )
 
     @property
     def joined(self) -> int:
-        """Workers who have a pseudonym together with another one."""
+        """How many more workers there are than pseudonyms."""
         return len(self._names) - len(self)
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """Pseudonyms by what a worker's id alone would give, where that differs and one id is one person."""
+        """Pseudonyms by that of the worker's id alone, where they differ and the id is one person's."""
         found: dict[str, set[str]] = {}
         for worker, external_id in self._ids.items():
             found.setdefault(external_id, set()).add(self._names[worker])
@@ -65,7 +65,7 @@ class People:
         }
 
     def names(self, workers: Iterable[int]) -> dict[int, str]:
-        """Pseudonyms of these at least, by key; a few statements where somebody is new."""
+        """Pseudonyms by key, of at least these workers; a few statements where some are new."""
         new = set(workers).difference(self._names)
         if new:
             rows = list(
@@ -87,10 +87,10 @@ class People:
             self._names[pk] = pseudonym(self._project, ids[pk] if known else f"{protocol}:{ids[pk]}")
             self._ids[pk] = external_id
             if simulated:
-                self._programs.add(pk)
+                self._simulated.add(pk)
 
     def _protocol_by_id(self, ids: Collection[str]) -> Mapping[str, str]:
-        """At which kind of panel each id began to work in the project; nothing where it has one kind."""
+        """The kind of panel at which each id first worked here; empty where the project has only one kind."""
         if self._protocols is None:
             own = Stage.objects.using(self._using).filter(project=self._project)
             more = StageSource.objects.using(self._using).filter(stage__project=self._project)
@@ -110,7 +110,7 @@ class People:
 
 
 def _first_guests(project: Project, using: str, worker_ids: Collection[str]) -> Mapping[str, str]:
-    """For guests with an id of a source, the first guest with the same one, who stands for all."""
+    """For guests with an id of a source: the worker id of the first guest who has the same one."""
     person_of = dict(_persons(project, using, worker_id__in=worker_ids))
     if not person_of:
         return {}
@@ -119,16 +119,16 @@ def _first_guests(project: Project, using: str, worker_ids: Collection[str]) -> 
     return {worker_id: first[person] for worker_id, person in person_of.items()}
 
 
-def _persons(project: Project, using: str, **some: Any) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Ids of guests, the last first, with the source and the id there by which each is known."""
+def _persons(project: Project, using: str, **conditions: Any) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Worker ids of guests, the newest first, each with its source and its id there."""
     rows = (
         Guest.objects.using(using)
-        .filter(project=project, visits__link__id_source__gt="", **some)
+        .filter(project=project, visits__link__id_source__gt="", **conditions)
         .order_by("-pk")
         .values_list("worker_id", "identity", "identity_kind", "visits__link__id_source")
         .distinct()
     )
     for worker_id, identity, kind, source in rows:
-        # Who came without an id, or by a class's list, is known by something that is not the source's.
+        # Guests without an id, or from a class list, are identified by something that is not the source's.
         if kind.startswith(f"{source}/"):
             yield worker_id, (source, identity)

@@ -1,4 +1,4 @@
-"""What all tables of a release share: queries, splits, people under pseudonyms, redactions."""
+"""What all tables of a release share: queries, splits, people, redactions, consent, sources, one snapshot."""
 
 import hashlib
 import json

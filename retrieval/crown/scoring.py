@@ -1,4 +1,4 @@
-"""Scores of candidate passages for a conversational query, by both profiles, all candidates at once.
+"""Scores of candidate passages for a conversational query, by all profiles, all candidates at once.
 
 crown-2020   h1·prior + h2·node + h3·edge + h4·pos, where each part is one over the candidate's rank by it
              (paper 001, section 2.3; the ranks are in the published code only).

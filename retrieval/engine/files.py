@@ -1,4 +1,4 @@
-"""Where the files of an index lie: a folder per generation, and a pointer to the one that answers.
+"""The files of an index: a folder per generation, a pointer to the one that answers, a lock for the writer.
 
 FOLDER/current     {"generation": 3, "chain": "english-1"}
 FOLDER/g3/         tantivy's files
@@ -99,7 +99,7 @@ class IndexFolder:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-# One writer at a time, over threads and processes: whoever comes second waits, then is told who writes.
+# One writer at a time, over threads and processes: the second one waits, then is told who writes.
 
 #: How long the second writer waits, in seconds.
 PATIENCE = 60.0

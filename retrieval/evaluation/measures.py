@@ -1,4 +1,7 @@
-"""Measures by their names in ir-measures, per query. nDCG gains what the grade says, as in trec_eval."""
+"""Relevance judgments, and measures per query by their names in ir-measures.
+
+nDCG gains what the grade says, as in trec_eval.
+"""
 
 import re
 import subprocess

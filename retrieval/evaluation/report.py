@@ -1,4 +1,4 @@
-"""What an evaluation says: means of every system, differences from the baseline, and what was left out."""
+"""What an evaluation says: means of every system, tests against the baseline, what was left out; files."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Word vectors of a network as files: one row a word, of length 1, found by the word's code.
+"""Word vectors of a network, from its own counts or other people's files: one row a word, of length 1.
 
 FOLDER/facts.json   where they come from, dimensions, words, sizes of files
 FOLDER/codes        (words,) uint64, rising

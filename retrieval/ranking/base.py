@@ -1,4 +1,4 @@
-"""What can be ranked, and what a ranking says."""
+"""What can be ranked, what a ranking says, and texts as columns of tokens."""
 
 from array import array
 from collections.abc import Mapping, Sequence

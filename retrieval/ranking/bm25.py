@@ -1,4 +1,4 @@
-"""The order of the engine itself: BM25 on the weighted words of a conversation."""
+"""Candidates of the engines for the weighted words of a conversation, and their order by BM25."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from retrieval.ranking.base import Collection, RankedPassage, Ranking
 
 # Candidates: what the engines find for the weighted words of a conversation, merged.
 
-#: Different words that are searched for at most, over all turns: nobody asks more, and it is slow.
+#: Different words that are searched for at most, over all turns: more would be slow.
 MOST_TERMS = 256
 NO_WORDS = "There is no word in the question."
 CUT = f"The conversation is long: only {MOST_TERMS} of its words are searched for."

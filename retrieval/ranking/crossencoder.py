@@ -159,9 +159,7 @@ class CrossEncoderModel:
 
 def open_model(folder: Path) -> CrossEncoderModel:
     """The model of a folder; kept open by the process until its file changes."""
-    path = next(
-        (path for path in (folder / "model.onnx", folder / "onnx" / "model.onnx") if path.is_file()), None
-    )
+    path = next((path for path in (folder / name for name in _MODELS) if path.is_file()), None)
     tokenizer = folder / "tokenizer.json"
     if path is None or not tokenizer.is_file():
         missing = "model.onnx" if path is None else "tokenizer.json"

@@ -1,4 +1,4 @@
-"""CSV and TSV with a header, and MS MARCO's collections without one."""
+"""Formats of files of passages: CSV and TSV, MS MARCO's without a header, JSON, TREC CAR's CBOR."""
 
 import csv
 import io
@@ -130,7 +130,7 @@ def _places(file: PassageSource, line: int, row: list[str]) -> tuple[dict[str, i
     return {ours: names.index(theirs) for ours, theirs in found.items()}, len(names)
 
 
-# One JSON object a line: our own fields, MS MARCO v2's, BEIR's, TREC CAR's (`fields.NAMES`).
+# One JSON object a line: our own fields, MS MARCO v2's, BEIR's, TREC CAR's (`NAMES`).
 
 #: Members of the first object that are shown.
 _MEMBERS = 100

@@ -1,4 +1,4 @@
-"""What every reader of passages is given: the file, how it is to be read, where its faults go."""
+"""What every reader of passages is given: the file, how it is read, where faults go; fields of a passage."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Word proximity networks of corpora: built, brought up to date, built again where that is needed."""
+"""Word proximity networks of corpora: what they lack, how they are built and brought up to date."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -79,7 +79,6 @@ def difference(corpus: Corpus, folder: Path, stored: Mapping[str, Any], options:
 
 
 def _of_passages(there: "NDArray[np.int64]", counted: "NDArray[np.int64]") -> Difference:
-
     highest = int(counted[-1]) if len(counted) else 0
     new = int((there > highest).sum())
     if len(np.setdiff1d(there, counted, assume_unique=True)) != new:
@@ -161,7 +160,6 @@ def _build(
     counter: Counter,
     progress: Listener,
 ) -> "tuple[Network, NetworkBuilt]":
-
     folder = network_folder(row)
     found = Difference(reason="asked for") if anew else difference(corpus, folder, row.options, options)
     if not found.reason:

@@ -1,4 +1,4 @@
-"""Passages that repeat others of their corpus: told while a file is added, kept or left out.
+"""Passages that repeat others of their corpus, in words or in id: reported, kept, numbered or left out.
 
 `keep` looks for none. `report` and `skip` find passages of the same words as an earlier one, by the digest
 that every passage then has, and with a share in `near` those that nearly repeat one too. Earlier is what

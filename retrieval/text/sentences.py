@@ -1,4 +1,4 @@
-"""Sentences of a text as character offsets.
+"""Sentences of a text, and windows of them, as character offsets.
 
 The rule: a sentence ends at . ! ? … and their like with the quotes and brackets that close after it, before
 white space. Not after abbreviations, initials, and numbers of a list, and not before a small letter. Marks of

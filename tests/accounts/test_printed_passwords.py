@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpResponse
 from django.test import Client
 
-from core.accounts.guards import KEY
+from core.accounts.guards import MUST_CHANGE
 from core.accounts.middleware import PasswordChangeMiddleware
 from core.accounts.models import PasswordState
 from core.accounts.services import create_user_with_printed_password
@@ -64,7 +64,7 @@ def test_it_opens_the_change_page_and_the_way_out(admin):
 def test_it_keeps_styles_and_scripts_open(rf, path, status):
     request = rf.get(path)
     request.COOKIES["sessionid"] = "any"
-    request.session = {KEY: True}
+    request.session = {MUST_CHANGE: True}
     assert PasswordChangeMiddleware(lambda _: HttpResponse())(request).status_code == status
 
 

@@ -35,7 +35,7 @@ def browser(agent: str = FIREFOX) -> Client:
 
 
 def last_letter() -> str:
-    job = Job.objects.filter(kind=letters.KIND).latest("pk")
+    job = Job.objects.filter(kind=letters.ACCOUNT_LETTER).latest("pk")
     letters.send_letter(job.payload["letter"])
     return str(mail.outbox[-1].body)
 

@@ -152,7 +152,7 @@ def test_an_invitation_by_mail_is_known_to_its_reader_alone(project, owner, sett
         base="http://testserver",
     )
     assert (path, sent) == ("", True)
-    job = Job.objects.get(kind=letters.KIND)
+    job = Job.objects.get(kind=letters.ACCOUNT_LETTER)
     assert "invitations" not in str(job.payload), "the link lies sealed"
     letters.send_letter(job.payload["letter"])
     found = re.search(r"http://testserver(/accounts/invitations/\S+)", mail.outbox[0].body)

@@ -130,7 +130,7 @@ def test_a_release_joins_people_in_every_table_and_says_so(world, tmp_path):
     done = built(world, tmp_path / "after", Options(formats=("jsonl",)))
     assert done.manifest["parameters"]["pseudonyms"] == ONE_PER_PERSON
     card = (tmp_path / "after" / "README.md").read_text()
-    assert "1 such accounts more than people" in card or "counts once" in card
+    assert "one pseudonym and count once (accounts merged with another: 1)." in card
     person = pseudonym(world.project, "5f" * 12)
     for table in ("answers", "ratings"):
         lines = (tmp_path / "after" / "jsonl" / f"{table}-train.jsonl").read_text().splitlines()

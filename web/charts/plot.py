@@ -1,4 +1,4 @@
-"""A plot: rows of data, a Vega-Lite specification without them, words about it, and room for its names."""
+"""Plots: data, a Vega-Lite specification without them, words, room for names; and bars without a library."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -160,7 +160,6 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _evaluate(self, options: dict[str, Any]) -> None:
-
         folder = _folder(options)
         with opened(
             options["source"],

@@ -59,7 +59,6 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _score(self, options: dict[str, Any]) -> None:
-
         paths = outputs(options, ("out", "json"), source=Path(options["file"]), what="the file of answers")
         out = paths.get("out")
         form = options["format"] or ("jsonl" if out is not None and _is_jsonl(out) else "csv")

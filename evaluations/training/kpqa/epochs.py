@@ -1,4 +1,4 @@
-"""Epochs of training: steps, development loss after each, the best one kept, checkpoints in between."""
+"""Epochs of training, with figures of key phrases after each; the best is kept, checkpoints in between."""
 
 import math
 import time

@@ -100,7 +100,6 @@ class Command(BaseCommand):
                 gc.enable()
 
     def _filter(self, options: dict[str, Any]) -> None:
-
         if options["replicates"] > _MOST_REPLICATES:
             raise CommandError(f"--replicates is at most {_MOST_REPLICATES:,}.")
         named_files = ("report", "kept", "html")
@@ -172,7 +171,6 @@ def _simulated(table: Any) -> list[str]:
 
 
 def _files(paths: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
-
     makers = {
         "report": lambda: json_of(said),
         "kept": lambda: csv_of(table, done),

@@ -1,4 +1,4 @@
-"""Examples as vectors: each distinct context and each distinct text is encoded once."""
+"""Examples that ADEM learns from, as vectors: each distinct context and text is encoded once."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,6 @@ from metrics.learned.adem.settings import Progress
 from metrics.learned.adem.text_encoder import TextEncoder
 from metrics.learned.words import cut
 from metrics.texts import Places
-
-# What ADEM learns from: answers with the scores that people gave them.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""ADEM's score, its loss and the gradient of it (Lowe et al. 2017, equations 1 and 2).
+"""ADEM's score, its loss and the gradient of it, and the projection of its vectors
+(Lowe et al. 2017, equations 1 and 2, section 5.1).
 
     score = (c' M a + r' N a - alpha) / beta         c context, r reference, a response
     loss  = mean of (score - human)^2 + penalty (sum of |M| + sum of |N|)

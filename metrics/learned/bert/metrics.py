@@ -233,7 +233,6 @@ def _lacking(_chunk: Chunk, _found: Any) -> NoReturn:
 
 
 def _survey(chunk: Chunk, layer: Layer) -> Any:
-
     vectors = layer.vectors(chunk)
     ids = [vectors.pieces[text].ids for text in chunk.references.tolist()]
     return References.of(ids, vectors.layers.vocabulary)

@@ -1,4 +1,4 @@
-"""Keyphrase weights: how likely each word of an answer is part of the key phrase, given the question.
+"""Keyphrase weights: how likely each word of an answer is part of the key phrase, given the question; cached.
 
     KPW_t = P(key phrase | word t, question)
 

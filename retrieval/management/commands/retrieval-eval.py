@@ -200,7 +200,6 @@ class Command(BaseCommand):
         questions: "Sequence[Question]",
         depth: int,
     ) -> "Iterator[SystemRun]":
-
         for name, ranker in systems:
             with watched_passages(name, len(questions), quiet=not self.stderr.isatty()) as progress:
                 yield ask(ranker, haystack, questions, depth, name=name, progress=progress)

@@ -124,7 +124,7 @@ def test_the_best_reference_counts_and_without_one_there_is_no_value():
 
 
 def test_the_signature_says_what_was_compared_and_what_was_missing(monkeypatch):
-    monkeypatch.setattr(stems, "missing", lambda: "nltk's corpus wordnet is not installed")
+    monkeypatch.setattr(stems, "wordnet_missing", lambda: "nltk's corpus wordnet is not installed")
     assert metric("meteor").signature == (
         "metric:meteor|v:1|tok:default.2|stages:exact+stem|stem:english|synonyms:none"
         "|alpha:0.1|gamma:0.5|theta:3.0|variant:minchunk|refs:max"
@@ -132,7 +132,7 @@ def test_the_signature_says_what_was_compared_and_what_was_missing(monkeypatch):
 
 
 def test_synonyms_are_a_stage_where_wordnet_is_installed(monkeypatch):
-    monkeypatch.setattr(stems, "missing", lambda: "")
+    monkeypatch.setattr(stems, "wordnet_missing", lambda: "")
     monkeypatch.setattr(stems, "synsets", lambda word: {"car": {"c1"}, "auto": {"c1"}}.get(word, set()))
     found = metric("meteor", split_on_spaces())
     assert "stages:exact+stem+synonym" in found.signature
@@ -163,13 +163,13 @@ def test_chinese_is_matched_by_characters():
 def test_wordnet_is_found_by_its_files_where_nltk_looks(file, tmp_path, monkeypatch):
     monkeypatch.setenv("NLTK_DATA", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'here'}")
     monkeypatch.setattr(stems, "find_spec", lambda name: object())
-    stems.missing.cache_clear()
-    before = stems.missing()
+    stems.wordnet_missing.cache_clear()
+    before = stems.wordnet_missing()
     (tmp_path / "here" / "corpora" / file).parent.mkdir(parents=True)
     (tmp_path / "here" / "corpora" / file).touch()
-    stems.missing.cache_clear()
-    assert (before, stems.missing()) == ("nltk's corpus wordnet is not installed", "")
-    stems.missing.cache_clear()
+    stems.wordnet_missing.cache_clear()
+    assert (before, stems.wordnet_missing()) == ("nltk's corpus wordnet is not installed", "")
+    stems.wordnet_missing.cache_clear()
 
 
 def test_the_folders_of_wordnet_are_those_of_nltk(monkeypatch):
