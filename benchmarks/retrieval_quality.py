@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import machine  # noqa: E402  # the path must be there first
 from retrieval.evaluation.haystacks import FileHaystack  # noqa: E402
-from retrieval.evaluation.measures import DEFAULT, Qrels, parse_measures, read_qrels  # noqa: E402  # noqa: E402
+from retrieval.evaluation.measures import DEFAULT, Qrels, parse_measures, read_qrels  # noqa: E402
 from retrieval.evaluation.questions import Question, read_questions  # noqa: E402
 from retrieval.evaluation.report import Evaluation, as_json, evaluate, judged_questions  # noqa: E402
 from retrieval.evaluation.runs import ask  # noqa: E402

@@ -12,7 +12,8 @@ from core.database.composedqueries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.models import Batch
 
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+DAYS = tuple(name[:3] for name in DAY_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +42,18 @@ class Hours:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """As they are written: `Mon-Fri 09:00-17:00 Europe/Berlin`. Refusal, in words, for what is not so."""
+        """From text such as `Mon-Fri 09:00-17:00 Europe/Berlin`; raises Refusal for anything else."""
         match = _WRITTEN.fullmatch(text.strip())
         if match is None:
-            raise Refusal("InvalidParameterValue", f"{text!r} are no hours. Write them so: {_EXAMPLE}.")
+            words = f"{text[:60]!r} is not a range of hours. Write it like {_EXAMPLE}."
+            raise Refusal("InvalidParameterValue", words)
         opens, closes = (_time(match[name]) for name in ("opens", "closes"))
         found = cls(match["zone"], _days(match["days"]), opens, closes)
         found.check()
         return found
 
     def check(self) -> None:
-        """Refuse, in words, what cannot be."""
+        """Raise Refusal for no or unknown days, no duration, and an unknown time zone."""
         if not self.days or not set(self.days) <= set(range(len(DAYS))):
             raise Refusal("InvalidParameterValue", f"Name at least one day of {', '.join(DAYS)}.")
         if self.opens == self.closes:
@@ -103,7 +105,7 @@ def _time(text: str) -> time:
     try:
         return time.fromisoformat(text)
     except ValueError as error:
-        words = f"{text} is no time of a day. Write hours and minutes, such as 09:00 or 17:30."
+        words = f"{text} is not a time of day. Write hours and minutes, such as 09:00 or 17:30."
         raise Refusal("InvalidParameterValue", words) from error
 
 
@@ -120,10 +122,11 @@ def _days(text: str) -> tuple[int, ...]:
 
 
 def _day(text: str) -> int:
-    for number, name in enumerate(DAYS):
-        if text[:3].casefold() == name.casefold():
+    """Number of the day that a text names with three letters or more."""
+    for number, name in enumerate(DAY_NAMES):
+        if len(text) >= 3 and name.casefold().startswith(text.casefold()):
             return number
-    raise Refusal("InvalidParameterValue", f"{text!r} is no day. Days are {', '.join(DAYS)}.")
+    raise Refusal("InvalidParameterValue", f"{text[:60]!r} is not a day. Days are {', '.join(DAYS)}.")
 
 
 @lru_cache(maxsize=64)

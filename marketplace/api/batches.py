@@ -3,7 +3,7 @@
 from datetime import UTC, time
 from typing import Annotated, Any, Literal, Self, get_args
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.http import Http404
 from ninja import Query
 from pydantic import AfterValidator, BaseModel, Field, model_validator
@@ -226,7 +226,7 @@ def cancel_batch(request: ApiRequest, requester: str, batch: int) -> BatchOut:
 
 
 def _rows(request: ApiRequest) -> QuerySet[Batch]:
-    return selectors.batches(requester_of(request)).select_related("extends")
+    return selectors.batches(requester_of(request)).annotate(adds_to=F("extends__number"))
 
 
 def _batch(request: ApiRequest, number: int) -> Batch:
@@ -244,7 +244,7 @@ def _now(request: ApiRequest, number: int) -> BatchOut:
 
 _SAME = (
     *("number", "name", "state", "error", "publish_at", "end_at", "schedule_note"),
-    *("created_at", "published_at"),
+    *("adds_to", "created_at", "published_at"),
 )
 
 
@@ -264,7 +264,6 @@ def _describe(row: Batch, tally: Tally) -> BatchOut:
         rejected=tally.rejected,
         total_cents=publication.cost_of(row).total,
         hours=str(Hours.of(row.hours)) if row.hours else None,
-        adds_to=row.extends.number if row.extends else None,
     )
 
 

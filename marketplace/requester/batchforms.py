@@ -29,7 +29,7 @@ from marketplace.eligibility import (
     normalise,
 )
 from marketplace.errors import Refusal
-from marketplace.hours import Hours, zone_names
+from marketplace.hours import DAY_NAMES, Hours, zone_names
 from marketplace.html import is_origin
 from marketplace.models import Batch, QualificationType, Requester, Template
 from marketplace.questions import MAX_TEMPLATE_BYTES
@@ -562,9 +562,7 @@ class HoursForm(forms.Form):
     days = forms.TypedMultipleChoiceField(
         label="Days",
         coerce=int,
-        choices=list(
-            enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
-        ),
+        choices=list(enumerate(DAY_NAMES)),
         widget=forms.CheckboxSelectMultiple,
         help_text="None: at any time.",
         required=False,

@@ -190,10 +190,10 @@ def settle_claim(*, former_id: str, worker: Worker) -> FormerIdClaim:
     chosen = next((claim for claim in claims if claim.worker_id == worker.pk), None)
     if chosen is None:
         raise Refusal("NotStated", f"{worker.worker_id} has not stated the id {former_id[:40]}.")
-    claims.exclude(pk=chosen.pk).update(accepted=False)
-    claims.update(settled_at=clock.now())
-    chosen.accepted = True
-    chosen.save(update_fields=["accepted"])
+    now = clock.now()
+    claims.exclude(pk=chosen.pk).update(accepted=False, settled_at=now)
+    chosen.accepted, chosen.settled_at = True, now
+    chosen.save(update_fields=["accepted", "settled_at"])
     apply_records(chosen)
     _note_for_all(chosen, "former_id.settled")
     return chosen

@@ -171,10 +171,15 @@
     }
   }
 
+  // Such a form is sent nowhere, in a preview either.
+  function closesDialog(form, submitter) {
+    const method = (submitter ? get(submitter, "formmethod") : null) ?? get(form, "method") ?? "";
+    return /^dialog$/i.test(method);
+  }
+
   // True for the form of the answer. One without an action would be sent to the page itself, which takes nothing:
-  // it is the answer's unless another form is. What closes a dialog is sent nowhere.
+  // it is the answer's unless another form is.
   function isAnswer(form, submitter) {
-    if (/^dialog$/i.test(get(submitter ?? form, submitter?.hasAttribute("formmethod") ? "formmethod" : "method") ?? "")) return false;
     const action = (submitter ? get(submitter, "formaction") : null) ?? get(form, "action") ?? "";
     if (action.trim() !== "") return leadsToUs(action);
     return ![...document.forms].some((each) => each !== form && (get(each, "action") ?? "").trim() !== "" && leadsToUs(get(each, "action")));
@@ -198,21 +203,25 @@
   let restoring = false;
 
   // The page around delivers the fields, and keeps them until they have arrived. Where it does not take them
-  // (a page of an earlier version), they are sent as ever: `itself` does that.
+  // (a page of an earlier version), they are sent as ever: `itself` does that. False where a file is among them.
   function deliver(data, itself) {
     const fields = [];
     for (const [name, value] of data) {
       if (typeof value === "string") fields.push([name, value]);
-      else if (value.size) return say("This marketplace takes no files. Nothing was sent; tell the requester.");
+      else if (value.size) {
+        say("This marketplace takes no files. Nothing was sent; tell the requester.");
+        return false;
+      }
     }
     clearTimeout(waiting?.timer);
     waiting = { itself, timer: setTimeout(itself, 4000) };
     save();
-    return tell("submit", { fields });
+    tell("submit", { fields });
+    return true;
   }
 
   function deliverForm(form, submitter) {
-    return deliver(new FormData(form, submitter ?? undefined), () => {
+    deliver(new FormData(form, submitter ?? undefined), () => {
       set(form, "action", answersTo);
       set(form, "method", "post");
       submit.call(form);
@@ -227,19 +236,25 @@
 
   HTMLFormElement.prototype.submit = function () {
     if (restoring) return undefined;
+    if (closesDialog(this)) return submit.call(this);
     return answersTo ? send(this) : sayPreview();
   };
 
   function finish(event) {
     if (event.defaultPrevented || !event.isTrusted || !(event.target instanceof HTMLFormElement)) return undefined;
+    if (restoring) {
+      event.preventDefault();
+      return undefined;
+    }
+    if (closesDialog(event.target, event.submitter)) return undefined;
     const action = get(event.target, "action") ?? "";
-    if (/^\s*javascript:/i.test(action) && !restoring) {
+    if (/^\s*javascript:/i.test(action)) {
       event.preventDefault();
       return runScript(action);
     }
-    if (restoring || !answersTo) {
+    if (!answersTo) {
       event.preventDefault();
-      return restoring ? undefined : sayPreview();
+      return sayPreview();
     }
     lead(event.target, event.submitter);
     if (!framed || !isAnswer(event.target, event.submitter)) return undefined;
@@ -250,7 +265,8 @@
   // A page that keeps the event from going further is asked last where it ends; without its address the form
   // could not be sent by the browser either.
   window.addEventListener("submit", ({ isTrusted, target, submitter }) => {
-    if (!isTrusted || !answersTo || !(target instanceof HTMLFormElement) || target.closest("crowd-form")) return;
+    if (!isTrusted || !answersTo || !(target instanceof HTMLFormElement) || closesDialog(target, submitter)) return;
+    if (Element.prototype.closest.call(target, "crowd-form")) return;
     lead(target, submitter);
     if (isAnswer(target, submitter) && !submitter?.hasAttribute("formaction")) {
       set(target, "action", answersTo);
@@ -259,7 +275,7 @@
     target.addEventListener("submit", (event) => { if (event.cancelBubble) finish(event); }, { once: true });
   }, true);
 
-  // Scripts that send the fields themselves: they go the same way, and the script is told that they were taken.
+  // Scripts that send the fields themselves: they go the same way, and the script is told at once whether they were taken.
 
   function fieldsOf(body) {
     if (body instanceof FormData || body instanceof URLSearchParams) return [...body];
@@ -270,15 +286,14 @@
   const { fetch } = window;
   window.fetch = (resource, options) => {
     if (resource instanceof Request || !isSent(options?.method, resource, options?.body)) return fetch(resource, options);
-    deliver(fieldsOf(options.body), () => fetch(resource, options));
-    return Promise.resolve(new Response("", { status: 200 }));
+    const taken = deliver(fieldsOf(options.body), () => fetch(resource, options));
+    return Promise.resolve(new Response("", { status: taken ? 200 : 415 }));
   };
 
   const { sendBeacon } = navigator;
   navigator.sendBeacon = (address, body) => {
     if (!isSent("POST", address, body)) return sendBeacon.call(navigator, address, body);
-    deliver(fieldsOf(body), () => sendBeacon.call(navigator, address, body));
-    return true;
+    return deliver(fieldsOf(body), () => sendBeacon.call(navigator, address, body));
   };
 
   const requests = new WeakMap();
@@ -289,9 +304,10 @@
   };
   XMLHttpRequest.prototype.send = function (body) {
     if (!isSent(...(requests.get(this) ?? [null, ""]), body)) return sendRequest.call(this, body);
-    deliver(fieldsOf(body), () => sendRequest.call(this, body));
+    const taken = deliver(fieldsOf(body), () => sendRequest.call(this, body));
+    const [status, statusText] = taken ? [200, "OK"] : [415, "Unsupported Media Type"];
     setTimeout(() => {
-      for (const [name, value] of Object.entries({ readyState: 4, status: 200, statusText: "OK", response: "", responseText: "" })) {
+      for (const [name, value] of Object.entries({ readyState: 4, status, statusText, response: "", responseText: "" })) {
         Object.defineProperty(this, name, { value, configurable: true });
       }
       for (const name of ["readystatechange", "load", "loadend"]) this.dispatchEvent(new Event(name));

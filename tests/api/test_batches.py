@@ -170,10 +170,12 @@ class TestTheCommand:
     @pytest.mark.parametrize(
         ("text", "words"),
         [
-            ("whenever", "Write them so"),
+            ("whenever", "Write it like"),
             ("Mon 09:00-09:00 UTC", "closes when it opens"),
-            ("Mon 09:00-26:00 UTC", "no time of a day"),
-            ("Blursday 09:00-10:00 UTC", "no day"),
+            ("Mon 09:00-26:00 UTC", "not a time of day"),
+            ("Blursday 09:00-10:00 UTC", "not a day"),
+            ("Mon-Wed-Fri 09:00-10:00 UTC", "'Wed-Fri' is not a day"),
+            ("Monster 09:00-10:00 UTC", "not a day"),
             ("Mon 09:00-10:00 Mars/Olympus", "no time zone"),
         ],
     )

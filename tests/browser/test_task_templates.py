@@ -192,6 +192,30 @@ def test_a_page_sends_its_answer_once_from_a_phone_with_keys_alone_and_without_a
     check_answer(market, page, name, worker)
 
 
+def test_an_answer_in_the_address_is_sent_whatever_its_fields_are_called(market):
+    """As survey sites lead back; a field may have the name of a form's method."""
+    page = """<h1>A survey</h1><button type="button" id="finish">Finish</button><script>
+      finish.onclick = function () {
+        location.href = new URLSearchParams(location.search).get("turkSubmitTo")
+          + "/mturk/externalSubmit?code=7&submit=yes&method=get";
+      };
+    </script>"""
+    market.hits["by address"] = market.client.create_hit(
+        Title="by address",
+        Description="A page",
+        Reward="0.05",
+        AssignmentDurationInSeconds=3600,
+        LifetimeInSeconds=86_400,
+        Question=html_question_xml(page, 0),
+    )["HIT"]
+    window = market.take_hit("wide", "by address")
+    worker = worker_of(window)
+    ready(window)
+    window.frames[1].get_by_role("button", name="Finish").click()
+    window.wait_for_url("**/tasks/continue/*")
+    assert market.answers("by address", worker) == [{"code": "7", "submit": "yes", "method": "get"}]
+
+
 def test_every_element_there_is_is_on_one_of_the_pages():
     from marketplace.crowdelements import ELEMENTS
 

@@ -204,8 +204,8 @@ def test_48_tests_that_cannot_be_meant_are_refused(client, changes, code):
     assert found["QualificationTypes"] == []
 
 
-def test_48_a_time_for_a_test_that_there_is_not_is_taken(client):
-    """Scripts send it with every type that they make, and MTurk took it."""
+def test_48_a_test_duration_without_a_test_is_accepted(client):
+    """Scripts send it with every type that they make, and MTurk accepted it."""
     made = new_qualification(client, Name="Took part before", TestDurationInSeconds=3600)
     assert "TestDurationInSeconds" not in made
     assert "Test" not in made

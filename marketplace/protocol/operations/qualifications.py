@@ -80,7 +80,7 @@ def create_qualification_type(call: Call) -> Result:
         auto_granted_value=call.get("AutoGrantedValue", 1),
         retry_delay_s=call.get("RetryDelayInSeconds"),
         now=call.now,
-        test=_test(call, alone=("AnswerKey",)),
+        test=_test(call, needing_test=("AnswerKey",)),
     )
     return {"QualificationType": render.qualification_type(row, call.requester)}
 
@@ -98,14 +98,14 @@ def update_qualification_type(call: Call) -> Result:
 
 
 def _test(
-    call: Call, *, alone: tuple[str, ...] = ("AnswerKey", "TestDurationInSeconds")
+    call: Call, *, needing_test: tuple[str, ...] = ("AnswerKey", "TestDurationInSeconds")
 ) -> QualificationTest | None:
-    """The test of a call; what is in `alone` is refused without one.
+    """The test of a call; without one, the parameters `needing_test` are refused.
 
-    A new type may name a duration for a test that it does not have: MTurk took it, and scripts send it.
+    A new type may name a duration for a test that it does not have: MTurk accepted it, and scripts send it.
     """
     if "Test" not in call.parameters:
-        for name in alone:
+        for name in needing_test:
             if name in call.parameters:
                 raise invalid_value(name, "it goes with a Test; send the Test again to change it.")
         return None
