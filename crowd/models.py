@@ -70,8 +70,8 @@ class Endpoint(models.Model):
     def form_origins(self) -> list[str]:
         """Origins to which task pages may send workers' forms.
 
-        People who are dealt work send it to this installation, wherever that is by now: its address may have
-        changed since the endpoint was made.
+        People who are dealt work send it to this installation, whose address may have changed since the
+        endpoint was made.
         """
         own = "{0.scheme}://{0.netloc}".format(urlsplit(settings.TASK_URL))
         known = [str(origin) for origin in self.submit_origins]
@@ -84,7 +84,7 @@ class Endpoint(models.Model):
 
     @property
     def has_inboxes(self) -> bool:
-        """Whether its people can be written to; who came by a study link cannot."""
+        """Whether its people can be written to; people of a study link cannot."""
         return self.protocol != self.Protocol.LINK
 
 

@@ -139,7 +139,7 @@ def _study_changed(operation: MarketOperation, ref: str) -> None:
             study.places = operation.payload["places"]
             study.screen_out_left = operation.payload.get("screen_out_slots", 0)
         case Kind.PLACES if "slots" in operation.payload:
-            panel_pay.slots_raised(study, operation)
+            panel_pay.add_confirmed_slots(study, operation)
         case Kind.PLACES:
             study.places = max(study.places, operation.payload["places"])
         case _:

@@ -30,7 +30,7 @@ from crowd.sources import stage_at
 State, Kind = Assignment.State, MarketOperation.Kind
 #: The panel's words for what was paid in part, and for who was screened out.
 IN_PART, SCREENED_OUT = "PARTIALLY APPROVED", "SCREENED OUT"
-#: How targets of operations begin that raise the number of paid screen-outs.
+#: Beginning of the target of operations that raise the number of paid screen-outs.
 SLOTS = "screen-outs:"
 #: Statuses in which a part can be paid.
 PAYABLE_IN_PART = ("ACTIVE", "AWAITING REVIEW")
@@ -119,14 +119,16 @@ def raise_slots(study: PanelStudy, *, slots: int, actor: Any) -> MarketOperation
     if not study.external_id:
         raise CrowdError("The study is not there yet: say how many screen-outs it pays with its terms.")
     if study.state == PanelStudy.State.STOPPED:
-        raise CrowdError("The study was stopped, so nobody is screened out of it any more.")
+        raise CrowdError("The study was stopped, so it screens out no more people.")
     if not study.screen_out_cents:
         raise CrowdError(
             "This study was made without paid screen-outs, and the panel takes their amount with a new study "
             "only. Make another stage for the units that are left, and set its terms before you open it."
         )
     if slots_under_way(study) is not None:
-        raise CrowdError("A change of their number is on its way. Wait until the panel confirmed it.")
+        raise CrowdError(
+            "A change of the number of screen-outs is on its way. Wait until the panel has confirmed it."
+        )
     more = slots - study.screen_out_slots
     if more < 1:
         raise CrowdError(
@@ -173,8 +175,13 @@ def slots_under_way(study: PanelStudy) -> int | None:
     return None if going is None else int(going.payload["slots"])
 
 
-def slots_raised(study: PanelStudy, operation: MarketOperation) -> None:
-    """What the panel confirmed, in the transaction that stores it.
+def slots_asked(study: PanelStudy) -> int:
+    """How many screen-outs the study pays in all, with those that the panel has not confirmed yet."""
+    return slots_under_way(study) or study.screen_out_slots
+
+
+def add_confirmed_slots(study: PanelStudy, operation: MarketOperation) -> None:
+    """Count the screen-outs that the panel confirmed, in the transaction that stores its answer.
 
     A study that paused after the last one goes on. The study's row is locked; the caller saves it.
     """

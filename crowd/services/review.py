@@ -244,7 +244,7 @@ def readmit_worker(*, worker: Worker, reason: str, actor: Any, stage: Stage) -> 
     )
 
 
-#: Why a message does not go to somebody.
+#: Why a message does not reach some workers.
 NO_INBOX = "People of a study link have no inbox."
 
 
@@ -362,7 +362,7 @@ def exclude_from_project(*, worker: Worker, project: Project, reason: str, actor
 
 @transaction.atomic
 def readmit_to_project(*, worker: Worker, project: Project, reason: str, actor: Any) -> int:
-    """Let somebody take work again of every stage of the project that they are excluded from; how many."""
+    """Let a worker take work again of every stage of the project that they are excluded from; how many."""
     stages = Stage.objects.filter(project=project).select_related("project").order_by("pk")
     barred = set(Exclusion.objects.filter(worker=worker).values_list("scope", flat=True))
     rows = [row for row in stages if f"stage:{row.pk}" in barred]

@@ -186,7 +186,7 @@ class _Applier:
                 continue
             study = panels.study_of(here)
             if study.external_id:
-                if wanted.screen_outs > study.screen_out_slots:
+                if wanted.screen_outs != panel_pay.slots_asked(study):
                     panel_pay.raise_slots(study, slots=wanted.screen_outs, actor=self._actor)
             elif (study.screen_out_cents, study.screen_out_slots, study.pays_in_part) != (
                 wanted.screen_out or 0,

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from core.money.amounts import dollars
 from core.projects.models import Membership, Project
 from crowd.models import Endpoint, PanelStudy, Stage, StageSource
+from crowd.services import panel_pay
 from crowd.services.endpoints import PRESETS
 from crowd.services.sources import SourcePlan
 from crowd.sources import source_rows, stages_at
@@ -100,7 +101,7 @@ def _panel_document(stage: Stage) -> Document | None:
     cents = study.screen_out_cents
     return {
         "screen_out": dollars(cents) if cents else None,
-        "screen_outs": study.screen_out_slots,
+        "screen_outs": panel_pay.slots_asked(study),
         "pays_in_part": study.pays_in_part,
     }
 
@@ -187,7 +188,7 @@ def endpoint_document(endpoint: Endpoint) -> Document:
 
 
 def _at_home(document: Document) -> Document:
-    """Study links are at this installation, wherever that is by now."""
+    """Study links have the present address of this installation."""
     if document["protocol"] == Endpoint.Protocol.LINK:
         links = PRESETS["link"]
         document |= {"url": links.address, "submit_origins": links.origins}

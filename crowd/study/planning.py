@@ -12,6 +12,7 @@ from core.sealing import unseal
 from crowd.kinds import kind_named
 from crowd.models import Endpoint, Stage
 from crowd.selectors.wage import wage
+from crowd.services import panel_pay
 from crowd.services.endpoints import FIXED_ONCE_USED, PRESETS, is_used
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms
 from crowd.sources import source_rows, spends_real_money
@@ -364,7 +365,7 @@ def _panel_findings(
     before: Stage | None,
     endpoints: Mapping[str, Endpoint],
 ) -> Iterator[Finding]:
-    """What a study at Prolific cannot pay, and what it does not take any more once it is there."""
+    """What a study at Prolific cannot pay, what is fixed once it is there, and what it sets aside."""
     fields = stage.panel
     if fields is None:
         return
@@ -377,7 +378,7 @@ def _panel_findings(
     }
     if Endpoint.Protocol.PROLIFIC not in protocols:
         remedy = "Leave the table out, or add a source there."
-        yield Finding("not-together", path, "the stage asks no one at Prolific", remedy)
+        yield Finding("not-together", path, "no endpoint of the stage is at Prolific", remedy)
     if fields.screen_out is not None and fields.screen_out >= stage.reward:
         yield Finding(
             "out-of-bounds",
@@ -398,6 +399,13 @@ def _panel_findings(
                 (*path, "screen_outs"),
                 f"the study has {row.screen_out_slots:,} paid screen-outs, and their number only rises",
                 f"Write {row.screen_out_slots} or more. What is not used goes back when the study stops.",
+            )
+        if row.screen_out_cents and fields.screen_outs > panel_pay.slots_asked(row):
+            yield Finding(
+                "caution",
+                (*path, "screen_outs"),
+                "the study is at the panel, so the money of the further screen-outs is set aside at once",
+                "Leave the number as it is if you do not want to spend more.",
             )
 
 

@@ -357,7 +357,7 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
 
 def _home(hit: Hit) -> str:
     """The marketplace's origin, where we know one."""
-    return next((origin for origin in hit.endpoint.form_origins), "")
+    return next(iter(hit.endpoint.form_origins), "")
 
 
 def _refused(

@@ -182,7 +182,7 @@ class ProlificAdapter(PanelAdapter):
             codes, action = _screen_out_of(self._client.study(ref), code)
             there = int(action["slots"])
             if there != earlier["slots"]:
-                raise MarketplaceDownError("Somebody was screened out just now.")
+                raise MarketplaceDownError("A person was screened out while the number was read.")
         except MarketplaceRefusedError as error:
             return CallRefusal("Refused", str(error))
         except (MarketplaceDownError, *GARBAGE) as error:
@@ -403,7 +403,7 @@ class ProlificAdapter(PanelAdapter):
 
 
 def _screen_out_of(study: Document, code: str) -> tuple[list[Document], Document]:
-    """All codes of a study, and the action among them that pays who comes back with this one; KeyError."""
+    """All codes of a study, and the action of this one that pays a screen-out; KeyError without one."""
     codes: list[Document] = study["completion_codes"]
     for each in codes:
         for action in each["actions"]:

@@ -180,7 +180,7 @@ def exclude(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResp
 @require_POST
 @on_project(Role.MANAGER)
 def readmit(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
-    """Let somebody work again in all stages of the project that they were excluded from."""
+    """Let a worker take work again of all stages of the project that they were excluded from."""
 
     def action() -> str:
         count = readmit_to_project(

@@ -126,7 +126,7 @@ def exclude(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 @require_POST
 @on_stage(Role.MANAGER)
 def readmit(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse:
-    """Let somebody who was excluded work in the stage again."""
+    """Let an excluded worker take work of the stage again."""
     row = _worker(access, pk)
 
     def action() -> str:

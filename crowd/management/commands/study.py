@@ -22,7 +22,6 @@ from crowd.study.explain import difference, worded
 from crowd.study.planning import Change, FieldChange, Plan, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, read
-from web.cache import page_figures
 
 _SIGNS = {"add": "+", "change": "~", "unchanged": " "}
 
@@ -135,8 +134,6 @@ class Command(BaseCommand):
     def show_status(self, options: dict[str, Any]) -> None:
         """Print how far each stage is."""
         project = _project(options)
-        with page_figures():
-            cards = stage_cards(project)
         rows: list[dict[str, Any]] = [
             {
                 "stage": card.stage.slug,
@@ -147,7 +144,7 @@ class Command(BaseCommand):
                 "held": card.held,
                 "waiting_operations": card.undecided,
             }
-            for card in cards
+            for card in stage_cards(project)
         ]
         if options["json"]:
             self.stdout.write(json.dumps({"project": project.slug, "stages": rows}))

@@ -211,11 +211,19 @@ def test_a_study_file_sets_the_terms_and_raises_the_number_later(panel, endpoint
     made.save()
     stages.open_stage(stage=made)
     work_on()
-    applied(text.replace("screen_outs = 2", "screen_outs = 6"))
+    more = text.replace("screen_outs = 2", "screen_outs = 6")
+    found = applied(more)
+    assert [(each.field, "set aside" in each.what) for each in found.cautions if "panel" in each.field] == [
+        ("stages[0].panel.screen_outs", True)
+    ]
+    assert applied(more, to_apply=False).empty, "it is on its way"
+    applied(more.replace('title = "Poll"', 'title = "Second poll"'))
+    with pytest.raises(StudyError, match="on its way"):
+        applied(text.replace("screen_outs = 2", "screen_outs = 5"))
     work_on()
     study.refresh_from_db()
     assert (study.screen_out_slots, study.screen_out_left, slots_at(panel, study)) == (6, 6, 6)
-    left_out = text[: text.index("[stages.panel]")]
+    left_out = text[: text.index("[stages.panel]")].replace('title = "Poll"', 'title = "Second poll"')
     assert applied(left_out, to_apply=False).empty
     for before, after, field in (
         ("screen_outs = 2", "screen_outs = 5", "screen_outs"),
