@@ -59,7 +59,7 @@ def key_opens() -> bool | None:
 
 
 def _has_column(table: str, name: str) -> bool:
-    """Not before the migration that adds it: `up` may have been stopped in the middle of them."""
+    """Whether the migration that adds the column has run: `up` may have been stopped between migrations."""
     with connection.cursor() as cursor:
         return name in {each.name for each in connection.introspection.get_table_description(cursor, table)}
 

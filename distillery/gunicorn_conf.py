@@ -38,9 +38,9 @@ if Path("/dev/shm").is_dir() and os.access("/dev/shm", os.W_OK):  # noqa: S108  
     worker_tmp_dir = "/dev/shm"  # noqa: S108 - memory, as gunicorn's manual recommends
 
 
-#: Seconds after which a thread that computes lets another one on, where that waits. A thread that has the
-#: row or file others wait for gives the interpreter away with each of its statements; with Python's own 5 ms
-#: it got it back that much later, while all others waited for its transaction.
+#: Seconds after which a thread that computes yields the interpreter to one that waits for it. A thread that
+#: holds a lock of the database releases the interpreter with each statement; with Python's default of 5 ms it
+#: got it back that much later, while all others waited for its transaction.
 SWITCH_SECONDS = 0.0005
 
 

@@ -48,7 +48,7 @@ from people.models import StudyLink, Visit
 from people.owners import project_owner
 from people.selectors import VISIT_COLUMNS, visit_rows
 
-# The simulated panel of the demonstration: it runs beside the server and ends with it.
+# The simulated panel, which runs beside the server and ends with it.
 
 BALANCE_CENTS = 100_00
 
@@ -79,7 +79,7 @@ class DemoPanel:
         return self._call("GET", f"/api/v1/studies/{external_id}/")
 
     def arrive(self, external_id: str) -> tuple[str, str, str]:
-        """Somebody new takes a place of a study: participant, submission, the address they are sent to."""
+        """Have a new participant take a place of a study: participant, submission, address that they open."""
         [person] = self._call("POST", "/_control/participants", {"n": 1})["ids"]
         come = {"study_id": external_id, "participant_id": person}
         visit = self._call("POST", "/_control/arrive", come)
@@ -113,6 +113,8 @@ def simulated_panel(state: Path) -> Iterator[DemoPanel]:
         server.server_close()
         simulator.close()
 
+
+# The study: its stages and links, the people of each source, and the books.
 
 TITLE = "People from three places"
 LOCAL, LINK, PANEL = "marketplace", "link", "panel"

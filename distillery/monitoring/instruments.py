@@ -55,7 +55,7 @@ DATABASE_ERRORS = Counter(
     registry=_OWN,
 )
 
-# Connects what happens to the instruments that count it.
+# Signals of the database, jobs and rounds that the instruments above count.
 
 
 def connect() -> None:

@@ -119,11 +119,11 @@ class TracingMiddleware:
         return response
 
 
-# Every request has an id, and a place in the histogram where figures are asked for.
+# Middleware for ids and durations of requests, with or without traces.
 
 
 class RequestIdMiddleware:
-    """Takes the proxy's id of a request or makes one; it comes back in the answer and stands in the log."""
+    """Takes the proxy's id of a request or makes one; it comes back in the answer and is in the log."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
