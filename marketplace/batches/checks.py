@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from django.templatetags.static import static
 
@@ -37,7 +38,9 @@ class Problem:
 def find_problems(html: str) -> list[Problem]:
     """All that a template's page says by itself, the wrong first."""
     bare = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), html)
-    found = [*_unknown_elements(html), *_odd_placeholders(bare), *_liquid(bare)]
+    found = [*_unknown_elements(html)]
+    for problems in (_odd_placeholders(bare), _liquid(bare)):
+        found += islice(problems, _MOST)  # they come by line, and no more are shown
     if not _FIELD.search(bare) and "createElement" not in bare:
         found.append(
             Problem(0, "The page has no field, so workers have nothing to answer with but a button.")
@@ -74,7 +77,7 @@ def _liquid(bare: str) -> Iterator[Problem]:
         name = found[1].rpartition(".")[2] or "name"
         yield Problem(
             _line(bare, found.start()),
-            f"{found[0][:60]} … is Liquid of Ground Truth, which nothing fills in here. Write ${{{name}}}.",
+            f"{found[0][:60]} … is Liquid of Ground Truth, which is not filled in here. Write ${{{name}}}.",
         )
 
 
