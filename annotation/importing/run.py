@@ -3,13 +3,13 @@
 Rows of one query are merged on the way.
 """
 
+import dataclasses
 import heapq
 import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from dataclasses import field as made
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +50,7 @@ class Contradiction:
     column: bool = False
     lines: int = 0
     queries: int = 0
-    examples: list[dict[str, Any]] = made(default_factory=list)
+    examples: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
 
 class Contradictions:

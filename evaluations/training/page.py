@@ -37,7 +37,6 @@ from evaluations.training.summary import (
 )
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.papers import normalised
-from web.charts import evaluation
 from web.charts import evaluation as charts
 from web.charts.plot import Plot
 
@@ -472,9 +471,7 @@ def _epochs(report: StudyReport, called: Called) -> list[Plot]:
             report["distillery"], "adem-figure7", n=mapping(mapping(report.get("chosen")).get(form)).get("n")
         )
         plots.append(
-            evaluation.epochs(
-                drawn, title=called[form], best=best, says=f"{says}.", signature=made, table=table
-            )
+            charts.epochs(drawn, title=called[form], best=best, says=f"{says}.", signature=made, table=table)
         )
     return plots
 

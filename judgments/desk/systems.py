@@ -16,7 +16,6 @@ from annotation.models import HeldOutWorker
 from core.files.cells import cell, csv_text
 from judgments.desk.columns import OF_SYSTEM, SYSTEMS
 from judgments.models import Candidate, CandidateSource, System
-from judgments.selectors import candidates
 from judgments.selectors import candidates as selectors
 from judgments.selectors.candidates import AnswerScore, Filters, reference_texts
 from judgments.services import candidates as services
@@ -119,7 +118,7 @@ def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
     (counts,) = selectors.systems(access.project, row)
 
     def with_said(found: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
-        said = candidates.load_answer_scores(each.pk for each in found)
+        said = selectors.load_answer_scores(each.pk for each in found)
         return [(each, said.get(each.pk, AnswerScore())) for each in found]
 
     return respond(
@@ -143,7 +142,7 @@ def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
 
 
 def _rows(row: System, asked: GridRequest) -> QuerySet[Candidate]:
-    return candidates.rows(row, Filters(asked["state"], asked["q"], asked.column.name))
+    return selectors.rows(row, Filters(asked["state"], asked["q"], asked.column.name))
 
 
 @require_safe
@@ -162,7 +161,7 @@ def _lines(rows: Any) -> Iterator[str]:
     yield csv_text([(*_COLUMNS, "judgments", "mean", "simulated")])
     found = rows.values_list("pk", *_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
     while some := list(islice(found, _AT_ONCE)):
-        said = candidates.load_answer_scores(pk for pk, *_ in some)
+        said = selectors.load_answer_scores(pk for pk, *_ in some)
         yield csv_text(_cells(values, said.get(pk, AnswerScore())) for pk, *values in some)
 
 
@@ -204,7 +203,7 @@ def candidate(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRe
         system=row.system,
         references=reference_texts([row.query_id]).get(row.query_id, []),
         beside=links_of_query(access.project, row.query, {"candidate": row.pk}),
-        said=candidates.load_answer_scores([pk]).get(pk, AnswerScore()),
+        said=selectors.load_answer_scores([pk]).get(pk, AnswerScore()),
         out=selectors.OUT,
         why_form=AnswerReasonForm(),
     )

@@ -24,7 +24,7 @@ from itertools import islice
 from typing import Any
 
 from core.failures import on_failure
-from retrieval.engine import analysis, cluster, files
+from retrieval.engine import analysis, files
 from retrieval.engine import cluster as connections
 from retrieval.engine.base import ScoredPassage
 from retrieval.engine.cluster import Cluster, client_error, kind_of, no_room, status_of
@@ -339,7 +339,7 @@ class OpenSearchEngine:
                     "search_type": "dfs_query_then_fetch",
                     "allow_partial_search_results": "false",
                     "filter_path": _FOUND,
-                    "request_timeout": cluster.ANSWER_READING,
+                    "request_timeout": connections.ANSWER_READING,
                 },
             )
         )

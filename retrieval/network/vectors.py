@@ -314,7 +314,7 @@ _LONGEST = 4096
 _MOST_DIMENSIONS = 10_000
 #: Fewer digits than this have the numbers of a header.
 _DIGITS = 19
-_LINES_AT_ONCE = 1 << 20
+_BUFFER_BYTES = 1 << 20
 
 
 class BinaryFile(Protocol):
@@ -394,13 +394,13 @@ def read(path: Path) -> Generator[tuple[bytes, Rows], None, None]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryFile]:
-    with io.BufferedReader(io.FileIO(path), _LINES_AT_ONCE) as file:
+    with io.BufferedReader(io.FileIO(path), _BUFFER_BYTES) as file:
         is_packed = file.peek(2)[:2] == _GZIP
         if not is_packed:
             yield file
             return
         with gzip.GzipFile(fileobj=file) as unpacked:
-            yield io.BufferedReader(cast(io.RawIOBase, unpacked), _LINES_AT_ONCE)
+            yield io.BufferedReader(cast(io.RawIOBase, unpacked), _BUFFER_BYTES)
 
 
 def _after_header(path: Path, file: BinaryFile, count: int, dimensions: int) -> Iterator[tuple[bytes, Rows]]:
