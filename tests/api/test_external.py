@@ -1,0 +1,69 @@
+"""Scores from elsewhere by the API: read from an uploaded file, kept, removed; and copies of references."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from core.projects.models import Project
+from evaluations.models import ExternalScores
+from judgments.models import Candidate, System
+from tests.annotation.world import make_query
+from tests.api.conftest import is_problem, program_of
+from tests.evaluations.desk_world import make_release
+
+AT = "/projects/tea/external-scores"
+
+
+@pytest.fixture
+def release(project: Project, settings: Any, tmp_path: Path) -> Any:
+    settings.RELEASES_STORAGE, settings.DATA_DIR = str(tmp_path / "shelf"), tmp_path
+    return make_release(project)
+
+
+def add(program, content: str, **more):
+    staged = program.ask("PUT", "/projects/tea/uploads?name=judge.csv", content.encode()).json()
+    return program.post(AT, {"upload": staged["sha256"], "release": "1.0.0", "name": "judge-1", **more})
+
+
+def test_scores_are_looked_at_kept_and_removed(program, release):
+    made = add(program, "candidate_id,score\nq0-good,0.5\nq1-bad,0.25\n", keep=False)
+    assert made.status_code == 201, made.content
+    found = made.json()
+    assert (found["count"], found["missing"], found["low"], found["high"]) == (2, 88, 0.25, 0.5)
+    assert (found["kept"], found["created_by"], found["file_name"]) == (False, "olga", "judge.csv")
+    assert program.get(AT).json()["items"] == []
+    one = f"{AT}/{found['id']}"
+    kept = program.post(f"{one}/keep").json()
+    assert kept == found | {"kept": True}
+    assert program.get(AT).json()["items"] == [kept] and program.get(one).json() == kept
+    viewer = program_of(User.objects.get(username="viewer"))
+    is_problem(viewer.ask("DELETE", one), 403, "role_missing")
+    assert program.ask("DELETE", one).status_code == 204
+    assert not ExternalScores.objects.exists()
+
+
+def test_a_file_with_a_mistake_is_refused_with_its_line_and_nothing_is_kept(program, release):
+    wrong = add(program, "candidate_id,score\nq0-good,high\n")
+    assert "judge.csv, line 2, score" in is_problem(wrong, 422, "evaluation_refused")["detail"]
+    assert not ExternalScores.objects.exists()
+    good = "candidate_id,score\nq0-good,0.5\n"
+    is_problem(add(program, good, release="9.9.9"), 422, "no_such_release")
+    is_problem(add(program, good, name="Judge 1"), 422, "invalid")
+    is_problem(program.get(f"{AT}/{10**30}"), 404, "not_found")
+
+
+def test_copies_of_a_reference_are_judged_where_a_person_says_so(program, project):
+    query = make_query(project, status="accepted")
+    now = timezone.now()
+    system = System.objects.create(project=project, name="b", created_at=now)
+    row = Candidate.objects.create(query=query, system=system, text="Rome", aside="exact", created_at=now)
+    at = f"/projects/tea/systems/{system.pk}/keep-copies"
+    assert program.post(at, {"reason": "We want them."}).json() == {"candidates": 1}
+    row.refresh_from_db()
+    assert (row.aside, row.kept, row.aside_reason) == ("", True, "We want them.")
+    is_problem(program.post(at, {"reason": "Again."}), 422, "refused")
+    assert program.post("/projects/tea/candidates/copies").json() == {"candidates": 0}
+    is_problem(program.post(f"/projects/tea/systems/{10**9}/keep-copies", {"reason": "x"}), 404, "not_found")
