@@ -47,7 +47,8 @@ def set_schedule(
 ) -> None:
     """Publish a draft at a time, and end it at another; of a running batch only the end can be set.
 
-    `cents` is the total that was typed where it is to be published. None takes a time away.
+    `cents` is the total that was typed where it is to be published. None takes a time away. With `seen`,
+    ConflictError where its times are other than were shown.
     """
     now = clock.now()
     locked = Batch.objects.select_for_update(of=("self",), no_key=True).select_related("requester")
@@ -58,6 +59,8 @@ def set_schedule(
         raise Refusal("InvalidBatchState", "This batch is cancelled; nothing of it can be scheduled.")
     if publish_at is not None and row.state != State.DRAFT:
         raise Refusal("InvalidBatchState", f"This batch is {row.state} already.")
+    if end_at is not None and row.extends_id:
+        raise Refusal("InvalidBatchState", "Added rows end with their batch. Set the end there.")
     for moment, words in ((publish_at, "publish"), (end_at, "end")):
         if moment is not None and not now < moment <= now + FARTHEST:
             raise Refusal("InvalidParameterValue", f"Choose a time to {words} it within a year from now.")

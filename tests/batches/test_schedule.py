@@ -8,7 +8,8 @@ from django.urls import reverse
 
 from core.money.amounts import dollars
 from marketplace import clock
-from marketplace.batches import letters, publication, schedule
+from marketplace.batches import additions, letters, publication, schedule
+from marketplace.errors import Refusal
 from marketplace.models import HIT, Activity, Batch
 from marketplace.services import people
 from marketplace.tasks import sweep_task
@@ -82,6 +83,18 @@ def test_a_batch_ends_at_its_time(draft, owner):
     assert (batch.state, batch.end_at) == (State.CANCELLED, None)
     assert "ended late" in batch.schedule_note
     assert not HIT.objects.filter(batch=batch, expires_at__gt=NOW()).exists()
+
+
+def test_added_rows_have_no_end_of_their_own(lab, owner):
+    batch = making.published(lab)
+    added = additions.make_addition(
+        batch=batch, sheet=making.sheet(making.CSV + "Who?,/3.jpg\n"), leave_out=True
+    )
+    with pytest.raises(Refusal, match="end with their batch"):
+        set_times(added, owner, publish_in=HOUR, end_in=HOUR)
+    set_times(added, owner, publish_in=HOUR)
+    added.refresh_from_db()
+    assert added.publish_at is not None
 
 
 def test_missing_money_is_told_on_the_page_and_by_mail_and_nothing_is_published(lab, draft, owner):
