@@ -17,7 +17,7 @@ from annotation.flags.tokens import folded, mostly_spaceless, tokens
 from annotation.kinds.distillation_config import WritingConfig
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import Material, dialogues, materials, uncontinued
-from annotation.services.query_answers import canary_phrase, check_new
+from annotation.services.query_answers import canary_phrase, compute_new_flags
 from annotation.services.review_decisions import approve_answers_of, undecided_words
 from annotation.services.reviewed_work import approve_reviewed_work
 from annotation.units import PREFIX, distil_scope, judge_scope, of_query, query_of, simulated_truth, texts_of
@@ -265,7 +265,7 @@ class Continuation(SimpleKind):
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Flag new messages, and approve work that was reviewed before it was listed."""
         approve_reviewed_work(stage)
-        return {"checked": check_new(stage)}
+        return {"checked": compute_new_flags(stage)}
 
     def accept(self, assignment: Assignment, actor: Any) -> None:
         """Its undecided messages without flags are approved."""

@@ -21,7 +21,7 @@ from annotation.services.holdout import draw_configured
 from annotation.services.query_answers import (
     bring_up_to_date,
     canary_phrase,
-    check_new,
+    compute_new_flags,
     reconsider_answers,
     record_answer,
 )
@@ -231,7 +231,7 @@ class Distillation(SimpleKind):
         """Flag new answers, approve work that was reviewed before it was listed, move on complete queries."""
         with transaction.atomic():
             approve_reviewed_work(stage)
-        checked = check_new(stage)
+        checked = compute_new_flags(stage)
         moved = bring_up_to_date(stage)
         drawn = draw_configured(stage)
         return {

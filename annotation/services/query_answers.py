@@ -1,4 +1,4 @@
-"""Answers: recording them, moving on queries that have all of theirs, rewriting one that was sent back."""
+"""Answers: recording them, moving on queries that have all of theirs, rewrites, and computing flags."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -103,11 +103,11 @@ def _answers(count: int) -> str:
 
 
 # An answer is written again: a row of its own takes the place of the old one, which stays.
-
-# The signed part of a link to a rewrite: for one answer, for some days.
+# A link to a rewrite is signed for one answer.
 
 _SALT = "annotation.rewrites"
-DAYS = 14
+#: Days for which a link to a rewrite works.
+REWRITE_DAYS = 14
 
 
 def write_rewrite_token(answer: int) -> str:
@@ -123,7 +123,7 @@ def rewrite_address(answer: int) -> str:
 def read_rewrite_token(token: str) -> int | None:
     """The answer of a token; None where it is not ours or too old."""
     try:
-        answer = signing.loads(token, salt=_SALT, max_age=DAYS * 24 * 3600)
+        answer = signing.loads(token, salt=_SALT, max_age=REWRITE_DAYS * 24 * 3600)
     except (signing.BadSignature, ValueError):
         return None
     return answer if isinstance(answer, int) else None
@@ -154,26 +154,26 @@ def rewrite_answer(*, answer: Answer, response: dict[str, Any]) -> Answer:
             created_at=timezone.now(),
         )
         bring_up_to_date(answer.stage, [answer.query_id])
-    check(answer.stage, [answer.query_id])
+    compute_flags(answer.stage, [answer.query_id])
     return new
 
 
-# Computing what the checks notice about answers, many at a time.
+# Flags: what checks notice about answers, computed for many queries at a time.
 
 #: Queries whose answers are in memory at the same time.
 _BATCH = 50
 
 
-def check_new(stage: Stage) -> int:
+def compute_new_flags(stage: Stage) -> int:
     """Compute the flags of every query with an answer that was not checked yet; the number of queries."""
     fresh = Answer.objects.filter(stage=stage, checked_at=None).order_by("query").values_list("query")
     queries = [query for (query,) in fresh.distinct()]
     for start in range(0, len(queries), _BATCH):
-        check(stage, queries[start : start + _BATCH])
+        compute_flags(stage, queries[start : start + _BATCH])
     return len(queries)
 
 
-def check(stage: Stage, queries: Collection[int]) -> None:
+def compute_flags(stage: Stage, queries: Collection[int]) -> None:
     """Compute the flags of answers to these queries that were not checked, and what that changes for others.
 
     Excluded answers are compared too, replaced ones are not.

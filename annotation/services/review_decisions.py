@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
 from annotation.services import query_answers
-from annotation.services.query_answers import bring_up_to_date, check
+from annotation.services.query_answers import bring_up_to_date, compute_flags
 from annotation.services.reviewed_work import approve_reviewed_work
 from core.projects.services import record
 from crowd.errors import CrowdError
@@ -108,7 +108,7 @@ def approve_answers_of(assignment: Assignment, actor: Any) -> int:
     mine = Answer.objects.filter(assignment=assignment)
     unchecked = mine.filter(state=State.UNDECIDED, checked_at=None).values_list("query", flat=True)
     if queries := set(unchecked):
-        check(assignment.stage, queries)
+        compute_flags(assignment.stage, queries)
     return len(_approve_unflagged(mine, actor, "Its whole work was approved."))
 
 
@@ -166,7 +166,7 @@ def _letter(answer: Answer, review: AnswerReview) -> str:
         "What you do now changes nothing about its pay.\n\n"
         f"A reviewer asks you to write it again: {review.reason}\n\n"
         f"This page shows {read} and what you wrote. It works once, for "
-        f"{query_answers.DAYS} days:\n{query_answers.rewrite_address(answer.pk)}\n\n"
+        f"{query_answers.REWRITE_DAYS} days:\n{query_answers.rewrite_address(answer.pk)}\n\n"
         "You need not do this, and nothing more is paid for it."
     )
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import Answer, HeldOutWorker, Query
-from annotation.services.query_answers import check
+from annotation.services.query_answers import compute_flags
 from core.jobs import runner
 from core.projects.models import Event
 from core.projects.selectors import pseudonym
@@ -124,7 +124,7 @@ def test_answers_are_listed_with_pseudonyms_and_decided(owner):
     query = distilling.make_query(project)
     for worker in ("AROSA", "ABERT"):
         distilling.write(stage, query, f"It takes nine years, says {worker}.", worker=worker)
-    check(stage, [query.pk])
+    compute_flags(stage, [query.pk])
     program, place = program_of(owner), f"/projects/reading/stages/{stage.slug}/answers"
     found = program.get(place).json()["items"]
     assert {row["worker"] for row in found} == {pseudonym(project, name) for name in ("AROSA", "ABERT")}
