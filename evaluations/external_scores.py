@@ -230,7 +230,7 @@ def look(
 @transaction.atomic
 def keep(*, scores: ExternalScores, actor: Any) -> None:
     """From now on evaluations of the release may use it."""
-    _refuse_taken(scores.release, scores.name)
+    _refuse_taken(scores.release, scores.name, but=scores.pk)
     try:
         with transaction.atomic():
             changed = ExternalScores.objects.filter(pk=scores.pk, kept=False).update(kept=True)
@@ -275,8 +275,8 @@ def _lines(text: bytes) -> Iterable[tuple[str, float]]:
         yield str(key), float(value)
 
 
-def _refuse_taken(release: Release, name: str) -> None:
-    if ExternalScores.objects.filter(release=release, name=name, kept=True).exists():
+def _refuse_taken(release: Release, name: str, *, but: int | None = None) -> None:
+    if ExternalScores.objects.filter(release=release, name=name, kept=True).exclude(pk=but).exists():
         raise EvaluationError(_taken(release, name))
 
     if name in MAKERS:
