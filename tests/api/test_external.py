@@ -39,6 +39,8 @@ def test_scores_are_looked_at_kept_and_removed(program, release):
     kept = program.post(f"{one}/keep").json()
     assert kept == found | {"kept": True}
     assert program.get(AT).json()["items"] == [kept] and program.get(one).json() == kept
+    again = is_problem(program.post(f"{one}/keep"), 422, "evaluation_refused")
+    assert again["detail"] == "These scores are kept already."
     viewer = program_of(User.objects.get(username="viewer"))
     is_problem(viewer.ask("DELETE", one), 403, "role_missing")
     assert program.ask("DELETE", one).status_code == 204
@@ -52,6 +54,11 @@ def test_a_file_with_a_mistake_is_refused_with_its_line_and_nothing_is_kept(prog
     good = "candidate_id,score\nq0-good,0.5\n"
     is_problem(add(program, good, release="9.9.9"), 422, "no_such_release")
     is_problem(add(program, good, name="Judge 1"), 422, "invalid")
+    taken = is_problem(add(program, good, name="bleu-4"), 422, "evaluation_refused")
+    assert "the name of a metric that is computed here" in taken["detail"]
+    column = is_problem(add(program, good, column="grade"), 422, "evaluation_refused")
+    assert "has no column 'grade'" in column["detail"]
+    assert not ExternalScores.objects.exists()
     is_problem(program.get(f"{AT}/{10**30}"), 404, "not_found")
 
 
