@@ -1,5 +1,5 @@
-"""What stands before keys, payees, members and money: a second factor where one is required, and a person
-who has shown lately who they are.
+"""What guards keys, payees, members and money: a second factor where one is required, and a person who has
+confirmed lately who they are.
 
     @require_POST
     @confirmed                     # signed in or confirmed within REAUTHENTICATION_MINUTES
@@ -111,9 +111,7 @@ def _way_back(request: HttpRequest) -> str:
 
 #: Factors that stand alone; recovery codes only stand in for one.
 _STANDING = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
-
-
-#: Who chose not now is asked again after so long.
+#: People who chose "not now" are asked again after so long.
 ASKED_AGAIN_AFTER = timedelta(days=30)
 
 
@@ -141,7 +139,7 @@ def has_factor(user: User) -> bool:
 
 def address_of_prompt(user: User, then: str) -> str:
     """Where log-in leads a person who should set up a factor, and goes on from there; empty: nowhere."""
-    # Whoever comes back to what they typed is not held up.
+    # People who come back to what they typed are not held up.
     if settings.SECOND_FACTOR == "off" or f"{PARAMETER}=" in then:
         return ""
     if not is_trusted(user) or has_factor(user):

@@ -33,15 +33,17 @@ class ExternalScoresIn(Body):
         min_length=1,
         max_length=60,
         pattern=r"^[a-z0-9][a-z0-9._+-]*$",
-        description="As reports will call it: small letters, digits, and . _ + - after the first.",
+        description="Its name in reports: small letters, digits, and . _ + - after the first.",
         examples=["comet-22"],
     )
     direction: Direction = Field(
         ExternalScores.Direction.HIGHER.value, description="Which values are the better ones."
     )
     says: str = Field("", max_length=300, description="What it is, for readers of reports.")
-    column: str = Field("", max_length=200, description="Of the scores; empty: score, or the only one.")
-    keep: bool = Field(True, description="false: look at what was read first, then keep it by its own call.")
+    column: str = Field(
+        "", max_length=200, description="The one with the scores; empty: `score`, or the only possible one."
+    )
+    keep: bool = Field(True, description="false: only read the file; `keep` keeps the scores later.")
 
 
 class ExternalScoresOut(BaseModel):
@@ -56,7 +58,7 @@ class ExternalScoresOut(BaseModel):
     missing: int = Field(description="Candidates of the release without one.")
     low: float
     high: float
-    kept: bool = Field(description="They can join evaluations; those that are not kept go after a day.")
+    kept: bool = Field(description="Whether they can join evaluations; others are deleted after a day.")
     file_name: str
     digest: str = Field(description="SHA-256 of the file.")
     created_at: Time
@@ -103,7 +105,7 @@ def add_external_scores(request: ApiRequest, project: str, body: ExternalScoresI
 
 @external.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
 def get_external_scores(request: ApiRequest, project: str, scores: int) -> ExternalScoresOut:
-    """What was read, also before it is kept."""
+    """One column of scores, also before it is kept."""
     return _describe(_scores(request, scores))
 
 

@@ -261,7 +261,7 @@ def list_candidate_imports(
 
 @candidates.post("/projects/{project}/candidates/copies", scopes=[Scope.DECIDE], role=Role.MANAGER)
 def set_copies_aside(request: ApiRequest, project: str) -> CandidateCount:
-    """Set answers aside that are the same as a reference by now. Judged and kept ones stay as they are."""
+    """Set aside answers that are now the same as a reference. Judged and kept ones stay as they are."""
     access = project_access(request)
     return CandidateCount(candidates=services.refresh_exact(access.project, actor=access.user))
 

@@ -390,7 +390,7 @@ class Operations(Sender):
         )
 
     def set_copies_aside(self, project: str, *, idempotency_key: str | None = None) -> models.CandidateCount:
-        """Set answers aside that are the same as a reference by now. Judged and kept ones stay as they are."""
+        """Set aside answers that are now the same as a reference. Judged and kept ones stay as they are."""
         return self._send(
             models.CandidateCount,
             "POST",
@@ -723,7 +723,7 @@ class Operations(Sender):
         )
 
     def get_external_scores(self, project: str, scores: int) -> models.ExternalScoresOut:
-        """What was read, also before it is kept."""
+        """One column of scores, also before it is kept."""
         return self._send(
             models.ExternalScoresOut,
             "GET",
