@@ -177,12 +177,16 @@
     return /^dialog$/i.test(method);
   }
 
+  // Forms whose address is ours because they had none: the page may still keep them to itself.
+  const addressed = new WeakSet();
+
   // True for the form of the answer. One without an action would be sent to the page itself, which takes nothing:
   // it is the answer's unless another form is.
   function isAnswer(form, submitter) {
     const action = (submitter ? get(submitter, "formaction") : null) ?? get(form, "action") ?? "";
     if (action.trim() !== "") return leadsToUs(action);
-    return ![...document.forms].some((each) => each !== form && (get(each, "action") ?? "").trim() !== "" && leadsToUs(get(each, "action")));
+    const others = [...document.forms].filter((each) => each !== form && !addressed.has(each));
+    return !others.some((each) => (get(each, "action") ?? "").trim() !== "" && leadsToUs(get(each, "action")));
   }
 
   function say(words, lasts = 6000) {
@@ -269,6 +273,7 @@
     if (Element.prototype.closest.call(target, "crowd-form")) return;
     lead(target, submitter);
     if (isAnswer(target, submitter) && !submitter?.hasAttribute("formaction")) {
+      if ((get(target, "action") ?? "").trim() === "") addressed.add(target);
       set(target, "action", answersTo);
       set(target, "method", "post");
     }
