@@ -376,8 +376,9 @@ def _panel_findings(
         for name, each in study.fields.endpoints.items()
         if name in names
     }
-    if Endpoint.Protocol.PROLIFIC not in protocols:
-        remedy = "Leave the table out, or add a source there."
+    are_known = names <= endpoints.keys() | study.fields.endpoints.keys()
+    if are_known and Endpoint.Protocol.PROLIFIC not in protocols:
+        remedy = "Leave the table [stages.panel] out, or choose an endpoint or a source there."
         yield Finding("not-together", path, "no endpoint of the stage is at Prolific", remedy)
     if fields.screen_out is not None and fields.screen_out >= stage.reward:
         yield Finding(

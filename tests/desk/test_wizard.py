@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from core.projects.models import Event, Membership, Project
 from core.projects.services import create_project
 from crowd.desk.beginnings import beginnings
-from crowd.models import Endpoint, Hit, MarketOperation, Stage
+from crowd.models import Endpoint, Hit, MarketOperation, PanelStudy, Stage
 from crowd.services.endpoints import create_endpoint
 
 pytestmark = pytest.mark.django_db
@@ -271,6 +271,29 @@ def test_the_examples_can_be_uploaded_and_made(somebody, endpoint, name):
         {"title": stage.task_title, "description": stage.task_description, "keywords": stage.task_keywords}
         for stage in stages
     ] == [stage["task"] for stage in wanted["stages"]]
+
+
+def test_terms_of_a_panel_are_taken_from_a_file_where_the_chosen_marketplace_is_at_prolific(
+    somebody, endpoint
+):
+    text = (EXAMPLES / "poll.toml").read_text()
+    text = text.replace("endpoints.local", "endpoints.mine").replace('= "local"', '= "prolific"')
+    text = text.replace('endpoint = "prolific"', 'endpoint = "mine"')
+    text += '\n[stages.panel]\nscreen_out = "0.05"\nscreen_outs = 3\n'
+    shown = upload(somebody, text)
+    assert shown.status_code == 200
+    panel = Endpoint.objects.create(
+        name="panel", label="Panel", url="https://api.prolific.com", protocol="prolific", real_money=False,
+        created_at=endpoint.created_at,
+    )  # fmt: skip
+    form = upload(somebody, text).context["form"]
+    data = {field: form[field].value() for field in form.fields if form[field].value() not in (None, False)}
+    data |= {"from": "file", "text": text, "step": "make"}
+    refused = somebody.post(NEW, data | {"endpoint": endpoint.name})
+    assert "First look: No endpoint of the stage is at Prolific." in refused.content.decode()
+    assert somebody.post(NEW, data | {"endpoint": panel.name}).status_code == 302
+    study = PanelStudy.objects.get(stage__project__slug="warm-drinks")
+    assert (study.screen_out_cents, study.screen_out_slots, study.pays_in_part) == (5, 3, False)
 
 
 def test_mistakes_in_a_file_are_named_with_line_and_field(somebody, endpoint):
