@@ -93,8 +93,8 @@ def whole_report(
 
 def _sources(stage: Stage, columns: StageRatings) -> "RatingGroups | None":
     """From which endpoint each rating came; None of a stage whose people all came from one."""
-    rows = Worker.objects.filter(pk__in=columns.workers.tolist()).values_list("pk", "endpoint__name")
-    endpoint_of = dict(rows)
+    people = Worker.objects.filter(assignments__stage=stage).distinct()
+    endpoint_of = dict(people.values_list("pk", "endpoint__name"))
     known = list(dict.fromkeys([row.endpoint.name for row in source_rows(stage)]))
     known += sorted(set(endpoint_of.values()) - set(known))
     if len(known) < 2:

@@ -84,9 +84,11 @@ _MOST_CLAIMS = 500
 def conflicts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Ids of the requester's tables that several workers state; staff see buttons that settle them."""
     contested: dict[str, list[FormerIdClaim]] = {}
-    for claim in formerids.contested(access.requester)[:_MOST_CLAIMS]:
+    claims = list(formerids.contested(access.requester)[: _MOST_CLAIMS + 1])
+    for claim in claims[:_MOST_CLAIMS]:
         contested.setdefault(claim.former_id, []).append(claim)
-    return show(request, "former_id_conflicts.html", access, place=PLACE, contested=contested)
+    most = _MOST_CLAIMS if len(claims) > _MOST_CLAIMS else 0
+    return show(request, "former_id_conflicts.html", access, place=PLACE, contested=contested, most=most)
 
 
 @require_POST
