@@ -16,7 +16,7 @@ from crowd.study.documents import study_toml
 from crowd.study.planning import Plan, plan
 from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, parse
-from web.api.access import MEMBER, ApiRequest, Role, project_access
+from web.api.access import MEMBER, ApiRequest, Role, check_scopes, project_access
 from web.api.problems import ProblemError
 from web.api.resources import Resource
 
@@ -90,12 +90,15 @@ def apply_study(request: ApiRequest) -> StudyOut:
     """Have the project and its stages be as the file says, all of it or nothing.
 
     A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
-    or changes one is refused.
+    or changes one is refused. A file that adds paid screen-outs to a study at a panel needs the scope `pay`
+    too.
     """
     study = _owned(request, _study(request))
     found = _planned(study, to_apply=True)
     if found.empty:
         return _describe(study, found, "nothing to change")
+    if found.commits_money:
+        check_scopes(request.caller, [Scope.PAY])
     try:
         applied = application.apply(study, found, _ENVIRONMENT, actor=request.caller.user)
     except application.ChangedMeanwhileError as error:

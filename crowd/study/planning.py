@@ -76,6 +76,11 @@ class Plan:
         """Nothing to change."""
         return all(change.action == "unchanged" for change in self.changes)
 
+    @property
+    def commits_money(self) -> bool:
+        """Applying it sets money aside at once, without a stage being opened."""
+        return any(caution.code == "commits-money" for caution in self.cautions)
+
 
 @dataclass(frozen=True, slots=True)
 class Keys:
@@ -403,7 +408,7 @@ def _panel_findings(
             )
         if row.screen_out_cents and fields.screen_outs > panel_pay.slots_asked(row):
             yield Finding(
-                "caution",
+                "commits-money",
                 (*path, "screen_outs"),
                 "the study is at the panel, so the money of the further screen-outs is set aside at once",
                 "Leave the number as it is if you do not want to spend more.",

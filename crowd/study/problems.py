@@ -206,6 +206,7 @@ Code = Literal[
     "not-changeable",
     "refused",
     "caution",
+    "commits-money",
 ]
 
 
@@ -223,7 +224,7 @@ class Problem:
     @property
     def caution(self) -> bool:
         """Worth a look, but no error."""
-        return self.code == "caution"
+        return self.code in ("caution", "commits-money")
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}: " + (f"{self.field}: " if self.field else "")

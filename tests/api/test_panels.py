@@ -81,6 +81,21 @@ def test_screen_outs_are_raised_once_they_are_at_the_panel(program, study):
     assert "on its way" in is_problem(program.post(f"{AT}/screen-outs", more), 422, "refused")["detail"]
 
 
+def test_a_study_file_that_adds_screen_outs_commits_money_and_needs_the_scope_pay(program, owner, study):
+    PanelStudy.objects.update(
+        screen_out_cents=10, screen_out_slots=5, screen_out_left=5, codes={"SCREENED_OUT": "OUT"}
+    )
+    text = program.get("/projects/tea/study.toml").content.decode()
+    more, send = text.replace("screen_outs = 5", "screen_outs = 8"), {"Content_Type": "application/toml"}
+    assert more != text
+    unpaid = program_of(owner, "read", "admin", "collect")
+    refused = is_problem(unpaid.ask("POST", "/studies/apply", more, **send), 403, "scope_missing")
+    assert "'pay'" in refused["detail"]
+    assert not MarketOperation.objects.filter(kind="places").exists()
+    assert program.ask("POST", "/studies/apply", more, **send).json()["outcome"] == "applied"
+    assert MarketOperation.objects.get(kind="places").amount_cents == 30
+
+
 def test_participants_are_written_to_and_read(program, study):
     text = {"text": "Thank you."}
     found = program.post(f"{AT}/messages", {"participants": ["P1", "P9"], **text}, key="k").json()

@@ -87,6 +87,15 @@ def _count(token: ApiToken) -> None:
         )
 
 
+def check_scopes(caller: Caller, scopes: Collection[Scope]) -> None:
+    """Refuse a token that lacks one of the scopes, with a ProblemError that names it."""
+    missing = [scope for scope in scopes if scope not in caller.token.scopes]
+    if missing:
+        raise ProblemError(
+            403, "scope_missing", f"This token lacks the scope {missing[0].value!r}. Make one that has it."
+        )
+
+
 class Permission:
     """What an operation asks for; django-ninja calls it before it reads the request."""
 
@@ -97,7 +106,7 @@ class Permission:
         """The caller, who may; else a ProblemError, or Http404 for what they do not see."""
         caller = authenticate(request)
         request.caller = caller
-        self._check_scopes(caller)
+        check_scopes(caller, self.scopes)
         self.check_place(request, caller, request.resolver_match.kwargs)
         return caller
 
@@ -114,15 +123,6 @@ class Permission:
             security.log("role.refused", project=project.slug, path=request.path)
             raise ProblemError(403, "role_missing", f"This is for people who are {self.role} of the project.")
         caller.access = ProjectAccess(caller.user, project, role)
-
-    def _check_scopes(self, caller: Caller) -> None:
-        missing = [scope for scope in self.scopes if scope not in caller.token.scopes]
-        if missing:
-            raise ProblemError(
-                403,
-                "scope_missing",
-                f"This token lacks the scope {missing[0].value!r}. Make one that has it.",
-            )
 
     def _check_person(self, caller: Caller) -> None:
         if self.writes and caller.token.project_id is not None:

@@ -3465,7 +3465,8 @@ class Operations(Sender):
         """Have the project and its stages be as the file says, all of it or nothing.
 
         A new project is owned by the token's person. Endpoints are those of the installation: a file that makes
-        or changes one is refused.
+        or changes one is refused. A file that adds paid screen-outs to a study at a panel needs the scope `pay`
+        too.
         """
         return self._send(
             models.StudyOut,
