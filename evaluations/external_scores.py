@@ -275,10 +275,9 @@ def _lines(text: bytes) -> Iterable[tuple[str, float]]:
         yield str(key), float(value)
 
 
-def _refuse_taken(release: Release, name: str, *, but: int | None = None) -> None:
+def _refuse_taken(release: Release, name: str, *, but: int = 0) -> None:
     if ExternalScores.objects.filter(release=release, name=name, kept=True).exclude(pk=but).exists():
         raise EvaluationError(_taken(release, name))
-
     if name in MAKERS:
         raise EvaluationError(f"{name} is the name of a metric that is computed here. Choose another name.")
 
