@@ -31,7 +31,7 @@ from django.db.models import Count, F, Sum  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from benchmarks import fill  # noqa: E402
-from core.money.fees import reward_fee  # noqa: E402
+from core.money import reward_fee  # noqa: E402
 from core.projects.models import Project  # noqa: E402
 from core.projects.services import create_project  # noqa: E402
 from crowd.kinds import kind_of  # noqa: E402

@@ -28,7 +28,7 @@ from django.db import connection, transaction  # noqa: E402
 from django.db.models import Count, Q, Sum  # noqa: E402
 
 from benchmarks.fill import ANSWER, BATCH, QUESTION, settle  # noqa: E402
-from core.money import fees  # noqa: E402
+from core import money  # noqa: E402
 from marketplace import clock, ids, ledger  # noqa: E402
 from marketplace.ledger import Kind, Movement  # noqa: E402
 from marketplace.models import HIT, Bonus, HITType, Holding, Requester, Worker  # noqa: E402
@@ -89,7 +89,7 @@ def _group(owner: Requester, number: int, count: int) -> None:
         value_digest=ids.digest(f"group {number}"),
         created_at=now,
     )
-    fee = fees.reward_fee(
+    fee = money.reward_fee(
         owner.fee_profile, reward_cents=hit_type.reward_cents, max_assignments=places, qualification_ids=[]
     )
     # Every sixth group ends within the hour.

@@ -51,7 +51,7 @@ def fill(*, judgments: int, workers: int, projects: int, parallel: int = 2) -> d
     from benchmarks.campaign import copies  # noqa: PLC0415
     from benchmarks.campaign.loading import NAME, load, step  # noqa: PLC0415
     from benchmarks.campaign.world import Size  # noqa: PLC0415
-    from core.database.bulk import BulkTable  # noqa: PLC0415
+    from core.bulk_rows import BulkTable  # noqa: PLC0415
     from core.projects.models import Membership, Project  # noqa: PLC0415
 
     if connection.vendor != "postgresql":

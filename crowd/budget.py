@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.models import Project
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage

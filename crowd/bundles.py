@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.money.fees import reward_fee
+from core.money import reward_fee
 from crowd.kinds import PendingUnit
 
 #: The largest HIT below the higher fee tier.

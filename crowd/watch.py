@@ -7,7 +7,7 @@ from django.db.models import Count, Exists, F, IntegerField, Max, Min, OuterRef,
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.notices.conditions import Condition
 from core.notices.models import Notice
 from core.projects.models import Event, Project

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from django.core.exceptions import ImproperlyConfigured
 
-from core.money import amounts, bankaccounts
+from core import money
 
 #: Ways to pay, as `marketplace.models.PayMethod` has them.
 METHODS = ("paypal", "wise", "wise_iban", "wise_us", "sepa", "tremendous", "bank", "none")
@@ -44,10 +44,8 @@ def sender(*, name: str, iban: str, bic: str) -> PayoutSender:
     if not name or not iban:
         raise ImproperlyConfigured("PAYOUT_SENDER_NAME and PAYOUT_SENDER_IBAN are set together, or neither.")
     try:
-        bankaccounts.banks_letters(name)
-        return PayoutSender(
-            name.strip()[:70], bankaccounts.iban(iban, sepa=True), bankaccounts.bic(bic) if bic else ""
-        )
+        money.banks_letters(name)
+        return PayoutSender(name.strip()[:70], money.iban(iban, sepa=True), money.bic(bic) if bic else "")
     except ValueError as error:
         raise ImproperlyConfigured(f"PAYOUT_SENDER_NAME, _IBAN, _BIC: {error}") from error
 
@@ -64,6 +62,6 @@ def thresholds(*, warn: str, hold: str) -> tuple[int, int]:
 
 def _cents(name: str, amount: str) -> int:
     try:
-        return amounts.cents(amount.strip())
+        return money.cents(amount.strip())
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: {error} Write one such as 600.00.") from error

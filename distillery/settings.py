@@ -15,7 +15,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
-from core.money import bankaccounts
+from core import money
 from distillery import env, mail, payouts, sign_in
 from distillery.sealed_data import holds_sealed_values
 from distillery.version import VERSION
@@ -451,7 +451,7 @@ TASK_URL = env.text("TASK_URL", PUBLIC_URL or f"http://127.0.0.1:{env.integer('P
 MARKETPLACE_REGISTRATION = env.choice("MARKETPLACE_REGISTRATION", "invitation", {"invitation", "open"})
 MARKETPLACE_FEE_PROFILE = env.text("MARKETPLACE_FEE_PROFILE", "none-1")
 MARKETPLACE_CURRENCY = env.text("MARKETPLACE_CURRENCY", "USD")
-if MARKETPLACE_CURRENCY not in bankaccounts.CODES:
+if MARKETPLACE_CURRENCY not in money.CURRENCIES:
     raise ImproperlyConfigured(
         f"MARKETPLACE_CURRENCY={MARKETPLACE_CURRENCY!r} is no code of a currency (ISO 4217), such as EUR."
     )

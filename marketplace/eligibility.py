@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import Block, HITType, QualificationGrant, QualificationType, Worker
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Self
 from zoneinfo import ZoneInfo, available_timezones
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace.errors import Refusal
 from marketplace.models import Batch
 

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.expressions import CombinedExpression
 
-from core.database.composedqueries import ComposedInsert, ComposedUpdate, Place
+from core.composed_queries import ComposedInsert, ComposedUpdate, Place
 from core.jobs.models import Job, JobState
 from marketplace.errors import Refusal
 from marketplace.models import (

@@ -10,8 +10,7 @@ from datetime import datetime
 from xml.sax.saxutils import escape
 
 from core.files.cells import cell, csv_text
-from core.money.amounts import dollars
-from core.money.bankaccounts import banks_letters
+from core.money import banks_letters, dollars
 from marketplace.models import PayMethod
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001 - wide forms of the signs are meant

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from core.database.composedqueries import ComposedQuery, Place
+from core.composed_queries import ComposedQuery, Place
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement

@@ -21,7 +21,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace import html, uploads
 from marketplace.errors import Refusal
 from marketplace.html import task_document

@@ -10,7 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.views.decorators.csrf import csrf_exempt
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.models import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from core.database.composedqueries import ComposedInBulk
+from core.composed_queries import ComposedInBulk
 from core.projects.models import Project
 from retrieval.corpus_collections import CorpusCollection
 from retrieval.crown.parameters import defaults

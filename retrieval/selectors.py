@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from core.projects.models import Project
 from retrieval.copies import folder_of
 from retrieval.engine.files import is_held

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from core.errors import ActionError
-from core.money.amounts import AmountError, dollars, entered_cents
+from core.money import AmountError, dollars, entered_cents
 
 # Rows that a person ticked in a table.
 

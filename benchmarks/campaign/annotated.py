@@ -25,7 +25,7 @@ from annotation.services.importing import import_queries
 from annotation.units import distil_scope, judge_scope, of_query
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
-from core.database.bulk import BulkTable
+from core.bulk_rows import BulkTable
 from crowd.models import Stage
 
 _PER_HIT = 5

@@ -7,7 +7,7 @@ from annotation.units import distil_scope
 from benchmarks.campaign.annotated import Written
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
-from core.database.bulk import BulkTable
+from core.bulk_rows import BulkTable
 from crowd.models import Stage
 from judgments import units
 from judgments.kinds.judging_config import judging_config

@@ -19,7 +19,7 @@ from annotation.models import Answer, Query
 from benchmarks.campaign import annotated, judged
 from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Size, World, people
-from core.database.bulk import BulkTable
+from core.bulk_rows import BulkTable
 from core.projects.models import Event, Project
 from core.projects.services import create_project
 from crowd.models import Assignment, Claim, Endpoint, Stage

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from core.database.bulk import BulkTable
+from core.bulk_rows import BulkTable
 from core.projects.models import Project
 from crowd.models import (
     Assignment,

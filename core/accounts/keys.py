@@ -19,7 +19,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from core.accounts import security
 from core.accounts.models import SignedKey
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 
 
 def epoch_of(user: User) -> str:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from core.accounts import security
 from core.api.models import ApiToken, Scope
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from core.errors import ActionError
 from core.projects.models import Project
 from core.projects.selectors import projects_of

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from core.projects.models import Event, Membership, Project
 
 Role = Membership.Role

@@ -20,7 +20,7 @@ from django.db import transaction
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from core.extensions import parts_of
 from core.origin import Owner
 from core.webhooks.models import Webhook, WebhookMark, WebhookMessage

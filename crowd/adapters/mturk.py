@@ -28,7 +28,7 @@ from defusedxml import ElementTree as SafeTree
 from defusedxml.common import DefusedXmlException
 
 from core.jobs.spans import HEADER, current_request_id, is_on, open_span
-from core.money.amounts import cents, dollars
+from core.money import cents, dollars
 from core.rates import limits
 from crowd.adapters.base import (
     Arrival,

@@ -8,7 +8,7 @@ from ninja import Query
 from pydantic import Field
 
 from core.api.models import Scope
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from core.projects import services
 from core.projects.models import Membership, Project
 from core.projects.selectors import projects_of

@@ -8,7 +8,7 @@ from ninja import Query
 from pydantic import BaseModel, Field
 
 from core.api.models import Scope
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd.api.access import StagePermission, stage_access
 from crowd.api.assignments import BonusIn, WorkNote
 from crowd.api.hits import OperationRef, planned

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from pydantic import ValidationError
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.notices.models import Wish
 from core.projects.models import Membership, Project
 from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS

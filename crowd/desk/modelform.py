@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd.study import explain
 from crowd.study.explain import findings
 from crowd.study.schema import Amount, Period, Words, duration

@@ -9,7 +9,7 @@ from typing import Any, cast
 from django import forms
 from pydantic import BaseModel, ValidationError
 
-from core.money.amounts import cents, dollars, entered_cents
+from core.money import cents, dollars, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
 from crowd.kinds import Listing, StageConfig, StageKind, kind_named

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.models import Event, Membership, Project
 from core.projects.selectors import last_event, projects_of
 from crowd.kinds import kind_of

@@ -14,7 +14,7 @@ from django import forms
 from django.utils.text import slugify
 from pydantic import ValidationError
 
-from core.money.amounts import dollars, entered_cents
+from core.money import dollars, entered_cents
 from core.projects.models import Project
 from crowd.desk import modelform
 from crowd.desk.beginnings import StageTable

@@ -9,7 +9,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.models import Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, LedgerEntry, Stage

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from core.money.fees import PROFILES, profile_named
+from core.money import FEE_PROFILES, profile_named
 from core.sealing import seal
 from crowd.errors import CrowdError
 from crowd.models import Endpoint
@@ -225,7 +225,7 @@ def _check(fields: dict[str, Any]) -> None:
         profile_named(fields["fee_profile"])
     except KeyError:
         raise CrowdError(
-            f"There is no fee profile {fields['fee_profile']!r}; there are {', '.join(PROFILES)}."
+            f"There is no fee profile {fields['fee_profile']!r}; there are {', '.join(FEE_PROFILES)}."
         ) from None
 
 

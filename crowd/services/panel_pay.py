@@ -13,8 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from core.money.amounts import dollars
-from core.money.fees import reward_fee
+from core.money import dollars, reward_fee
 from core.projects.services import record
 from core.revisions import ShownValues, mark_of_values
 from crowd import budget

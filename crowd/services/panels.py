@@ -18,7 +18,7 @@ from django.db.models import Count, F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.services import record
 from core.sealing import seal
 from crowd.adapters import registry

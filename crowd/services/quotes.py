@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from core.money.fees import reward_fee
+from core.money import reward_fee
 from crowd import bundles
 from crowd.bundles import Bundle
 from crowd.kinds import PendingUnit, kind_of

@@ -21,8 +21,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.failures import logged_failure
-from core.money.amounts import dollars
-from core.money.fees import bonus_fee
+from core.money import bonus_fee, dollars
 from core.projects.services import record
 from crowd import budget
 from crowd.adapters import registry

@@ -9,8 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from core.money.amounts import dollars
-from core.money.fees import bonus_fee, reward_fee
+from core.money import bonus_fee, dollars, reward_fee
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.adapters.base import CallRefusal, EarlierSuccess

@@ -14,7 +14,7 @@ from django.db.models import Count, Model, QuerySet
 from django.utils import timezone
 from pydantic import ValidationError as ConfigError
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.revisions import ShownColumns

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.db.models import QuerySet
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.models import Membership, Project
 from crowd.models import Endpoint, PanelStudy, Stage, StageSource
 from crowd.services import panel_pay

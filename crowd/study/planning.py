@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from django.contrib.auth import get_user_model
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.models import Project
 from core.sealing import unseal
 from crowd.kinds import kind_named

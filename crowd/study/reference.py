@@ -9,7 +9,7 @@ from annotated_types import Ge, Le, MaxLen
 from pydantic import BaseModel, StrictBool
 from pydantic.fields import FieldInfo
 
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd.kinds import kinds
 from crowd.study import explain
 from crowd.study.explain import marks, plain_types

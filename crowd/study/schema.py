@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from core.money.amounts import AmountError, dollars, entered_cents
+from core.money import AmountError, dollars, entered_cents
 from crowd.completion_codes import MOST_SLOTS
 from crowd.services.endpoints import is_safe
 

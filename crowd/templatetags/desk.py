@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd import counted_work
 from crowd.models import Assignment
 from web import nav

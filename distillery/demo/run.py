@@ -22,7 +22,7 @@ from django.db import connection, connections
 from django.urls import reverse
 from rich.progress import track
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.models import Project
 from crowd.models import Stage
 from crowd.services.stages import create_stage

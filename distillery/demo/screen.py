@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from core.money.amounts import dollars
+from core.money import dollars
 from distillery.demo.answers import AnswersSummary, Part
 from distillery.demo.batch import BatchSummary
 from distillery.demo.campaign import REGION, Key

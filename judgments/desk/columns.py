@@ -3,7 +3,7 @@
 from operator import attrgetter
 from typing import Any
 
-from core.money.amounts import dollars
+from core.money import dollars
 from judgments.selectors import candidates, judges
 from judgments.selectors.judges import Judge
 from web.tables import Choices, Column, Grid, Words

@@ -10,7 +10,7 @@ from django.db.models import Count, IntegerField, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from core.database.bulk import integer_columns
+from core.bulk_rows import integer_columns
 from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from judgments.kinds.judging_config import scale_of_options

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 from math import isnan
 from typing import TYPE_CHECKING
 
-from core.database.bulk import BATCH, insert_columns
+from core.bulk_rows import BATCH, insert_columns
 from judgments.models import FilterRun, Score, Verdict
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.utils import timezone
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.services import record
 from crowd.models import LedgerEntry, Stage
 from crowd.services.publication import publish_pending

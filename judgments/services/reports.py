@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from core.database.bulk import json_pieces, set_json
+from core.bulk_rows import json_pieces, set_json
 from core.jobs import services as jobs
 from core.jobs.models import OPEN_STATES, Job, JobState
 from crowd.models import Stage

@@ -9,7 +9,7 @@ from ninja import Query
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from core.api.models import Scope
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.api.access import RequesterPermission, requester_of
 from marketplace.batches import publication, schedule, selectors

@@ -14,7 +14,7 @@ from django.db.models import F
 
 from core.jobs import services as jobs
 from core.jobs.models import Job
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace.batches import placeholders
 from marketplace.batches.drafts import store_draft
 from marketplace.batches.placeholders import listed

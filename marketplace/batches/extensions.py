@@ -19,7 +19,7 @@ from core.jobs import services as jobs
 from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
 from core.jobs.models import Job
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchExtension, BatchTask, Requester

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from core.money import fees
+from core import money as fees
 from core.revisions import ShownColumns
 from marketplace import clock
 from marketplace.batches import placeholders

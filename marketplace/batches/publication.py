@@ -14,7 +14,7 @@ from core.jobs import services as jobs
 from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
 from core.jobs.models import Job, JobState
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.batches import layouts, placeholders
 from marketplace.batches.properties import Cost, cost, from_stored

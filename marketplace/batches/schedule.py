@@ -14,7 +14,7 @@ from django.db import transaction
 
 from core.accounts.security import Actor, acting_as
 from core.failures import logged_failure
-from core.money.amounts import dollars
+from core.money import dollars
 from core.revisions import ShownColumns
 from marketplace import clock
 from marketplace.batches import additions, letters, publication

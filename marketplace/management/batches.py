@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from core.jobs import runner
 from core.jobs.models import Job, JobState
-from core.money.amounts import dollars, entered_cents
+from core.money import dollars, entered_cents
 from marketplace import clock
 from marketplace.batches import drafts, placeholders, publication, results, schedule
 from marketplace.batches.properties import DAY, MINUTE, Properties

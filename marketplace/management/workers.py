@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.archive import exported
 from marketplace.models import Worker

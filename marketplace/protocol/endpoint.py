@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as, address_of
-from core.database.composedqueries import ComposedInsert
+from core.composed_queries import ComposedInsert
 from core.origin import Via
 from marketplace import clock, sqs
 from marketplace.errors import Refusal

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.db.models import QuerySet
 
-from core.database.composedqueries import ComposedInsert
+from core.composed_queries import ComposedInsert
 from marketplace.errors import Refusal
 from marketplace.models import TokenUse
 from marketplace.protocol.calls import Call

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace.eligibility import SYSTEM_QUALIFICATIONS
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.models import HIT, HITType, Holding, QualificationRequest, QualificationType, Worker

@@ -7,7 +7,7 @@ Times are whole epoch seconds.
 from datetime import datetime
 from typing import Any
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace.models import (
     HIT,
     Block,

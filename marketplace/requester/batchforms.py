@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from core.money.amounts import AmountError, dollars, entered_cents
+from core.money import AmountError, dollars, entered_cents
 from marketplace.batches import properties as limits
 from marketplace.batches.checks import find_problems
 from marketplace.batches.extensions import Wish, parse_ordinals

@@ -18,7 +18,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from core.accounts.security import neighbourhood
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from core.jobs.errors import PermanentError
 from core.jobs.services import enqueue
 from core.sealing import seal, unseal

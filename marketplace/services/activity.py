@@ -2,7 +2,7 @@
 
 from core.accounts import security
 from core.accounts.security import SYSTEM, actor
-from core.database.composedqueries import ComposedInsert
+from core.composed_queries import ComposedInsert
 from core.jobs.spans import current_request_id
 from core.origin import current_via
 from marketplace import clock

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
-from core.database.composedqueries import ComposedInsert, ComposedQuery, ComposedUpdate
+from core.composed_queries import ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.hours import Hours, closed_batches, outside_hours

@@ -19,7 +19,7 @@ from django.db.models import Count, Max, Q, Sum
 from django.urls import reverse
 
 from core.accounts import security
-from core.money.amounts import dollars
+from core.money import dollars
 from core.notices.letters import one_line
 from marketplace import clock
 from marketplace.eligibility import verdicts

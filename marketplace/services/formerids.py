@@ -13,7 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 
-from core.money.amounts import entered_cents
+from core.money import entered_cents
 from marketplace import clock
 from marketplace.batches.sheets import Row, Sheet, SheetError
 from marketplace.errors import Refusal, invalid_value

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.eligibility import verdicts
 from marketplace.errors import Refusal

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db import transaction
 
-from core.database.composedqueries import ComposedInsert, ComposedQuery
-from core.money import fees
+from core import money
+from core.composed_queries import ComposedInsert, ComposedQuery
 from marketplace import ids, ledger
 from marketplace.eligibility import Requirement
 from marketplace.errors import Refusal, invalid_value
@@ -205,7 +205,7 @@ def change_type(*, hit: HIT, hit_type: HITType, now: datetime) -> HIT:
 
 
 def _fee(hit: HIT) -> int:
-    return fees.reward_fee(
+    return money.reward_fee(
         hit.fee_profile,
         reward_cents=hit.reward_cents,
         max_assignments=hit.max_at_creation,

@@ -5,7 +5,7 @@ They are "no key" locks: rows elsewhere that refer to a locked row can be commit
 On SQLite every transaction begins IMMEDIATE and is alone with the database; the locks are no-ops there.
 """
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace.models import HIT, Holding, Requester, Worker
 
 _HIT = ComposedQuery(

@@ -20,8 +20,8 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
 
+from core import money
 from core.accounts import security
-from core.money import bankaccounts
 from core.sealing import seal, unseal
 from marketplace import clock, ids
 from marketplace.errors import Refusal
@@ -60,12 +60,12 @@ def _email(value: str) -> str:
 
 
 def _sepa_name(value: str) -> str:
-    bankaccounts.banks_letters(value)
+    money.banks_letters(value)
     return value
 
 
 def _sepa_iban(value: str) -> str:
-    return bankaccounts.iban(value, sepa=True)
+    return money.iban(value, sepa=True)
 
 
 def _account(value: str) -> str:
@@ -108,14 +108,14 @@ class Field:
 
 _NAME = Field("name", "Name on the account", longest=70, autocomplete="name")
 _EMAIL = Field("email", "E-mail address", longest=100, check=_email, autocomplete="email")
-_IBAN = Field("iban", "IBAN", "Such as DE89 3704 0044 0532 0130 00.", 42, bankaccounts.iban)
+_IBAN = Field("iban", "IBAN", "Such as DE89 3704 0044 0532 0130 00.", 42, money.iban)
 FIELDS: dict[str, tuple[Field, ...]] = {
     PayMethod.PAYPAL: (_EMAIL,),
     PayMethod.WISE: (_NAME, _EMAIL),
     PayMethod.WISE_IBAN: (_NAME, _IBAN),
     PayMethod.WISE_US: (
         _NAME,
-        Field("routing", "Routing number (ABA)", "Nine digits.", 12, bankaccounts.routing_number),
+        Field("routing", "Routing number (ABA)", "Nine digits.", 12, money.routing_number),
         Field("account", "Account number", "", 24, _account),
         Field("kind", "Kind of account", "CHECKING or SAVINGS.", 10, _kind),
         Field("street", "Street and number", "", 100, autocomplete="street-address"),
@@ -127,7 +127,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     PayMethod.SEPA: (
         Field("name", "Name on the account", "", 70, _sepa_name, autocomplete="name"),
         Field("iban", "IBAN", "Such as DE89 3704 0044 0532 0130 00.", 42, _sepa_iban),
-        Field("bic", "BIC", "May be left empty.", 14, bankaccounts.bic, needed=False),
+        Field("bic", "BIC", "May be left empty.", 14, money.bic, needed=False),
     ),
     PayMethod.TREMENDOUS: (_NAME, _EMAIL),
     PayMethod.BANK: (

@@ -10,8 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser, User
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
-from core.money.amounts import dollars
-from core.money.fees import PROFILES
+from core.money import FEE_PROFILES, dollars
 from marketplace import clock, ids, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
@@ -50,9 +49,10 @@ def create_requester(
     Its account holds play money or real money; that cannot change later.
     """
     profile = fee_profile or settings.MARKETPLACE_FEE_PROFILE
-    if profile not in PROFILES:
+    if profile not in FEE_PROFILES:
         raise Refusal(
-            "InvalidParameterValue", f"There is no fee profile {profile!r}; known are {', '.join(PROFILES)}."
+            "InvalidParameterValue",
+            f"There is no fee profile {profile!r}; known are {', '.join(FEE_PROFILES)}.",
         )
     try:
         with transaction.atomic():

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
-from core.database.composedqueries import ComposedQuery, ComposedUpdate
-from core.money import fees
-from core.money.amounts import dollars
+from core import money
+from core.composed_queries import ComposedQuery, ComposedUpdate
+from core.money import dollars
 from marketplace import ledger
 from marketplace.errors import ParameterRefusal, Refusal
 from marketplace.ledger import Kind, Movement
@@ -190,7 +190,7 @@ def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now
     if holding.unpaid:
         raise Refusal("InvalidAssignmentState", NO_MONEY)
     requester: Requester = holding.hit.requester
-    fee_cents = fees.bonus_fee(requester.fee_profile, bonus_cents=cents)
+    fee_cents = money.bonus_fee(requester.fee_profile, bonus_cents=cents)
     bonus = Bonus.objects.create(
         requester=requester,
         holding=holding,

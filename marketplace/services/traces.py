@@ -16,7 +16,7 @@ from django.utils.crypto import salted_hmac
 
 from core.accounts.guards import device_number
 from core.accounts.security import client_address, neighbourhood
-from core.database.composedqueries import ComposedInsert, ComposedUpdate
+from core.composed_queries import ComposedInsert, ComposedUpdate
 from marketplace import clock, geoip
 from marketplace.answers import fields_of
 from marketplace.models import Holding, Likeness, Worker, WorkerTrace, WorkTrace

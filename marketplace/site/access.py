@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding, Worker

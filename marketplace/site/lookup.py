@@ -8,7 +8,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace.models import HITType, Holding, Worker
 
 _ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")

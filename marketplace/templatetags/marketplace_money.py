@@ -5,7 +5,7 @@ from decimal import Decimal
 from django import template
 from django.conf import settings
 
-from core.money.amounts import dollars
+from core.money import dollars
 
 register = template.Library()
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.money.amounts import AmountError, dollars, entered_cents
+from core.money import AmountError, dollars, entered_cents
 from marketplace.batches.placeholders import listed
 from marketplace.batches.sheets import Limits, Row, Sheet
 from marketplace.services.review import is_feedback

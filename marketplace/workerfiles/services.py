@@ -16,13 +16,13 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Sum
 
+from core import money
 from core.accounts.security import Actor, acting_as, actor
 from core.jobs import services as jobs
 from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
 from core.jobs.models import Job
-from core.money import fees
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
@@ -123,7 +123,7 @@ def _reckon(file: WorkerFile) -> None:
         return
     profile = file.requester.fee_profile
     file.cents = sum(cents * number for cents, number in amounts)
-    file.fee_cents = sum(fees.bonus_fee(profile, bonus_cents=cents) * number for cents, number in amounts)
+    file.fee_cents = sum(money.bonus_fee(profile, bonus_cents=cents) * number for cents, number in amounts)
     file.save(update_fields=["cents", "fee_cents"])
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from core.money.amounts import dollars
+from core.money import dollars
 from releases.datacards.escapes import block, markdown, paragraphs, plain, table
 from releases.datacards.facts import QUESTIONS, Agreement, Alpha, Facts, SourceAgreement, StageFacts
 from releases.datacards.head import bibtex_entry, configurations, head, licence_named, loaded

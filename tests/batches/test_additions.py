@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import ledger
 from marketplace.batches import additions, publication
 from marketplace.batches.sheets import SheetError

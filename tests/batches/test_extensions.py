@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock, ledger
 from marketplace.batches import extensions
 from marketplace.batches.extensions import Wish, cost_of_extension, extend_batch, parse_ordinals

@@ -6,7 +6,7 @@ import pytest
 from django.core import mail
 from django.urls import reverse
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.batches import additions, letters, publication, schedule
 from marketplace.errors import Refusal

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.money.fees import reward_fee
+from core.money import reward_fee
 from crowd.bundles import SMALL_HIT, bundle, order_for, places
 from crowd.kinds import PendingUnit
 

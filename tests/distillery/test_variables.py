@@ -7,7 +7,7 @@ import sys
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from core.money import bankaccounts
+from core import money
 from distillery import env
 from tests.distillery.installation import ROOT
 
@@ -77,5 +77,5 @@ def test_it_is_a_warning_of_every_command(monkeypatch):
 
 
 def test_currencies_are_codes_of_three_letters():
-    assert {"USD", "EUR", "JPY"} <= bankaccounts.CODES
-    assert all(len(code) == 3 and code.isupper() for code in bankaccounts.CODES)
+    assert {"USD", "EUR", "JPY"} <= money.CURRENCIES
+    assert all(len(code) == 3 and code.isupper() for code in money.CURRENCIES)

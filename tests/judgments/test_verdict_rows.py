@@ -6,7 +6,7 @@ from math import isnan
 import pytest
 from django.contrib.auth.models import User
 
-from core.database import bulk
+from core import bulk_rows
 from judgments.models import FilterRun, Score, Verdict
 from judgments.services import filter_decisions, filter_runs
 from judgments.services.filter_decisions import decide, recipe_named
@@ -24,7 +24,7 @@ RECIPES = {
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(bulk, "BATCH", 7)
+    monkeypatch.setattr(bulk_rows, "BATCH", 7)
     monkeypatch.setattr(filter_decisions, "BATCH", 5)
 
 

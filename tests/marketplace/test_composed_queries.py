@@ -17,7 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from benchmarks.browser import FRAME
-from core.database.composedqueries import ComposedInBulk, ComposedInsert, ComposedQuery, ComposedUpdate
+from core.composed_queries import ComposedInBulk, ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace import eligibility, ledger
 from marketplace.models import HIT, AccessKey, CallLog, Holding, Place, Requester
 from marketplace.services import accesskeys, assignments, locking

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.money import amounts as money
-from core.money import fees
+from core import money
 from marketplace import ids
 from marketplace.errors import Refusal
 from marketplace.questions import EXTERNAL_QUESTION, answers_xml, parse_question
@@ -37,16 +36,18 @@ def test_money_comes_back_as_it_went_out(cents):
     [(1, 1, 1), (5, 1, 2), (8, 2, 3), (10, 2, 4), (52, 10, 21), (100, 20, 40)],
 )
 def test_fees_follow_the_published_table(reward, small, large):
-    assert fees.reward_fee("mturk-2026", reward_cents=reward, max_assignments=9) == small
-    assert fees.reward_fee("mturk-2026", reward_cents=reward, max_assignments=10) == large
-    assert fees.reward_fee("none-1", reward_cents=reward, max_assignments=10) == 0
+    assert money.reward_fee("mturk-2026", reward_cents=reward, max_assignments=9) == small
+    assert money.reward_fee("mturk-2026", reward_cents=reward, max_assignments=10) == large
+    assert money.reward_fee("none-1", reward_cents=reward, max_assignments=10) == 0
 
 
 def test_masters_cost_five_percent_more_and_a_bonus_at_least_a_cent():
     masters = ["2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"]
-    assert fees.reward_fee("mturk-2026", reward_cents=100, max_assignments=1, qualification_ids=masters) == 25
-    assert fees.bonus_fee("mturk-2026", bonus_cents=1) == 1
-    assert fees.bonus_fee("mturk-2026", bonus_cents=250) == 50
+    assert (
+        money.reward_fee("mturk-2026", reward_cents=100, max_assignments=1, qualification_ids=masters) == 25
+    )
+    assert money.bonus_fee("mturk-2026", bonus_cents=1) == 1
+    assert money.bonus_fee("mturk-2026", bonus_cents=250) == 50
 
 
 def test_ids_look_like_the_real_ones():

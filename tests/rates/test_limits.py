@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.rates.limits import ProcessLimits, RedisLimits
+from core.rates import ProcessLimits, RedisLimits
 from tests.server import ROOT
 
 _names = itertools.count()
@@ -102,7 +102,7 @@ def test_a_process_forgets_its_counts_when_their_time_is_over():
 
 PROCESS = """
 import sys, time
-from core.rates.limits import ProcessLimits, RedisLimits
+from core.rates import ProcessLimits, RedisLimits
 limits = RedisLimits(sys.argv[1], ProcessLimits(time.monotonic))
 print(sum(limits.take(sys.argv[2], rate=0.001, burst=20) == 0 for _ in range(30)))
 """

@@ -6,7 +6,7 @@ import re
 import pytest
 from django.core import mail
 
-from core.money import bankaccounts
+from core import money
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import PayeeDetails
@@ -32,12 +32,12 @@ EXAMPLES = [
 
 @pytest.mark.parametrize("number", EXAMPLES)
 def test_ibans_of_the_registry_are_taken_and_a_swapped_digit_is_found(number):
-    assert bankaccounts.iban(f" {number[:4].lower()} {number[4:]} ") == number
+    assert money.iban(f" {number[:4].lower()} {number[4:]} ") == number
     digits = [place for place in range(4, len(number) - 1) if number[place : place + 2].isdigit()]
     place = next(each for each in digits if number[each] != number[each + 1])
     swapped = number[:place] + number[place + 1] + number[place] + number[place + 2 :]
     with pytest.raises(ValueError, match="check digits"):
-        bankaccounts.iban(swapped)
+        money.iban(swapped)
 
 
 @pytest.mark.parametrize(
@@ -51,22 +51,22 @@ def test_ibans_of_the_registry_are_taken_and_a_swapped_digit_is_found(number):
 )
 def test_what_is_no_iban_says_why(number, why):
     with pytest.raises(ValueError, match=why):
-        bankaccounts.iban(number)
+        money.iban(number)
 
 
 def test_sepa_goes_to_its_countries_only():
     with pytest.raises(ValueError, match="does not take part in SEPA"):
-        bankaccounts.iban("TR330006100519786457841326", sepa=True)
+        money.iban("TR330006100519786457841326", sepa=True)
 
 
 def test_bics_and_routing_numbers():
-    assert bankaccounts.bic("cobadeff xxx") == "COBADEFFXXX"
-    assert bankaccounts.routing_number("0210 0002 1") == "021000021"
+    assert money.bic("cobadeff xxx") == "COBADEFFXXX"
+    assert money.routing_number("0210 0002 1") == "021000021"
     for wrong in ("COBADEF", "COBADEFFXX", "1OBADE!F"):
         with pytest.raises(ValueError, match="BIC"):
-            bankaccounts.bic(wrong)
+            money.bic(wrong)
     with pytest.raises(ValueError, match="check digit"):
-        bankaccounts.routing_number("021000022")
+        money.routing_number("021000022")
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_bics_and_routing_numbers():
     [("Zoë Müller-Weiß", "Zoe Muller-Weiss"), ("Łukasz Đặng", "Lukasz Dang"), ("O\u2019Neil", "O'Neil")],
 )
 def test_names_are_written_as_banks_take_them(name, plain):
-    assert bankaccounts.banks_letters(name) == plain
+    assert money.banks_letters(name) == plain
 
 
 @pytest.mark.parametrize("name", ["山田太郎", "Иван", "/Rosa", "Ro//sa", "", "Rosa<b>"])
 def test_names_that_banks_do_not_take_are_refused(name):
     with pytest.raises(ValueError, match="Latin letters"):
-        bankaccounts.banks_letters(name)
+        money.banks_letters(name)
 
 
 # What is said

@@ -5,7 +5,7 @@ import io
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import ledger
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from core.money.fees import PROFILES
+from core.money import FEE_PROFILES
 from crowd.services.endpoints import PRESETS
 from crowd.study import reference
 from crowd.study.problems import Code
@@ -49,4 +49,4 @@ def test_every_field_has_a_title_and_a_description_for_forms(model):
 def test_the_files_words_for_presets_and_fees_are_those_of_the_services():
     fields = EndpointFields.model_fields
     assert set(get_args(get_args(fields["preset"].annotation)[0])) == set(PRESETS)
-    assert set(get_args(fields["fees"].annotation)) == set(PROFILES)
+    assert set(get_args(fields["fees"].annotation)) == set(FEE_PROFILES)

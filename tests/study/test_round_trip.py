@@ -9,7 +9,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.money.amounts import cents, dollars
+from core.money import cents, dollars
 from core.projects.services import create_project, set_role
 from crowd.models import Endpoint
 from crowd.services.endpoints import PRESETS, create_endpoint

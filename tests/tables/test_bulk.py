@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.db.models import F
 from django.utils import timezone
 
-from core.database import bulk
-from core.database.bulk import BulkTable, insert_columns, integer_columns
+from core import bulk_rows
+from core.bulk_rows import BulkTable, insert_columns, integer_columns
 from core.jobs.models import Job
 from core.jobs.services import enqueue
 from core.projects.models import Event
@@ -33,8 +33,8 @@ ODD = [
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(bulk, "BATCH", 4)
-    monkeypatch.setattr(bulk, "_BLOCK", 100)
+    monkeypatch.setattr(bulk_rows, "BATCH", 4)
+    monkeypatch.setattr(bulk_rows, "_BLOCK", 100)
 
 
 @pytest.fixture
@@ -139,17 +139,17 @@ def test_a_question_that_nothing_can_answer_has_no_rows():
 
 
 def test_a_json_field_is_set_from_pieces(monkeypatch):
-    monkeypatch.setattr(bulk, "_MEMBERS", 2)
+    monkeypatch.setattr(bulk_rows, "_MEMBERS", 2)
     job = enqueue(kind="bulk", payload={})
     rows = [{"number": 1.5, "nothing": None, "text": text} for text in ODD]
     for value in ({"texts": ODD, "none": [], "rows": rows}, {}):
-        bulk.set_json(job, "payload", bulk.json_pieces(value))
+        bulk_rows.set_json(job, "payload", bulk_rows.json_pieces(value))
         job.refresh_from_db()
         assert job.payload == value
 
 
 def test_other_rows_keep_their_json():
     first, second = (enqueue(kind="bulk", payload={"list": [1]}) for _ in range(2))
-    bulk.set_json(first, "payload", bulk.json_pieces({"list": [2]}))
+    bulk_rows.set_json(first, "payload", bulk_rows.json_pieces({"list": [2]}))
     second.refresh_from_db()
     assert second.payload == {"list": [1]}

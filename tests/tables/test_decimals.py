@@ -3,7 +3,7 @@
 import pytest
 
 from core.files.cells import AmbiguousNumberError, with_point
-from core.money.amounts import AmountError, entered_cents
+from core.money import AmountError, entered_cents
 from judgments.importing.rating_source import number, whole
 from releases.importing.rows import Scale, row_of
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd.adapters.base import CallSuccess, MarketplaceDownError, Outcome, Unknown
 from crowd.adapters.outcomes import GARBAGE, SOMETHING_ELSE, describe_garbage
 from crowd.adapters.panel_http import Answer, Document, PanelClient

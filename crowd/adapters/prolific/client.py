@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd.adapters.base import CallSuccess, MarketplaceDownError, Outcome
 from crowd.adapters.outcomes import GARBAGE, describe_garbage
 from crowd.adapters.panel_http import Document, PanelClient

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from core.accounts import security
 from core.accounts.confirmation import confirmed
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk.endpoints import EndpointForm

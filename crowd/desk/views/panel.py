@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST, require_safe
 
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import AmountForm, LetterForm, PanelTermsForm, PartForm, SlotsForm, WhyForm

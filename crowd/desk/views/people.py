@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST, require_safe
 
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.selectors import projects_of
 from crowd.desk import panels
 from crowd.desk.forms import ReasonForm, WhyReadmitForm

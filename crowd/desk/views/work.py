@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ActionError
-from core.money.fees import bonus_fee
+from core.money import bonus_fee
 from crowd.desk import queues, tables
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import BonusForm, NoteForm, ReasonForm

@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.money.amounts import dollars
+from core.money import dollars
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm, WhyReadmitForm

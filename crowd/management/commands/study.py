@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import user_named
-from core.money.amounts import dollars
+from core.money import dollars
 from core.projects.models import Project
 from crowd.desk.tables import stage_cards
 from crowd.errors import CrowdError

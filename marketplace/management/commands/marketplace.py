@@ -8,8 +8,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
-from core.money.amounts import dollars, entered_cents
-from core.money.fees import PROFILES
+from core.money import FEE_PROFILES, dollars, entered_cents
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.management import batches, formerids, layouts, topics
@@ -49,7 +48,7 @@ class Command(BaseCommand):
         )
         create = requester.add_parser("create", help="make a requester and show its keys once")
         create.add_argument("name")
-        create.add_argument("--fees", choices=sorted(PROFILES), help="fee profile (default: the setting)")
+        create.add_argument("--fees", choices=sorted(FEE_PROFILES), help="fee profile (default: the setting)")
         create.add_argument("--owner", help="user name of the researcher it belongs to")
         create.add_argument(
             "--real-money",

@@ -2,7 +2,7 @@
 
 from django.db.models import Q
 
-from core.money.amounts import cents, dollars
+from core.money import cents, dollars
 from marketplace import uploads
 from marketplace.errors import ParameterRefusal, Refusal, invalid_value
 from marketplace.models import Bonus, Holding

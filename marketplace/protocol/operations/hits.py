@@ -1,6 +1,6 @@
 """HIT types and HITs: creating, reading, extending, expiring, deleting."""
 
-from core.money.amounts import cents
+from core.money import cents
 from marketplace import ids
 from marketplace.batches import layouts
 from marketplace.eligibility import normalise

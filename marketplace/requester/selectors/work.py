@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import MD5
 
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace.answers import Field, fields_of
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.requester.lookup import visible_work

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from core.accounts.confirmation import needs_factor
 from core.files.cells import plain
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Invoice

@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.accounts.confirmation import confirmed, needs_factor
-from core.money.fees import PROFILES
+from core.money import FEE_PROFILES
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey
@@ -253,7 +253,7 @@ class RequesterForm(forms.Form):
     )
     fee_profile = forms.ChoiceField(
         label="Fees",
-        choices=lambda: [(name, _FEES.get(name, name)) for name in PROFILES],
+        choices=lambda: [(name, _FEES.get(name, name)) for name in FEE_PROFILES],
         initial=lambda: settings.MARKETPLACE_FEE_PROFILE,
     )
     real_money = forms.TypedChoiceField(

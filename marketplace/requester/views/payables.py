@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.accounts.confirmation import confirmed, needs_factor
 from core.files.cells import csv_line_writer, plain
-from core.money.amounts import dollars
+from core.money import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Payable, Worker

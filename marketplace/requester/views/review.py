@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ActionError
-from core.money.fees import PROFILES
+from core.money import FEE_PROFILES
 from marketplace import clock
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
@@ -187,7 +187,7 @@ def _sheet(
 
 def bonus_rate(requester: Requester) -> Decimal:
     """The fee on a bonus, in percent."""
-    return PROFILES[requester.fee_profile].bonus_rate * 100
+    return FEE_PROFILES[requester.fee_profile].bonus_rate * 100
 
 
 @require_safe

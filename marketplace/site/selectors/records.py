@@ -22,7 +22,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, TruncDate
 
-from core.database.composedqueries import ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace.models import Bonus, Holding, LedgerEntry, Letter, Message, Rating, Requester, Worker
 
 # The assignment on the working page. No page is opened more often, so its SQL is composed once.

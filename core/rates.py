@@ -1,11 +1,19 @@
-"""Token buckets and counts in windows, in a process and in Redis: the same rules in both."""
+"""How often something may happen: counted over all hosts where there is a Redis, else in each process.
+
+    limits().take("calls:7", rate=200, burst=400)
+
+Token buckets, and counts in windows, by the same rules in a process and in Redis.
+"""
 
 import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
+
+from django.conf import settings
 
 logger = logging.getLogger(__name__)
 #: Names that a process remembers; those asked for longest ago are forgotten.
@@ -161,3 +169,14 @@ class RedisLimits:
             self._away_until = time.monotonic() + AGAIN_S
             logger.warning("Redis counts no rates for now, each process does: %s", error)
             return None
+
+
+def limits() -> Limits:
+    """The counters of this installation."""
+    return _limits(settings.RATES_URL)
+
+
+@cache
+def _limits(url: str) -> Limits:
+    alone = ProcessLimits(time.monotonic)
+    return RedisLimits(url, alone) if url else alone

@@ -1,1 +1,0 @@
-"""Rows in bulk, and queries whose SQL is composed once."""
