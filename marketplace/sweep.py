@@ -24,9 +24,8 @@ from marketplace.selectors import (
     touched_by_expiry,
     unreleased_after_expiry,
 )
-from marketplace.services.endings import abandon
-from marketplace.services.hits import dispose_old, end_life
-from marketplace.services.locking import lock_hit
+from marketplace.services.hits import abandon, dispose_old, end_life
+from marketplace.services.holds import lock_hit
 from marketplace.services.qualification_requests import expire_tests
 from marketplace.services.qualifications import finish_disposals
 from marketplace.services.review import approve_locked

@@ -27,7 +27,7 @@ from marketplace.questionform.fields import FormAnswers
 from marketplace.questionform.parsing import parse_form
 from marketplace.selectors import assignable
 from marketplace.services import assignments, qualification_requests
-from marketplace.services.endings import give_back
+from marketplace.services.hits import return_assignment
 from marketplace.taskpages import frame_url, preview_url, site_url, turk_submit_to
 
 _STATUS = {
@@ -120,7 +120,7 @@ def give_back_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -
     ).first()
     if holding is None:
         raise Refusal("AssignmentDoesNotExist", "You hold no assignment with this id.")
-    give_back(holding=holding)
+    return_assignment(holding=holding)
     return {"returned": True}
 
 

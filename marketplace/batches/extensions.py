@@ -25,9 +25,8 @@ from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchExtension, BatchTask, Requester
 from marketplace.notifications import emit_event
 from marketplace.services.activity import note
-from marketplace.services.endings import notice_expiry
-from marketplace.services.holds import LARGE_HIT, LONGEST_LIFE, add_places_locked, lengthen_locked
-from marketplace.services.locking import lock_hit
+from marketplace.services.hits import notice_expiry
+from marketplace.services.holds import LARGE_HIT, LONGEST_LIFE, add_places_locked, lengthen_locked, lock_hit
 
 EXTEND = "marketplace.extend-batch"
 State = BatchExtension.State

@@ -34,8 +34,8 @@ from marketplace.models import (
     WorkerTrace,
     WorkTrace,
 )
-from marketplace.services.endings import abandon, give_back
-from marketplace.services.locking import lock_worker
+from marketplace.services.hits import abandon, return_assignment
+from marketplace.services.holds import lock_worker
 from marketplace.services.payees import drop_change
 
 # Receipts of closed accounts: by one, whoever was the worker can prove it when money is still to be paid.
@@ -162,7 +162,7 @@ def _lock(hits: list[int]) -> None:
 
 def _end(holding: Holding) -> None:
     if holding.deadline > clock.now():
-        give_back(holding=holding)
+        return_assignment(holding=holding)
     else:
         abandon(holding=holding)
 

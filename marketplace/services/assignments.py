@@ -13,12 +13,12 @@ from marketplace.errors import Refusal
 from marketplace.hours import Hours, closed_batches, outside_hours
 from marketplace.models import HIT, HITType, Holding, Place, Worker
 from marketplace.notifications import emit_event
-from marketplace.policies import known_answers
+from marketplace.policies import review_known_answers
 from marketplace.questions import answers_xml
 from marketplace.selectors import assignable, hit_status, is_followed
 from marketplace.services import traces
-from marketplace.services.endings import notice_expiry, notice_reviewable
-from marketplace.services.locking import lock_hit, lock_worker
+from marketplace.services.hits import notice_expiry, notice_reviewable
+from marketplace.services.holds import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
 from marketplace.signals import answer_submitted
 from marketplace.sweep import settle
@@ -303,7 +303,7 @@ def submit(
                 followed.pending -= 1
                 followed.submitted += 1
                 emit_event("AssignmentSubmitted", followed, assignment_id=holding.assignment_id, at=now)
-                known_answers.review(holding, followed, now)
+                review_known_answers(holding, followed, now)
             if not delay and holding.state == State.SUBMITTED:
                 approve_locked(holding=holding, hit=followed or lock_hit(holding.hit_id), at=now, auto=True)
             if followed:

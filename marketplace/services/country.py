@@ -9,7 +9,7 @@ from core.accounts import security
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import CountryChange, Worker
-from marketplace.services.locking import lock_worker
+from marketplace.services.holds import lock_worker
 
 
 def place_of(worker: Worker) -> str:

@@ -28,8 +28,9 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.selectors import assignable
-from marketplace.services import endings, qualifications
+from marketplace.services import qualifications
 from marketplace.services.assignments import accept_locked
+from marketplace.services.hits import return_assignment
 from marketplace.sweep import settle
 from people.models import Guest, Outcome, StudyLink, Visit
 from people.withdrawal import LEFT_OUT
@@ -219,7 +220,7 @@ def let_guest_go(guest: Guest) -> None:
     mine = Holding.objects.filter(worker=worker, requester=guest.requester_id, state=State.ACCEPTED)
     for held in mine.order_by("hit"):
         try:
-            endings.give_back(holding=held)
+            return_assignment(holding=held)
         except Refusal:
             continue  # its time was over: the sweep ends it
     assert guest.requester_id is not None

@@ -1,4 +1,4 @@
-"""HIT types and HITs: making, extending, expiring, disposing."""
+"""HIT types and HITs: made, extended, expired, disposed of; and how assignments end without an answer."""
 
 import hashlib
 import json
@@ -8,21 +8,26 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 
 from core import money
 from core.composed_queries import ComposedInsert, ComposedQuery
-from marketplace import ids, ledger
+from marketplace import clock, ids, ledger, policies
 from marketplace.eligibility import Requirement
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
-from marketplace.models import HIT, Batch, HITType, Requester
+from marketplace.models import HIT, Batch, HITType, Holding, Place, Requester, Worker
 from marketplace.notifications import emit_event
-from marketplace.policies import known_answers, plurality
 from marketplace.questions import MAX_QUESTION_BYTES, MAX_TASK_BYTES, parse_question
 from marketplace.selectors import DISPOSE_AFTER, hit_status, is_expired, is_reviewable, watches_expiry
-from marketplace.services.endings import notice_expiry
-from marketplace.services.holds import LONGEST_LIFE, add_places_locked, lengthen_locked, settle_hold
-from marketplace.services.locking import lock_hit
+from marketplace.services.holds import (
+    LONGEST_LIFE,
+    add_places_locked,
+    lengthen_locked,
+    lock_hit,
+    lock_people,
+    settle_hold,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ _BY_VALUE = ComposedQuery(
 def create_hit_type(*, requester: Requester, properties: TypeProperties, now: datetime) -> HITType:
     """The requester's HIT type with these properties, made if there is none yet."""
     digest = properties.digest()
+    # CreateHIT names the properties with every HIT, so the type is mostly there.
     known = _BY_VALUE.first(requester.pk, digest)
     if known is not None:
         known.requester = requester
@@ -94,10 +100,11 @@ def create_hit(
     """
     parse_question(question, most_bytes=MAX_TASK_BYTES if layout_id else MAX_QUESTION_BYTES)
     if assignment_review_policy is not None:
-        known_answers.parse(assignment_review_policy)
+        policies.parse_known_answers(assignment_review_policy)
     if hit_review_policy is not None:
-        plurality.parse(hit_review_policy)
+        policies.parse_plurality(hit_review_policy)
     requester = hit_type.requester
+    # The wire carries whole seconds: a CreationTime that is cut here is the same in every answer.
     created = now.replace(microsecond=0)
     hit = HIT(
         requester=requester,
@@ -306,3 +313,80 @@ def end_life(*, hit_pk: int, now: datetime) -> None:
     notice_expiry(hit, now)
     settle_hold(hit, now)
     hit.save(update_fields=["held_places"])
+
+
+# The turns in a HIT's life that no row records: its expiry, and becoming Reviewable.
+#
+# A HIT's state is computed from counts and clock. So whoever holds its lock and changes the counts says here
+# what follows, once each time: events, and the HIT's review policy. The end of its life is a turn without
+# anybody's doing; `expiry_watched` marks the HITs for which it still has to be told.
+
+
+def notice_expiry(hit: HIT, now: datetime) -> None:
+    """Tell that a locked HIT's life has ended, if that is due, before anything else changes it.
+
+    Everything that may make the HIT Reviewable begins with this: whom its policy may decide about is locked.
+    """
+    if hit.hit_review_policy is not None:
+        lock_people(hit)
+    if not (hit.expiry_watched and is_expired(hit, now)):
+        return
+    hit.expiry_watched = False
+    hit.save(update_fields=["expiry_watched"])
+    emit_event("HITExpired", hit, at=hit.expires_at)
+    if hit.open_places:
+        notice_reviewable(hit, now, at=hit.expires_at)
+
+
+def notice_reviewable(hit: HIT, now: datetime, *, at: datetime) -> None:
+    """Tell that a locked HIT, which was not Reviewable before, now is, if it is.
+
+    Its review policy comes first, for it may extend the HIT.
+    """
+    if is_reviewable(hit, now):
+        policies.review_plurality(hit, now)
+    if is_reviewable(hit, now):
+        emit_event("HITReviewable", hit, at=at)
+
+
+# Assignments that end without an answer: returned by the worker, or abandoned when the deadline passed.
+
+State = Holding.State
+
+
+def return_assignment(*, holding: Holding) -> None:
+    """Return an assignment unfinished: its place, with its AssignmentId, is open to the next worker."""
+    _end_without_answer(holding, State.RETURNED, clock.now())
+
+
+def abandon(*, holding: Holding) -> None:
+    """End a hold whose deadline has passed, at the deadline. Doing it twice changes nothing."""
+    try:
+        _end_without_answer(holding, State.ABANDONED, holding.deadline)
+    except Refusal:
+        return
+
+
+@transaction.atomic
+def _end_without_answer(holding: Holding, state: Holding.State, at: datetime) -> None:
+    hit = lock_hit(holding.hit_id)
+    now = clock.now()
+    notice_expiry(hit, now)
+    ended = Holding.objects.filter(pk=holding.pk, state=State.ACCEPTED)
+    if state == State.RETURNED:
+        ended = ended.filter(deadline__gt=at)
+    # The update is the decision: of a return, a submission and the sweep at once, one changes the row.
+    if not ended.update(state=state, ended_at=at):
+        raise Refusal("InvalidAssignmentState", "This assignment is no longer yours to return.")
+    Place.objects.filter(pk=holding.place_id).update(free=True)
+    hit.pending -= 1
+    hit.open_places += 1
+    if not is_expired(hit, now):
+        hit.reviewing = False
+    settle_hold(hit, now)
+    hit.save(update_fields=["pending", "open_places", "held_places", "reviewing"])
+    counter = "returned_count" if state == State.RETURNED else "abandoned_count"
+    Worker.objects.filter(pk=holding.worker_id).update(**{counter: F(counter) + 1})
+    event = "AssignmentReturned" if state == State.RETURNED else "AssignmentAbandoned"
+    emit_event(event, hit, assignment_id=holding.assignment_id, at=at)
+    notice_reviewable(hit, now, at=max(at, hit.expires_at))

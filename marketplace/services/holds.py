@@ -1,13 +1,56 @@
-"""Money on hold for a HIT, and what changes it: more places, more time."""
+"""A HIT under its lock: the order of the locks, the money on hold for it, more places and more time.
+
+Row locks are always taken in the order HIT, requester, worker, so that no two transactions wait in a ring.
+They are "no key" locks: rows elsewhere that refer to a locked row can be committed meanwhile.
+
+On SQLite every transaction begins IMMEDIATE and is alone with the database; the locks are no-ops there.
+"""
 
 from datetime import datetime, timedelta
 
+from core.composed_queries import ComposedQuery
 from marketplace import ledger
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
-from marketplace.models import HIT
+from marketplace.models import HIT, Holding, Requester, Worker
 from marketplace.notifications import emit_event
 from marketplace.selectors import hit_status, is_expired, watches_expiry
+
+_HIT = ComposedQuery(
+    HIT,
+    ["id"],
+    lambda pk: (
+        HIT.objects.select_related("hit_type", "requester")
+        .select_for_update(of=("self",), no_key=True)
+        .filter(pk=pk)
+    ),
+)
+
+
+def lock_hit(pk: int) -> HIT:
+    """The HIT as it is now, locked until the transaction ends, with type and requester loaded."""
+    return _HIT.get(pk)
+
+
+def lock_people(hit: HIT) -> None:
+    """Lock whom decisions about all work of a locked HIT concern: requester, then workers in one order."""
+    Requester.objects.select_for_update(no_key=True).get(pk=hit.requester_id)
+    undecided = Holding.objects.filter(hit=hit, state__in=(Holding.State.ACCEPTED, Holding.State.SUBMITTED))
+    workers = Worker.objects.filter(pk__in=undecided.values("worker"))
+    list(workers.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+
+
+_WORKER = ComposedQuery(
+    Worker, ["id"], lambda pk: Worker.objects.select_for_update(no_key=True).filter(pk=pk)
+)
+
+
+def lock_worker(pk: int) -> Worker:
+    """The worker as they are now, locked until the transaction ends."""
+    return _WORKER.get(pk)
+
+
+# Money on hold for a HIT: the reward and fee of every place that may still have to be paid.
 
 
 def places_to_hold(hit: HIT, now: datetime) -> int:
@@ -50,6 +93,7 @@ def add_places_locked(hit: HIT, places: int, now: datetime) -> None:
         raise invalid_value("NumberOfAdditionalAssignments", "a HIT has at most 1,000,000,000 assignments.")
     hit.max_assignments = total
     hit.open_places += places
+    # Reviewing is said of a HIT whose work is all in; now more is to come.
     hit.reviewing = False
     settle_hold(hit, now)
     hit.save(update_fields=["max_assignments", "open_places", "held_places", "reviewing"])

@@ -12,7 +12,7 @@ from marketplace.models import Message, QualificationGrant, QualificationRequest
 from marketplace.questionform.answerkey import parse_key, score
 from marketplace.questionform.fields import OTHER, FormAnswers, answers_xml
 from marketplace.questionform.parsing import parse_form
-from marketplace.services.locking import lock_worker
+from marketplace.services.holds import lock_worker
 from marketplace.services.qualifications import note_grant, write_grant
 
 State = QualificationRequest.State

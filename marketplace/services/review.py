@@ -15,7 +15,7 @@ from marketplace.ledger import Kind, Movement
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.notifications import emit_event
 from marketplace.services.activity import note
-from marketplace.services.locking import lock_hit
+from marketplace.services.holds import lock_hit
 
 State = Holding.State
 #: How long after submission a rejection can be turned into an approval.

@@ -7,7 +7,7 @@ from django.db import transaction
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import HITType, Holding, Letter, Message, Rating, Requester, Worker
-from marketplace.services.locking import lock_worker
+from marketplace.services.holds import lock_worker
 
 MOST_STARS = 5
 MAX_WORDS = 500

@@ -20,7 +20,7 @@ from benchmarks.browser import FRAME
 from core.composed_queries import ComposedInBulk, ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace import eligibility, ledger
 from marketplace.models import HIT, AccessKey, CallLog, Holding, Place, Requester
-from marketplace.services import accesskeys, assignments, locking
+from marketplace.services import accesskeys, assignments, holds
 from marketplace.site.lookup import group_named
 from tests.clients import TARGET, signed_headers
 
@@ -133,13 +133,13 @@ def test_an_inserted_row_is_the_stored_one(requester, worker):
 def test_a_lock_is_refused_outside_of_a_transaction():
     worker = make_worker()
     if not connection.features.has_select_for_update:
-        assert locking.lock_worker(worker.pk) == worker
+        assert holds.lock_worker(worker.pk) == worker
         return
     for _ in range(2):
         with transaction.atomic():
-            assert locking.lock_worker(worker.pk) == worker
+            assert holds.lock_worker(worker.pk) == worker
         with pytest.raises(TransactionManagementError):
-            locking.lock_worker(worker.pk)
+            holds.lock_worker(worker.pk)
 
 
 def test_balances_move_as_movements_say_and_never_below_zero(requester):

@@ -11,7 +11,8 @@ from django.utils import timezone
 from marketplace import notifications
 from marketplace.errors import Refusal
 from marketplace.models import HIT, QueuedEvent
-from marketplace.services import assignments, endings, hits, review
+from marketplace.services import assignments, hits, review
+from marketplace.services.hits import return_assignment
 from marketplace.sweep import KEEP_EVENTS, settle, sweep
 
 from .conftest import make_hit, make_worker
@@ -39,7 +40,7 @@ def told():
 def live(hit, worker):
     """The queries of a life without anything unusual: accept, return, accept, submit, approve."""
     with CaptureQueriesContext(connection) as queries:
-        endings.give_back(holding=assignments.accept(worker=worker, hit=hit))
+        return_assignment(holding=assignments.accept(worker=worker, hit=hit))
         work = assignments.submit(holding=assignments.accept(worker=worker, hit=hit), fields=[("a", "1")])
         review.approve(holding=work, feedback=None, override=False, now=timezone.now())
     return [query["sql"] for query in queries]

@@ -12,9 +12,9 @@ from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, LedgerEntry, Requester, TokenUse
 from marketplace.selectors import hit_status
-from marketplace.services import assignments, endings, hits, review
+from marketplace.services import assignments, hits, review
 from marketplace.services.assignments import next_hit_pk
-from marketplace.services.hits import dispose_old
+from marketplace.services.hits import dispose_old, return_assignment
 from marketplace.sweep import settle, sweep
 
 from .conftest import make_hit, make_requester, make_worker
@@ -125,7 +125,7 @@ def test_the_next_holder_of_a_place_gets_the_same_assignment_id(requester):
     held = assignments.accept(worker=first, hit=hit)
     with pytest.raises(Refusal):
         assignments.accept(worker=second, hit=hit)
-    endings.give_back(holding=held)
+    return_assignment(holding=held)
     again = assignments.accept(worker=second, hit=hit)
     assert again.assignment_id == held.assignment_id
     assert again.pk != held.pk
@@ -165,7 +165,7 @@ def test_a_worker_goes_through_a_group_once_and_then_there_is_no_work(requester,
 def test_a_returned_hit_comes_round_again(requester, worker):
     hits = [make_hit(requester) for _ in range(2)]
     hit_type = hits[0].hit_type
-    endings.give_back(holding=assignments.accept_next(worker=worker, hit_type=hit_type))
+    return_assignment(holding=assignments.accept_next(worker=worker, hit_type=hit_type))
     assert assignments.accept_next(worker=worker, hit_type=hit_type).hit == hits[1]
     assert assignments.accept_next(worker=worker, hit_type=hit_type).hit == hits[0]
 

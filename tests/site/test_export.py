@@ -14,7 +14,7 @@ from marketplace import clock
 from marketplace.archive import BLOCKS, NOT_IN_PROFILE, TABLES, exported, profile
 from marketplace.models import Holding, Place, Worker
 from marketplace.services import payables, people, qualification_requests, voices
-from marketplace.services.endings import give_back
+from marketplace.services.hits import return_assignment
 from tests.site import world
 
 
@@ -37,7 +37,7 @@ def table(archive, name):
 
 def a_full_life(lab, rosa):
     group = world.make_group(lab, reward_cents=35)
-    give_back(holding=world.take(rosa, world.post(group)))
+    return_assignment(holding=world.take(rosa, world.post(group)))
     paid = world.submit(world.take(rosa, world.post(group)), "Blue, mostly.")
     world.approve(paid, "Very clear.")
     world.bonus(paid, 50, "For the explanation.")

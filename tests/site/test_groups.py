@@ -42,10 +42,10 @@ def test_a_worker_sees_how_many_hits_are_left_for_them(lab, rosa, as_rosa, as_be
 
 
 def test_a_hit_that_was_returned_is_left_for_everybody(lab, rosa, as_rosa):
-    from marketplace.services.endings import give_back
+    from marketplace.services.hits import return_assignment
 
     hit = world.post(world.make_group(lab, "Answers"))
-    give_back(holding=world.take(rosa, hit))
+    return_assignment(holding=world.take(rosa, hit))
     assert counts(as_rosa) == {"Answers": 1}
 
 

@@ -5,7 +5,7 @@ from operator import attrgetter
 import pytest
 
 from marketplace.models import Holding
-from marketplace.services.endings import give_back
+from marketplace.services.hits import return_assignment
 from marketplace.site.selectors.records import FIELDS, held
 from tests.site import world
 
@@ -32,7 +32,7 @@ def test_what_it_did_not_read_is_loaded_when_asked_for(lab, rosa):
 
 def test_the_latest_hold_of_a_place_is_the_one_that_counts(lab, rosa):
     hit = world.post(world.make_group(lab))
-    give_back(holding=world.take(rosa, hit))
+    return_assignment(holding=world.take(rosa, hit))
     again = world.take(rosa, hit)
     found = held(user_pk=rosa.user.pk, hit_id=hit.hit_id, assignment_id=again.assignment_id)
     assert found == again

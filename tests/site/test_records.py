@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from marketplace.models import Message
 from marketplace.services import review
-from marketplace.services.endings import give_back
+from marketplace.services.hits import return_assignment
 from tests.site import world
 
 
@@ -37,7 +37,7 @@ def message(worker, requester, subject, body="", *, days_ago=0):
 
 def test_history_shows_what_became_of_every_hit(lab, rosa, ben, as_rosa):
     group = world.make_group(lab, "Answers")
-    give_back(holding=world.take(rosa, world.post(group)))
+    return_assignment(holding=world.take(rosa, world.post(group)))
     world.approve(world.do(rosa, world.post(group)), "Very clear, thank you.")
     world.reject(world.do(rosa, world.post(group)), "This copies the passage.")
     world.do(rosa, world.post(group))
@@ -60,7 +60,7 @@ def test_history_is_filtered_by_the_url(lab, rosa, as_rosa):
     group = world.make_group(lab, "Answers")
     world.approve(world.do(rosa, world.post(group)))
     world.do(rosa, world.post(group))
-    give_back(holding=world.take(rosa, world.post(group)))
+    return_assignment(holding=world.take(rosa, world.post(group)))
     assert listed(as_rosa, "?state=approved") == [("Answers", "approved")]
     assert listed(as_rosa, "?state=pending") == [("Answers", "submitted")]
     assert listed(as_rosa, "?state=unfinished") == [("Answers", "returned")]

@@ -8,7 +8,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Letter, Message, Rating
 from marketplace.services import voices
-from marketplace.services.endings import give_back
+from marketplace.services.hits import return_assignment
 from tests.site import world
 
 
@@ -35,7 +35,7 @@ def test_who_submitted_a_hit_of_the_group_can_rate_it(lab, rosa, as_rosa):
 
 def test_who_did_not_submit_one_cannot(lab, rosa, as_rosa):
     group = world.make_group(lab)
-    give_back(holding=world.take(rosa, world.post(group)))
+    return_assignment(holding=world.take(rosa, world.post(group)))
     path = f"/projects/{group.group_id}/rating"
     assert "once you have submitted" in as_rosa.get(path).content.decode()
     as_rosa.post(path, {"stars": "1"})

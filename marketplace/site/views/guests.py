@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding
-from marketplace.services import endings, traces
+from marketplace.services import hits, traces
 from marketplace.site.views.work import WorkPage, read_counts, record_storage, show_work
 from marketplace.sweep import settle
 from marketplace.taskpages import guest_address, guest_holding
@@ -107,7 +107,7 @@ def _go_on(holding: Holding) -> HttpResponse:
 def give_back(request: HttpRequest, holding: Holding) -> HttpResponse:
     """Return the HIT unfinished; it is not offered to the person again."""
     with suppress(Refusal):  # submitted or over meanwhile: the study knows where to go on
-        endings.give_back(holding=holding)
+        hits.return_assignment(holding=holding)
     return redirect(guest_address(holding, "continue"))
 
 

@@ -20,8 +20,9 @@ from marketplace.eligibility import verdict
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
 from marketplace.questions import ExternalQuestion
-from marketplace.services import assignments, endings, pagestorage, traces
+from marketplace.services import assignments, pagestorage, traces
 from marketplace.services.digests import zone_of
+from marketplace.services.hits import return_assignment
 from marketplace.site import frames
 from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
@@ -215,7 +216,7 @@ def give_back(request: HttpRequest, worker: Worker, group_id: str, hit_id: str) 
     if holding is None:
         raise Http404("You do not hold this HIT.")
     try:
-        endings.give_back(holding=holding)
+        return_assignment(holding=holding)
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:

@@ -1,6 +1,12 @@
-"""Review policies: their parameters, the answers they compare, and a record of what they do."""
+"""Review policies: what a requester lets the marketplace decide about submitted work.
+
+First what both policies share: their parameters, workers' answers as they compare them, a record of what they
+do. Then ScoreMyKnownAnswers, which approves, rejects or extends by the questions to which the requester knows
+the answer; and SimplePlurality, which does so by what most workers answered.
+"""
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,8 +21,6 @@ from marketplace.questions import ANSWERS
 from marketplace.services.holds import add_places_locked, lengthen_locked
 from marketplace.services.review import approve_locked, is_feedback, reject_locked
 
-# Reading the parameters of a review policy, as CreateHIT carries them.
-
 # Workers' answers as policies compare them: sets of values, without white space around them.
 
 Values = frozenset[str]
@@ -30,7 +34,7 @@ def values_of(texts: Iterable[str]) -> Values:
     return frozenset(text.strip() for text in texts if text.strip())
 
 
-def read(xml: str) -> dict[str, Values]:
+def read_answers(xml: str) -> dict[str, Values]:
     """Values by question of QuestionFormAnswers."""
     found: dict[str, Values] = {}
     for answer in SafeTree.fromstring(xml).iter(f"{_NAMESPACE}Answer"):
@@ -44,20 +48,22 @@ def read(xml: str) -> dict[str, Values]:
     return found
 
 
-def separated(values: Values) -> Values:
+def split_values(values: Values) -> Values:
     """The values of a field that was filled in several times, one by one."""
     return values_of(part for value in values for part in value.split(JOINT))
 
 
 def matches(answer: Values, key: Values) -> bool:
     """Whether an answer is exactly the key: the same values, letter by letter, none more and none less."""
-    return (separated(answer) if len(key) > 1 else answer) == key
+    return (split_values(answer) if len(key) > 1 else answer) == key
 
 
-def right(answers: Mapping[str, Values], keys: Mapping[str, Values]) -> dict[str, bool]:
+def check_answers(answers: Mapping[str, Values], keys: Mapping[str, Values]) -> dict[str, bool]:
     """By question of the key, whether it was answered right; a question left out is an empty answer."""
     return {question: matches(answers.get(question, frozenset()), key) for question, key in keys.items()}
 
+
+# Reading the parameters of a review policy, as CreateHIT carries them.
 
 _YEAR = 31_536_000
 _MAX_QUESTION = 255
@@ -163,6 +169,8 @@ class Parameters:
             raise self.refusal(f"{name} takes exactly one value.")
         return str(values[0]).strip()
 
+
+# A record of what a policy did, as ListReviewPolicyResultsForHIT shows it.
 
 State = Holding.State
 #: What an action may have changed on the HIT before it was refused.
@@ -280,7 +288,224 @@ class Scribe:
             with transaction.atomic():
                 result = act()
         except Refusal as refusal:
+            # The savepoint undid what is stored; the object in memory still has what the attempt set on it.
             self._hit.refresh_from_db(fields=_CHANGED)
             self.did(name, subject, refusal.message, error_code=f"AWS.MechanicalTurk.{refusal.code}")
         else:
             self.did(name, subject, result)
+
+
+# ScoreMyKnownAnswers: the questions to which the requester knows the answer.
+
+KNOWN_ANSWERS = "ScoreMyKnownAnswers/2011-09-01"
+ASSIGNMENT_LEVEL = "Assignment"
+KNOWN_SCORE = "KnownAnswerScore"
+_MOST_PLACES = 5
+_TOO_FEW_RIGHT = "Too few of the questions with known answers were answered correctly."
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswers:
+    """The policy: answers by question, and what follows from the percentage answered right."""
+
+    keys: Mapping[str, Values]
+    approve_from: int | None
+    approve_reason: str
+    reject_below: int | None
+    reject_reason: str
+    extension: Extension | None
+
+
+def parse_known_answers(policy: Mapping[str, Any]) -> KnownAnswers:
+    """Read the policy; raises Refusal naming what is wrong with it."""
+    given = Parameters("AssignmentReviewPolicy", policy)
+    if policy["PolicyName"] != KNOWN_ANSWERS:
+        raise given.refusal(f"the policy for assignments is {KNOWN_ANSWERS}.")
+    known = KnownAnswers(
+        keys={question: values_of(values) for question, values in given.map("AnswerKey").items()},
+        approve_from=given.whole("ApproveIfKnownAnswerScoreIsAtLeast", 0, 101),
+        approve_reason=given.reason("ApproveReason"),
+        reject_below=given.whole("RejectIfKnownAnswerScoreIsLessThan", 0, 101),
+        reject_reason=given.reason("RejectReason") or _TOO_FEW_RIGHT,
+        extension=given.extension("ExtendIfKnownAnswerScoreIsLessThan", default_most=_MOST_PLACES),
+    )
+    given.finish()
+    approve_from, reject_below = known.approve_from, known.reject_below
+    if approve_from is not None and reject_below is not None and approve_from < reject_below:
+        raise given.refusal("some scores would be approved and rejected at once.")
+    return known
+
+
+def review_known_answers(holding: Holding, hit: HIT, now: datetime) -> None:
+    """Score an assignment that has just been submitted, and do what the policy of its locked HIT says.
+
+    The figures and actions are written in the same transaction.
+    """
+    if hit.assignment_review_policy is None:
+        return
+    policy = parse_known_answers(hit.assignment_review_policy)
+    right = check_answers(read_answers(holding.answer), policy.keys)
+    correct = sum(right.values())
+    score = 100 * correct // len(right)
+    scribe = Scribe(hit, ASSIGNMENT_LEVEL, now)
+    subject = of_assignment(holding)
+    action = scribe.did("review", subject, f"{correct} of {len(right)} known answers are right.")
+    for question, is_right in right.items():
+        scribe.found(action, subject, "KnownAnswerCorrect", str(int(is_right)), question)
+    scribe.found(action, subject, KNOWN_SCORE, str(score))
+    if policy.approve_from is not None and score >= policy.approve_from:
+        scribe.approve(holding, policy.approve_reason)
+    elif policy.reject_below is not None and score < policy.reject_below:
+        scribe.reject(holding, policy.reject_reason)
+    if policy.extension and score < policy.extension.below:
+        scribe.extend(policy.extension)
+    scribe.save()
+
+
+# SimplePlurality: what most workers answered, and what follows for those who agree and those who do not.
+
+PLURALITY = "SimplePlurality/2011-09-01"
+HIT_LEVEL = "HIT"
+#: Longer answers are not compared.
+_LONGEST = 256
+_AGAINST_MOST = "Your answers did not agree with those of most others."
+
+
+@dataclass(frozen=True, slots=True)
+class Plurality:
+    """The policy: which questions are compared, whose answers count, and what follows from the scores."""
+
+    questions: Sequence[str]
+    threshold: int
+    without_rejected: bool
+    known_score_from: int | None
+    approve_from: int | None
+    reject_below: int | None
+    reject_reason: str
+    extension: Extension | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """By question, what was agreed upon and the percentage that said so; None where nothing was."""
+
+    agreed: Mapping[str, tuple[Values, int] | None]
+
+    @property
+    def score(self) -> int:
+        """Percentage of the questions that have an agreed answer."""
+        return 100 * sum(found is not None for found in self.agreed.values()) // len(self.agreed)
+
+    def right(self, given: Mapping[str, Values]) -> tuple[int, int]:
+        """How many of the agreed questions somebody answered like most, and how many otherwise."""
+        agreed = {question: found[0] for question, found in self.agreed.items() if found}
+        right = sum(given.get(question, frozenset()) == answer for question, answer in agreed.items())
+        return right, len(agreed) - right
+
+
+def parse_plurality(policy: Mapping[str, Any]) -> Plurality:
+    """Read the policy; raises Refusal naming what is wrong with it."""
+    given = Parameters("HITReviewPolicy", policy)
+    if policy["PolicyName"] != PLURALITY:
+        raise given.refusal(f"the policy for HITs is {PLURALITY}.")
+    questions = given.texts("QuestionIds")
+    threshold = given.whole("QuestionAgreementThreshold", 0, 100)
+    if threshold is None:
+        raise given.refusal("it needs QuestionAgreementThreshold.")
+    plurality = Plurality(
+        questions=questions,
+        threshold=threshold,
+        without_rejected=given.flag("DisregardAssignmentIfRejected"),
+        known_score_from=given.whole("DisregardAssignmentIfKnownAnswerScoreIsLessThan", 0, 101),
+        approve_from=given.whole("ApproveIfWorkerAgreementScoreIsAtLeast", 0, 101),
+        reject_below=given.whole("RejectIfWorkerAgreementScoreIsLessThan", 0, 101),
+        reject_reason=given.reason("RejectReason") or _AGAINST_MOST,
+        extension=given.extension("ExtendIfHITAgreementScoreIsLessThan"),
+    )
+    given.finish()
+    approve_from, reject_below = plurality.approve_from, plurality.reject_below
+    if approve_from is not None and reject_below is not None and approve_from < reject_below:
+        raise given.refusal("some scores would be approved and rejected at once.")
+    return plurality
+
+
+def agreement(questions: Iterable[str], given: Sequence[Mapping[str, Values]], threshold: int) -> Agreement:
+    """What these workers agree upon: the one most common answer, if more than `threshold` percent gave it.
+
+    What all gave is agreed upon even at a threshold of 100. An answer that is too long counts as another
+    than everybody else's.
+
+    >>> coat, hat = frozenset({"coat"}), frozenset({"hat"})
+    >>> agreement(["A"], [{"A": coat}, {"A": coat}, {"A": hat}], 50).agreed
+    {'A': (frozenset({'coat'}), 66)}
+    """
+    agreed: dict[str, tuple[Values, int] | None] = {}
+    for question in questions:
+        answered = [each.get(question, frozenset()) for each in given]
+        counts = Counter(answer for answer in answered if sum(map(len, answer)) <= _LONGEST)
+        (top, votes), *others = counts.most_common(2) or [(frozenset[str](), 0)]
+        score = 100 * votes // len(answered)
+        tied = bool(others) and others[0][1] == votes
+        agreed[question] = (top, score) if not tied and (score > threshold or score == 100) else None
+    return Agreement(agreed)
+
+
+def review_plurality(hit: HIT, now: datetime) -> None:
+    """Compare the work of a locked HIT that has just become Reviewable, and do what its policy says.
+
+    The figures and actions are written in the same transaction. Workers must be locked (`lock_people`).
+    """
+    if hit.hit_review_policy is None:
+        return
+    policy = parse_plurality(hit.hit_review_policy)
+    work = _considered(hit, policy)
+    scribe = Scribe(hit, HIT_LEVEL, now)
+    subject = of_hit(hit)
+    if not work:
+        scribe.did("review", subject, "There is no work to compare.")
+        scribe.save()
+        return
+    given = [
+        {question: split_values(values) for question, values in read_answers(holding.answer).items()}
+        for holding in work
+    ]
+    found = agreement(policy.questions, given, policy.threshold)
+    action = scribe.did("review", subject, f"{len(work)} assignments compared; agreement {found.score}.")
+    for question, agreed in found.agreed.items():
+        scribe.found(action, subject, "AgreedAnswerFound", "true" if agreed else "false", question)
+        if agreed:
+            scribe.found(action, subject, "AgreedAnswer", JOINT.join(sorted(agreed[0])), question)
+            scribe.found(action, subject, "AnswerAgreementScore", str(agreed[1]), question)
+    scribe.found(action, subject, "HitAgreementScore", str(found.score))
+    for holding, each in zip(work, given, strict=True):
+        right, wrong = found.right(each)
+        if not right + wrong:
+            continue
+        score = 100 * right // (right + wrong)
+        assignment = of_assignment(holding)
+        scribe.found(action, assignment, "WorkerAgreementScore", str(score))
+        scribe.found(action, assignment, "PluralityAnswersCorrect", str(right))
+        scribe.found(action, assignment, "PluralityAnswersIncorrect", str(wrong))
+        if policy.approve_from is not None and score >= policy.approve_from:
+            scribe.approve(holding, "")
+        elif policy.reject_below is not None and score < policy.reject_below:
+            scribe.reject(holding, policy.reject_reason)
+    if policy.extension and found.score < policy.extension.below:
+        scribe.extend(policy.extension)
+    scribe.save()
+
+
+def _considered(hit: HIT, policy: Plurality) -> list[Holding]:
+    """Work whose answers count, by worker: the order in which workers are locked."""
+    states = set(Holding.ANSWERED) - ({State.REJECTED} if policy.without_rejected else set())
+    work = list(
+        Holding.objects.filter(hit=hit, state__in=states).select_related("worker").order_by("worker_id")
+    )
+    if policy.known_score_from is None:
+        return work
+    scores = dict(
+        PolicyResult.objects.filter(hit=hit, level=ASSIGNMENT_LEVEL, key=KNOWN_SCORE).values_list(
+            "holding_id", "value"
+        )
+    )
+    return [holding for holding in work if int(scores.get(holding.pk, 101)) >= policy.known_score_from]

@@ -1,1 +1,0 @@
-"""Review policies: what a requester lets the marketplace decide about submitted work."""
