@@ -19,9 +19,8 @@ from crowd.desk.panels import WorkerSection
 from crowd.models import Stage
 from crowd.selectors.people import Knowledge
 from judgments.desk import overview, steps
-from judgments.kinds.judging import Judging
-from judgments.kinds.judging_config import judging_config
-from judgments.kinds.training import JudgeTraining
+from judgments.judging_config import judging_config
+from judgments.kinds import JudgeTraining, Judging
 from judgments.models import AgreementReport
 from judgments.services.recounts import JudgedWork
 from web.api.parts import ApiPart

@@ -21,7 +21,7 @@ from metrics.agreement.recipes import Z
 if TYPE_CHECKING:
     import numpy as np
 
-    from judgments.importing.ratings import RatingsTable
+    from judgments.rating_table import RatingsTable
     from metrics.agreement.filters import Run
 
 # Geometry of the report's plots: bars and intervals in a box that fits a phone; the template draws them.

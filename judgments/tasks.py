@@ -15,7 +15,7 @@ from crowd.models import Stage
 from judgments.errors import FilteringError, NothingMissingError
 from judgments.models import FilterRun
 from judgments.services import filter_runs, recounts, reports
-from judgments.services.importing import Options, import_candidates
+from judgments.services.imports import Options, import_candidates
 
 IMPORT = "judgments.import"
 _KIB = 1024

@@ -10,7 +10,7 @@ from benchmarks.campaign.world import Crowd, World
 from core.bulk_rows import BulkTable
 from crowd.models import Stage
 from judgments import units
-from judgments.kinds.judging_config import judging_config
+from judgments.judging_config import judging_config
 from judgments.models import AttentionCheck, Candidate, CandidateSource, CheckAnswer, Judgment, System
 from judgments.services.judging import ensure_checks
 

@@ -13,6 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
+import judgments
 from annotation.models import Answer, HeldOutWorker, Query
 from core.jobs.models import OPEN_STATES
 from core.projects.models import Project
@@ -20,14 +21,16 @@ from crowd.models import Endpoint, Stage
 from crowd.services.stages import create_stage, open_stage
 from crowd.services.tick import tick
 from distillery.demo.answers import go_on
-from judgments import sample
 from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.candidates import systems
 from judgments.services import filter_runs, reports
 from judgments.services.candidates import human_candidates
-from judgments.services.importing import import_candidates
+from judgments.services.imports import import_candidates
 
-FILE = Path(sample.__file__).with_name("candidates.jsonl")
+#: Answers of two made-up systems to queries of `annotation/sample`, in our own words (CC0 1.0): `sample-a` is
+#: good, `sample-b` is weaker (wrong, partial and irrelevant answers); a few are copies of what editors of the
+#: demonstration write. `truth` is how correct each is, from 1 to 5, for simulated judges.
+FILE = Path(judgments.__file__).with_name("sample") / "candidates.jsonl"
 MADE_UP = " Questions? Write to economics-desk@example.org."
 SYSTEMS = ("sample-a", "sample-b")
 RECIPE = "default"

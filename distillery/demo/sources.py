@@ -41,7 +41,7 @@ from distillery.demo.owner import Scene
 from distillery.demo.tally import SourceBooks, SourcesSummary
 from distillery.demo.tasks import Task, all_tasks
 from judgments.models import Judgment
-from judgments.services.importing import import_candidates
+from judgments.services.imports import import_candidates
 from marketplace.models import Requester
 from people.links import LinkPlan, address_of, make_link
 from people.models import StudyLink, Visit

@@ -187,7 +187,7 @@ def open_judging() -> None:
     from crowd.models import Stage
     from crowd.services.stages import change_stage, open_stage, set_stage_budget
     from crowd.services.tick import tick
-    from judgments.services.importing import import_candidates
+    from judgments.services.imports import import_candidates
 
     actor, project = User.objects.get(username="admin"), Project.objects.get(slug=MIDDLE)
     import_candidates(project=project, path=ROOT / "judgments" / "sample" / "candidates.jsonl", actor=actor)

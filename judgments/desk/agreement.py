@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Stage, Worker
 from judgments.desk import downloads
-from judgments.kinds.judging_config import judging_config, labels_by_score
+from judgments.judging_config import judging_config, labels_by_score
 from judgments.models import AgreementReport
 from judgments.rules import score_classes
 from judgments.selectors.live import Live, SystemScore, in_force, live

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -18,6 +19,7 @@ from core.money import dollars
 from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
+from crowd.desk.forms import Form, OnceForm
 from crowd.kinds import kind_of
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import is_large, stage_figures
@@ -32,19 +34,9 @@ from judgments.services import filter_runs
 from judgments.services.filter_decisions import recipe_named, stored_parameters
 from web.access import Role
 from web.cache import NotMadeError, cached_or_none, moment
-from web.forms import read_form, run_action
+from web.forms import MoneyField, read_form, run_action
 from web.pages import show
 from web.revisions import Conflict, Line, differences
-
-if TYPE_CHECKING:
-    from metrics.agreement.recipes import Recipe
-from typing import TYPE_CHECKING
-
-from django import forms
-from django.http import QueryDict
-
-from crowd.desk.forms import Form, OnceForm
-from web.forms import MoneyField
 
 if TYPE_CHECKING:
     from metrics.agreement.recipes import Recipe

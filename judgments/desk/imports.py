@@ -17,10 +17,9 @@ from annotation.services.staged_files import StagedFile
 from core.files.cells import map_columns
 from core.jobs.models import Job
 from core.projects.models import Project
-from judgments.importing.formats import FORMATS
-from judgments.importing.rows import FIELDS, LONGEST_SYSTEM, NAMES, RULES
+from judgments.answer_files import FIELDS, FORMATS, LONGEST_SYSTEM, NAMES, RULES
 from judgments.models import CandidateSource
-from judgments.services.importing import Options, preview
+from judgments.services.imports import Options, preview
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess, on_project
 from web.job_pages import FilePreview, ImportPages, OptionsForm

@@ -11,7 +11,7 @@ from crowd.desk.agreements import Row, SourceAgreement
 from crowd.desk.overview import Count, OverviewPart, Step
 from crowd.models import Stage, Worker
 from crowd.selectors.people import WorkerFigures
-from judgments.kinds.judging_config import judging_config
+from judgments.judging_config import judging_config
 from judgments.models import AgreementReport, FilterRun
 from judgments.selectors.funnel import judged
 from judgments.selectors.judges import histogram, judges, time_plot

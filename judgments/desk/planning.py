@@ -12,7 +12,7 @@ from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form
 from crowd.selectors.stage_sizes import stage_figures
 from judgments.desk.agreement import FOLDER, judging_only
-from judgments.kinds.judging_config import judging_config
+from judgments.judging_config import judging_config
 from judgments.models import Candidate
 from judgments.selectors import planning as selectors
 from judgments.selectors.judging import candidates_to_judge

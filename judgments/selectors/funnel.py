@@ -10,7 +10,7 @@ from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import project_figures
-from judgments.kinds.judging_config import judging_config
+from judgments.judging_config import judging_config
 from judgments.models import Candidate, FilterRun, Judgment, Score
 from judgments.selectors.candidates import to_judge
 from judgments.selectors.ratings import good

@@ -6,14 +6,19 @@ from copy import copy
 from dataclasses import dataclass
 from math import isnan
 from statistics import median, quantiles
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count
+from django.db.models import Count, IntegerField, Q
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
-from crowd.models import Exclusion, Stage, Worker
+from core.projects.models import Project
+from crowd.models import Assignment, Exclusion, Stage, Worker
 from crowd.selectors.stage_sizes import is_large
-from judgments.models import CheckAnswer, Verdict
-from judgments.selectors.ratings import checks_of, ratings_of_stage, times_of
+from judgments.models import CheckAnswer, FilterRun, Judgment, Verdict
+from judgments.rules import score_classes
+from judgments.selectors.live import live
+from judgments.selectors.ratings import checks_of, good, ratings_of_stage, scale_of, times_of
 from judgments.selectors.stamps import Stamp, stamp_for_pages
 from metrics.agreement.proportions import wilson
 from web.cache import cached
@@ -23,18 +28,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from metrics.agreement.data import Ratings
-from typing import Any
-
-from django.db.models import IntegerField, Q
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
-
-from core.projects.models import Project
-from crowd.models import Assignment
-from judgments.models import FilterRun, Judgment
-from judgments.rules import score_classes
-from judgments.selectors.live import live
-from judgments.selectors.ratings import good, scale_of
 
 # One judge: what they said and how fast, their checks, their record over projects that one may see.
 

@@ -16,7 +16,7 @@ from crowd.kinds import PendingUnit
 from crowd.models import Assignment, Stage
 from crowd.services.quotes import Quote, left_to_ask, quote
 from judgments import units
-from judgments.kinds.judging_config import JudgingConfig
+from judgments.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate, FilterRun, Judgment, ShownReferences, System, Verdict
 from judgments.rules import most_central
 from judgments.selectors.candidates import OUT, accepted_texts, to_judge

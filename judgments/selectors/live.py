@@ -6,11 +6,12 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
+from django.db.models import Count
 
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import cached_of_stage
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from judgments.selectors.ratings import scale_of
+from judgments.selectors.ratings import good, scale_of
 from judgments.selectors.stamps import Stamp, stamp_for_pages
 from metrics.agreement.scale import Scale
 
@@ -22,16 +23,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
     Keys = npt.NDArray[np.int64]
-from typing import TYPE_CHECKING
-
-from django.db.models import Count
-
-from judgments.selectors.ratings import good
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     Counts = npt.NDArray[np.int64]
 
 

@@ -13,7 +13,7 @@ from django.db.models.functions import Cast
 from core.bulk_rows import integer_columns
 from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
-from judgments.kinds.judging_config import scale_of_options
+from judgments.judging_config import JudgingConfig, scale_of_options
 from judgments.models import Candidate, CheckAnswer, Judgment
 from judgments.units import of_candidate
 from metrics.agreement.scale import Scale
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from metrics.agreement.data import Codes, Ratings
 
     Keys = npt.NDArray[np.int64]
-from judgments.kinds.judging_config import JudgingConfig
 
 _CHUNK = 10_000
 #: Keys between the lowest and the highest that a table may have however few keys there are.

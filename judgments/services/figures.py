@@ -11,7 +11,7 @@ from django.conf import settings
 from core.projects.selectors import pseudonym
 from crowd.models import Stage, Worker
 from crowd.sources import source_rows
-from judgments.kinds.judging_config import judging_config
+from judgments.judging_config import judging_config
 from judgments.models import FilterRun, Verdict
 from judgments.selectors.ratings import CandidateLabels, StageRatings, about, aspects_of_ratings
 from judgments.services.filter_decisions import FilterDecision, decide, recipe_named

@@ -4,10 +4,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from core.bulk_rows import BATCH, insert_columns
 from crowd.models import Stage
 from judgments.errors import FilteringError
+from judgments.models import FilterRun, Score, Verdict
 from judgments.selectors.ratings import (
     StageRatings,
     checks_of,
@@ -21,18 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from metrics.agreement.filters import Checks, Run
-from math import isnan
-from typing import TYPE_CHECKING
-
-from core.bulk_rows import BATCH, insert_columns
-from judgments.models import FilterRun, Score, Verdict
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from metrics.agreement.filters import Verdicts
+    from metrics.agreement.filters import Checks, Run, Verdicts
     from metrics.agreement.scores import AdjustedScores, ItemScores
 
 

@@ -5,35 +5,25 @@ most, which the database holds; what is stored is stored whole or not at all.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.utils import timezone
 
+from core.jobs import services as jobs
+from core.jobs.models import OPEN_STATES, Job, JobState
 from core.money import dollars
 from core.projects.services import record
+from crowd.kinds import PendingUnit
 from crowd.models import LedgerEntry, Stage
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import quote
 from judgments.errors import FilteringError, FiltersChangedError, NothingMissingError
+from judgments.judging_config import judging_config
 from judgments.models import FilterRun
-from judgments.selectors.stamps import stamp_of
-from judgments.services import filter_decisions, reports
-from judgments.services.filter_decisions import FilterDecision, decide, recipe_named, stored_parameters
-
-if TYPE_CHECKING:
-    from metrics.agreement.recipes import Recipe
-from dataclasses import dataclass
-from datetime import timedelta
-
-from django.db.models import Q
-
-from core.jobs import services as jobs
-from core.jobs.models import OPEN_STATES, Job, JobState
-from crowd.kinds import PendingUnit
-from judgments.kinds.judging_config import judging_config
 from judgments.selectors.judging import (
     MissingJudgments,
     Sums,
@@ -41,7 +31,13 @@ from judgments.selectors.judging import (
     missing_of,
     pending_judgments,
 )
+from judgments.selectors.stamps import stamp_of
+from judgments.services import filter_decisions, reports
+from judgments.services.filter_decisions import FilterDecision, decide, recipe_named, stored_parameters
 from judgments.units import of_candidate
+
+if TYPE_CHECKING:
+    from metrics.agreement.recipes import Recipe
 
 # Applying filters and asking again in the background, where a stage is so large that nobody should wait.
 

@@ -13,7 +13,7 @@ from annotation.selectors.answers import materials
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
 from judgments import units
-from judgments.kinds.judging_config import JudgingConfig, accepted_steps, judging_config
+from judgments.judging_config import JudgingConfig, accepted_steps, judging_config
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, ShownReferences
 from judgments.rules import Check, CheckPlan, Item, draw_checks
 from judgments.selectors.candidates import accepted_texts, reference_texts

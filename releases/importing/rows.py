@@ -15,7 +15,7 @@ from core.files.refusals import BadFieldError, FileRefusedError
 from core.files.text_source import TextSource
 from core.files.value_tables import FORMATS as READ_FORMATS
 from core.files.value_tables import ColumnRules, Values, read_table, settle_format
-from judgments.importing.rows import LONGEST, LONGEST_SYSTEM, RowRefusedError
+from judgments.answer_files import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|:|\.\.|\N{EN DASH}|to)\s*(-?\d+(?:\.\d+)?)\s*")

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotation.importing.records import Passage, folded, query_digest, quoted
 from core.files.refusals import FileRefusedError, RowCounts
-from judgments.importing.rows import RowRefusedError
+from judgments.answer_files import RowRefusedError
 from releases.importing.rows import ScoredRow
 
 #: More systems than that no comparison has; it is the wrong column.

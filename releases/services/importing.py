@@ -17,7 +17,7 @@ from core.files.refusals import FileRefusedError
 from core.files.text_source import Limits, TextSource, encoding_of, fingerprint, unchanged
 from core.projects.models import Project
 from core.projects.services import ProjectError, create_project, record
-from judgments.importing.rows import LONGEST_SYSTEM, RowRefusedError
+from judgments.answer_files import LONGEST_SYSTEM, RowRefusedError
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
 from releases.importing.rows import Options, Scale, ScoreTable, open_table
 from releases.importing.spool import Spool, SpooledAnswer, SpooledQuery

@@ -11,7 +11,7 @@ from django.db.models import Count
 from annotation.models import Answer
 from core.projects.models import Project
 from crowd.models import Stage
-from judgments.kinds.judging_config import LABELS, labels_by_score
+from judgments.judging_config import LABELS, labels_by_score
 from judgments.models import Candidate, Judgment
 from judgments.selectors.ratings import scale_of
 from releases.options import Options

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from core.files.numbered_lines import BoundedLines
-from judgments.importing import rating_source
+from judgments import rating_source
 from tests.metrics.agreement.goldens import golden
 from tests.workbooks import write_workbook
 

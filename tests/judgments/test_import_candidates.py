@@ -10,7 +10,7 @@ from django.db import transaction
 from annotation.services.importing import ImportRefusedError
 from core.projects.models import Event
 from judgments.models import Candidate, CandidateSource, System
-from judgments.services.importing import Options, import_candidates, preview
+from judgments.services.imports import Options, import_candidates, preview
 from tests.judgments.candidates_world import make_candidate, make_project, make_query, make_system, write
 from tests.workbooks import write_workbook
 
@@ -375,7 +375,7 @@ def test_a_field_or_column_that_is_not_there_is_named(run, oak):
 
 
 def test_a_column_of_answers_taken_for_systems_is_noticed(run, oak, monkeypatch):
-    monkeypatch.setattr("judgments.importing.line_sorter.MOST_SYSTEMS", 3)
+    monkeypatch.setattr("judgments.services.imports.MOST_SYSTEMS", 3)
     lines = [{"query_id": "q1", "system": f"s{number}", "answer": "A."} for number in range(4)]
     with pytest.raises(ImportRefusedError, match="names more than 3 systems"):
         run(lines)
@@ -388,9 +388,9 @@ def test_the_size_of_batches_changes_nothing(project, oak, rome, tmp_path, monke
     ]
     path = write(tmp_path, "a.jsonl", lines)
     whole = import_candidates(project=project, path=path, dry_run=True)
-    monkeypatch.setattr("judgments.importing.line_sorter.BATCH", 3)
-    monkeypatch.setattr("judgments.importing.line_sorter._MOST", 2)
-    monkeypatch.setattr("judgments.services.importing._BATCH", 2)
+    monkeypatch.setattr("judgments.services.imports.BATCH", 3)
+    monkeypatch.setattr("judgments.services.imports._MOST", 2)
+    monkeypatch.setattr("judgments.services.imports._BATCH", 2)
     small = import_candidates(project=project, path=path)
     assert small["rules"] == whole["rules"]
     assert Candidate.objects.count() == whole["stored"]

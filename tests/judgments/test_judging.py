@@ -9,7 +9,7 @@ from annotation.models import Query
 from crowd.kinds import kind_of
 from crowd.models import Exclusion
 from crowd.services.stages import open_stage
-from judgments.kinds.judging_config import JudgingConfig
+from judgments.judging_config import JudgingConfig
 from judgments.models import Judgment
 from judgments.units import of_candidate
 from tests.annotation.distilling import make_stage as make_distillation

@@ -20,8 +20,8 @@ from crowd.simulation.profiles import PROFILES
 from crowd.study.documents import study_toml
 from crowd.study.reader import read
 from judgments.errors import FilteringError
-from judgments.kinds.judging import true_score
-from judgments.kinds.judging_config import JudgingConfig
+from judgments.judging_config import JudgingConfig
+from judgments.kinds import true_score
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, Score
 from judgments.rules import score_classes
 from judgments.selectors.judges import histogram, judges, time_plot

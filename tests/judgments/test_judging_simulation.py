@@ -8,8 +8,8 @@ from crowd.kinds import kind_of
 from crowd.models import Worker
 from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.profiles import PROFILES
-from judgments.kinds.judging import true_score
-from judgments.kinds.judging_config import JudgingConfig
+from judgments.judging_config import JudgingConfig
+from judgments.kinds import true_score
 from judgments.models import Judgment
 from judgments.units import of_candidate
 from tests.judgments.candidates_world import judge

@@ -10,8 +10,8 @@ from crowd.study.application import apply
 from crowd.study.planning import plan
 from crowd.study.problems import StudyError
 from crowd.study.reader import read
-from judgments.kinds.judging_config import judging_config, training_config
-from judgments.kinds.training import passing
+from judgments.judging_config import judging_config, training_config
+from judgments.kinds import passing
 from tests.study.conftest import KEYS
 
 pytestmark = pytest.mark.django_db

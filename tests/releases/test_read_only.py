@@ -18,7 +18,7 @@ from judgments.models import Candidate, System
 from judgments.selectors.candidates import systems
 from judgments.selectors.funnel import JudgedQueries, judged
 from judgments.services import candidates
-from judgments.services.importing import import_candidates
+from judgments.services.imports import import_candidates
 from releases.services.importing import import_scores
 from retrieval.errors import CorpusError
 from retrieval.services.corpora import create_corpus

@@ -24,10 +24,10 @@ from evaluations.external_scores import read as read_external_scores
 from evaluations.tables.table import open_table as open_answer_table
 from evaluations.training.kpqa.examples import DropCounts
 from evaluations.training.kpqa.file_forms import examples_of
-from judgments.importing.formats import FORMATS as ANSWER_FORMATS
-from judgments.importing.formats import open_answers
-from judgments.importing.rating_source import RatingsFileError
-from judgments.importing.ratings import read_ratings
+from judgments.answer_files import FORMATS as ANSWER_FORMATS
+from judgments.answer_files import open_answers
+from judgments.rating_source import RatingsFileError
+from judgments.rating_table import read_ratings
 from marketplace.batches import placeholders, results
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal

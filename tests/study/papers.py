@@ -38,7 +38,7 @@ from crowd.study.planning import plan  # noqa: E402
 from crowd.study.reader import read  # noqa: E402
 from judgments.models import FilterRun, Judgment  # noqa: E402
 from judgments.services import filter_runs  # noqa: E402
-from judgments.services.importing import import_candidates  # noqa: E402
+from judgments.services.imports import import_candidates  # noqa: E402
 from marketplace.services.people import create_requester, deposit  # noqa: E402
 from releases.options import Options as ReleaseOptions  # noqa: E402
 from releases.services.full_release import release_now  # noqa: E402

@@ -4,7 +4,7 @@ import pytest
 
 from core.files.cells import AmbiguousNumberError, with_point
 from core.money import AmountError, entered_cents
-from judgments.importing.rating_source import number, whole
+from judgments.rating_source import number, whole
 from releases.importing.rows import Scale, row_of
 
 

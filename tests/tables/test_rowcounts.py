@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from core.files.refusals import FileRefusedError, RowCounts, sum_in_words
 from core.files.text_source import TextSource
-from judgments.importing.rating_source import RatingsFileError
-from judgments.importing.ratings import read_ratings
-from judgments.services.importing import Options, import_candidates
+from judgments.rating_source import RatingsFileError
+from judgments.rating_table import read_ratings
+from judgments.services.imports import Options, import_candidates
 from marketplace import clock
 from marketplace.models import Worker
 from marketplace.requester.views.qualifications import lines, open_grants

@@ -18,7 +18,7 @@ from crowd.models import Assignment, HitUnit, Stage, Worker
 from crowd.services import receipts
 from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.profiles import PROFILES
-from judgments.kinds.judging_config import JudgingConfig
+from judgments.judging_config import JudgingConfig
 from judgments.services.judging import ensure_checks
 from judgments.units import of_candidate
 from tests.annotation import distilling, world

@@ -13,8 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, outputs, pairs
 from core.files.atomic import FileWriteError, write_together
-from judgments.importing.rating_source import RatingsFileError
-from judgments.importing.ratings import read_ratings
+from judgments.rating_source import RatingsFileError
+from judgments.rating_table import read_ratings
 from judgments.report import csv_of, json_of, page_of, summary, text_of
 from metrics.agreement.filters import run
 from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters

@@ -14,9 +14,9 @@ from annotation.services.importing import ImportRefusedError, Progress, silent
 from core.accounts.commandline import pairs, user_named
 from core.files.refusals import UnmappedError, sum_in_words
 from core.projects.models import Project
-from judgments.importing.formats import FIELDS, FORMATS
+from judgments.answer_files import FIELDS, FORMATS
 from judgments.services.candidates import human_candidates
-from judgments.services.importing import Options, import_candidates
+from judgments.services.imports import Options, import_candidates
 
 _SHOWN = 10
 _HINT = "(--system NAME, --column FIELD=COLUMN)"

@@ -18,7 +18,7 @@ from pydantic import (
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage
 from crowd.study.schema import Words
-from judgments.importing.rating_source import accepted_scores, exact, is_range
+from judgments.rating_source import accepted_scores, exact, is_range
 from metrics.agreement.scale import Scale
 
 # Options that say on which scale people score: the same for judging and for the training of judges.

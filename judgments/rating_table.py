@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.files.refusals import RowCounts
-from judgments.importing.rating_source import (
+from judgments.rating_source import (
     RatingsFileError,
     RatingSource,
     accepted_scores,

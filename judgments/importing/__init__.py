@@ -1,1 +1,0 @@
-"""Reading files of answers that systems gave."""

@@ -1,1 +1,0 @@
-"""The kinds of stages of this app."""
