@@ -30,11 +30,11 @@ class DistilleryConfig(AppConfig):
         # Its own has no models, and Django sends the signal for none such.
         post_migrate.connect(_place_canary, sender=apps.get_app_config("sealing"))
         if settings.METRICS_TOKEN:
-            from distillery.monitoring import instruments
+            from distillery import prometheus
 
-            instruments.connect()
+            prometheus.connect()
         if settings.TRACES:
-            from distillery.monitoring import traces
+            from distillery import traces
 
             traces.connect()
         own = (

@@ -35,11 +35,10 @@ from crowd.models import DispatchHalt
 from crowd.outbox import epoch
 from crowd.selectors.operations import list_outages
 from crowd.services.endpoints import is_safe
-from distillery import canary, env
+from distillery import canary, env, traces
 from distillery.celery import app as celery_app
 from distillery.extension import describe_faults
-from distillery.finding import Finding, Level
-from distillery.monitoring import traces
+from distillery.health import Finding, Level
 from distillery.presence import hosts
 from distillery.schema import inspect_schema
 from marketplace import geoip

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from distillery.readiness import readiness
+from distillery.health import readiness
 
 if TYPE_CHECKING:
     from urllib3 import PoolManager
@@ -39,7 +39,7 @@ def ping() -> str:
     began = time.monotonic()
     outcome, why = _call(failing)
     if settings.METRICS_TOKEN:
-        from distillery.monitoring.instruments import PING_SECONDS  # noqa: PLC0415  # makes its folder
+        from distillery.prometheus import PING_SECONDS  # noqa: PLC0415  # makes its folder
 
         PING_SECONDS.labels(outcome).observe(time.monotonic() - began)
     _log_change(why)

@@ -7,6 +7,7 @@ whole application. Measured: asynchronous workers with synchronous views were 8 
 import gc
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,29 @@ SWITCH_SECONDS = 0.0005
 
 def on_starting(server: Any) -> None:
     """Begin counting at 0 (`/metrics`)."""
-    from distillery.monitoring.folder import forget_dead_processes  # noqa: PLC0415  # needs the settings
-
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
-    forget_dead_processes()
+    from django.conf import settings  # noqa: PLC0415  # `up`, too, reads this module, before settings are
+
+    forget_dead_processes(Path(settings.DATA_DIR) / "monitoring")
+
+
+def forget_dead_processes(folder: Path) -> None:
+    """Remove the counts of processes that have ended; for the start of a server, whose counts begin at 0."""
+    for file in folder.glob("*_*.db"):
+        pid = file.stem.rpartition("_")[2]
+        if pid.isdigit() and not _is_alive(int(pid)):
+            with suppress(OSError):
+                file.unlink()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it lives, as another user's
+        return True
+    return True
 
 
 def post_fork(server: Any, worker: Any) -> None:

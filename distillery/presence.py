@@ -19,7 +19,7 @@ from django.utils.crypto import salted_hmac
 
 from core.jobs.models import HostSign
 from core.storage.hosts import host_id
-from distillery.finding import Finding
+from distillery.health import Finding
 from distillery.version import VERSION
 
 logger = logging.getLogger(__name__)

@@ -112,9 +112,9 @@ OTEL_SERVICE_NAME = env.text("OTEL_SERVICE_NAME", "distillery")
 OTEL_ENDPOINT = env.text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or env.text("OTEL_EXPORTER_OTLP_ENDPOINT")
 TRACES = bool(OTEL_ENDPOINT) and not env.flag("OTEL_SDK_DISABLED")
 MIDDLEWARE = [
-    "distillery.monitoring.traces.RequestIdMiddleware",
-    *(["distillery.monitoring.traces.TracingMiddleware"] if TRACES else []),
-    *(["distillery.monitoring.traces.TimingMiddleware"] if METRICS_TOKEN else []),
+    "distillery.traces.RequestIdMiddleware",
+    *(["distillery.traces.TracingMiddleware"] if TRACES else []),
+    *(["distillery.traces.TimingMiddleware"] if METRICS_TOKEN else []),
     "distillery.health.ProbeMiddleware",
     "marketplace.protocol.fault_injection.FaultInjectionMiddleware"
     if MARKETPLACE_TEST_TOKEN
@@ -396,10 +396,10 @@ LOGGING: dict[str, Any] = {
     "disable_existing_loggers": False,
     "formatters": {
         "plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
-        "security": {"()": "distillery.monitoring.logs.SecurityFormatter"},
-        "json": {"()": "distillery.monitoring.logs.JsonFormatter"},
+        "security": {"()": "distillery.traces.SecurityFormatter"},
+        "json": {"()": "distillery.traces.JsonFormatter"},
     },
-    "filters": {"request_id": {"()": "distillery.monitoring.logs.RequestIdFilter"}},
+    "filters": {"request_id": {"()": "distillery.traces.RequestIdFilter"}},
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]},
         "security": {

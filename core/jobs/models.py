@@ -118,7 +118,7 @@ class WorkerHeartbeat(models.Model):
 
 
 class WriteProbe(models.Model):
-    """One row that is written to find out whether the database takes writes; see `distillery.readiness`."""
+    """One row that is written to find out whether the database takes writes; see `distillery.health`."""
 
     written_at = models.DateTimeField(db_default=Now())
 

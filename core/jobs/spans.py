@@ -1,6 +1,6 @@
 """Spans of traces: a port that does nothing until an opener is installed.
 
-`distillery.monitoring.traces` installs one where the settings name a collector.
+`distillery.traces` installs one where the settings name a collector.
 """
 
 import re

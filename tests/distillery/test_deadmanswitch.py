@@ -9,8 +9,8 @@ from django.conf import settings as configured
 from core.jobs import services
 from distillery import deadmanswitch
 from distillery.checks import check_ping_url
-from distillery.monitoring.instruments import PING_SECONDS
-from distillery.readiness import Readiness
+from distillery.health import Readiness
+from distillery.prometheus import PING_SECONDS
 from tests.distillery.installation import METRICS_TOKEN
 
 

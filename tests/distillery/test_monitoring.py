@@ -25,11 +25,10 @@ from crowd.adapters.mturk import Account, MTurkAdapter
 from crowd.models import EndpointRound
 from crowd.services.tick import lease_round
 from crowd.signals import round_ended
-from distillery.monitoring import instruments
-from distillery.monitoring.exposition import exposition
-from distillery.monitoring.folder import forget_dead_processes
-from distillery.monitoring.logs import JsonFormatter, RequestIdFilter, SecurityFormatter
-from distillery.monitoring.traces import TimingMiddleware
+from distillery import prometheus
+from distillery.gunicorn_conf import forget_dead_processes
+from distillery.prometheus import exposition
+from distillery.traces import JsonFormatter, RequestIdFilter, SecurityFormatter, TimingMiddleware
 from tests.distillery.installation import METRICS_TOKEN
 from tests.taskpage.world import make_stage
 
@@ -107,13 +106,13 @@ def test_answers_are_counted_by_view_and_not_by_address():
 def test_errors_of_the_database_and_attempts_at_jobs_are_counted():
     before = figures()
     with (
-        connection.execute_wrapper(instruments._count_errors),
+        connection.execute_wrapper(prometheus._count_errors),
         pytest.raises(DatabaseError),
         transaction.atomic(),
         connection.cursor() as cursor,
     ):
         cursor.execute("SELECT no_such_column FROM jobs_job")
-    instruments._count_attempt(kind="tests.counted", outcome="done", seconds=0.2)
+    prometheus._count_attempt(kind="tests.counted", outcome="done", seconds=0.2)
     now = figures()
     errors = [key for key in now if key[0] == "distillery_database_errors_total"]
     assert sum(now[key] - before.get(key, 0) for key in errors) == 1
@@ -205,7 +204,7 @@ def test_a_security_event_has_the_id_of_its_request():
 def test_rounds_are_counted_and_the_last_one_is_shown(trouble, outcome):
     stage = make_stage()
     before = figures()
-    instruments.connect()
+    prometheus.connect()
     try:
         with lease_round(stage.endpoint) as contact:
             if trouble:
@@ -244,7 +243,7 @@ def test_a_marketplace_with_nothing_to_do_has_no_age():
 def test_dashboard_and_alerts_name_figures_that_exist():
     make_stage()
     exposed = set(re.findall(r"^# TYPE (\w+)", exposition().decode(), re.MULTILINE))
-    exposed |= {each._name for each in vars(instruments).values() if hasattr(each, "_name")}
+    exposed |= {each._name for each in vars(prometheus).values() if hasattr(each, "_name")}
     for file in (DOCKER / "grafana/distillery.json", DOCKER / "prometheus/alerts.yml"):
         named = set(re.findall(r"\bdistillery_[a-z_]+", file.read_text(encoding="utf-8")))
         bases = {re.sub(r"_(total|count|sum|bucket)$", "", name) for name in named}

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from core.jobs import runner, services
 from core.jobs.models import WorkerHeartbeat, WriteProbe
-from distillery import health, lifeline, readiness
-from distillery.readiness import CHECKS, Readiness
+from distillery import health, lifeline
+from distillery.health import CHECKS, Readiness
 from tests.distillery.installation import METRICS_TOKEN
 
 READY, LIVE = "/health/ready", "/health/live"
@@ -54,7 +54,7 @@ def test_it_looks_once_in_a_while_only(client, heard, django_assert_num_queries,
     client.get(READY)
     with django_assert_num_queries(0):
         assert client.get(READY).status_code == 200
-    monkeypatch.setattr(readiness, "FRESH_SECONDS", -1)
+    monkeypatch.setattr(health, "FRESH_SECONDS", -1)
     shutil_free = shutil.disk_usage("/")._replace(free=1)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil_free)
     assert failing(client.get(READY)) == ["disk"]
@@ -86,7 +86,7 @@ def test_a_read_only_database(client, heard):
 
 @pytest.mark.django_db(transaction=True)
 def test_another_writer_is_no_fault_until_it_writes_for_long(monkeypatch):
-    monkeypatch.setattr(readiness, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(health, "LOCK_SECONDS", 0.01)
     looks = Readiness()
     looks.look()
     writing, over = threading.Event(), threading.Event()
@@ -108,9 +108,9 @@ def test_another_writer_is_no_fault_until_it_writes_for_long(monkeypatch):
         writing.wait()
         begun = monotonic()
         # This process was not asked for an hour, so it has not written for that long.
-        monkeypatch.setattr(readiness.time, "monotonic", lambda: begun + 3600)
+        monkeypatch.setattr(health.time, "monotonic", lambda: begun + 3600)
         short = looks.check_database()
-        monkeypatch.setattr(readiness.time, "monotonic", lambda: begun + 3661)
+        monkeypatch.setattr(health.time, "monotonic", lambda: begun + 3661)
         long = looks.check_database()
     finally:
         over.set()
@@ -181,7 +181,7 @@ def test_an_unreachable_broker(client, heard, settings, tmp_path, redis_url):
 
 def test_a_database_that_is_gone(client, heard, monkeypatch):
     def refuse():
-        raise readiness.OperationalError("connection refused: password of distillery at db.internal")
+        raise health.OperationalError("connection refused: password of distillery at db.internal")
 
     with monkeypatch.context() as gone:
         gone.setattr(connection, "cursor", refuse)
@@ -192,7 +192,7 @@ def test_a_database_that_is_gone(client, heard, monkeypatch):
 
 
 def test_the_log_says_when_it_changes_and_not_at_every_question(client, heard, settings, caplog, monkeypatch):
-    monkeypatch.setattr(readiness, "FRESH_SECONDS", -1)
+    monkeypatch.setattr(health, "FRESH_SECONDS", -1)
     for least in (0, 1 << 40, 1 << 40, 0, 0):
         settings.DISK_LEAST_FREE_MB = least
         client.get(READY)
@@ -202,7 +202,7 @@ def test_the_log_says_when_it_changes_and_not_at_every_question(client, heard, s
 
 
 def test_a_check_that_hangs_holds_up_only_the_thread_that_looks(monkeypatch):
-    monkeypatch.setattr(readiness, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(health, "PATIENCE_SECONDS", 0.01)
     looks = Readiness()
     assert looks._looking.acquire()
     checks = looks.look()

@@ -14,9 +14,9 @@ from core.jobs.services import enqueue
 from core.jobs.spans import HEADER, request_id_of
 from crowd.adapters.base import MarketplaceDownError
 from crowd.adapters.mturk import Account, MTurkAdapter
+from distillery import traces
 from distillery.checks import check_tracing
-from distillery.monitoring import traces
-from distillery.monitoring.traces import RequestIdMiddleware
+from distillery.traces import RequestIdMiddleware
 
 
 class Collector(ThreadingHTTPServer):
@@ -144,7 +144,7 @@ def test_nothing_is_imported_when_it_is_off():
         "import sys, os; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings_test'\n"
         "import django; django.setup()\n"
         "from core.jobs.spans import is_on, open_span\n"
-        "import crowd.adapters.mturk, distillery.monitoring.traces\n"
+        "import crowd.adapters.mturk, distillery.traces\n"
         "with open_span('x') as note: note('a', 1)\n"
         "print(is_on(), [name for name in sys.modules if name.startswith('opentelemetry')])"
     )

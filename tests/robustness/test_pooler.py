@@ -169,9 +169,9 @@ def test_limits_of_the_role_do_not_end_the_lock_of_a_migration(tmp_path):
 
 BACKUP = """
 from pathlib import Path
-from distillery.backup import databases
-databases.save(Path({target!r}), lambda what, done: None)
-print(databases.faults(Path({target!r}), "postgresql"))
+from distillery.backup import find_database_faults, save_database
+save_database(Path({target!r}), lambda what, done: None)
+print(find_database_faults(Path({target!r}), "postgresql"))
 with connection.cursor() as cursor:
     cursor.execute("SELECT current_setting('search_path')")
     print(cursor.fetchone()[0])

@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from annotation.services import staged_files
 from core.storage.store import shared_store
-from distillery.backup.files import Models
-from distillery.backup.folder import BackupError
+from distillery.backup_folder import BackupError, Models
 from evaluations import model_shelf
 from evaluations.errors import EvaluationError
 from evaluations.executor import pack, unpack

@@ -17,7 +17,7 @@ from core.storage import bucket, timeouts
 from core.storage.errors import StorageUnavailableError
 from core.storage.shelves import FolderShelf
 from core.storage.store import FolderStore, shared_store
-from distillery.backup.files import Models
+from distillery.backup_folder import Models
 from evaluations import model_shelf
 from retrieval.errors import IndexUnavailableError
 from retrieval.models import Index

@@ -7,9 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.storage.errors import StorageUnavailableError
-from distillery.backup.creation import make_backup
-from distillery.backup.folder import BackupError, keys_beside, progress_on
-from distillery.backup.restore import verify
+from distillery.backup import make_backup, verify
+from distillery.backup_folder import BackupError, keys_beside, progress_on
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, OutputWrapper
 from django.core.management.color import Style
 
 from distillery.checks import findings
-from distillery.finding import Finding
+from distillery.health import Finding
 
 SIGNS = {"ok": "ok     ", "warning": "warning", "error": "ERROR  "}
 

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from core.storage.errors import StorageUnavailableError
-from distillery.backup.folder import BackupError, keys_beside, progress_on
-from distillery.backup.restore import restore_backup, verify
+from distillery.backup import restore_backup, verify
+from distillery.backup_folder import BackupError, keys_beside, progress_on
 
 _THEN = """Next:
   manage.py up                                    migrates, and serves; nothing is sent to marketplaces yet

@@ -1,4 +1,4 @@
-"""Traces for a collector of OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT; the extra `otel`).
+"""Request ids in the log, and traces for a collector of OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT).
 
 Spans of one request id are one trace: a page, the jobs that it queued, on any host, and their calls of
 marketplaces. A request id of ours is also the id of the trace. Spans contain no addresses, no queries and no
@@ -6,10 +6,13 @@ texts; of an error they have the class, never the message.
 """
 
 import hashlib
+import json
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -141,7 +144,7 @@ class TimingMiddleware:
     """Counts answers by view, method and status."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        from distillery.monitoring.instruments import HTTP_SECONDS  # noqa: PLC0415  # makes its folder
+        from distillery.prometheus import HTTP_SECONDS  # noqa: PLC0415  # makes its folder
 
         self.get_response = get_response
         self._histogram = HTTP_SECONDS
@@ -173,3 +176,44 @@ def view_name(request: HttpRequest) -> str:
     if request.path.startswith("/health/"):
         return "health"
     return "mturk" if request.path.startswith("/mturk/") else "none"
+
+
+# Lines of the log, as JSON for programs that collect them (LOG_FORMAT=json).
+
+
+class RequestIdFilter(logging.Filter):
+    """Gives every record the id of the request that it belongs to."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Every record passes."""
+        record.request_id = current_request_id()
+        return True
+
+
+class SecurityFormatter(logging.Formatter):
+    """A security event with the id of the request in which it happened, as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The event as one line."""
+        event: dict[str, Any] = getattr(record, "event", {"event": record.getMessage()})
+        line = {**event, "request_id": getattr(record, "request_id", "")}
+        return json.dumps(line, ensure_ascii=True)
+
+
+class JsonFormatter(logging.Formatter):
+    """One object per line: at, level, logger, message, request_id, and the traceback where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as one line."""
+        line: dict[str, Any] = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "request_id": getattr(record, "request_id", ""),
+            "process": record.process,
+            "thread": record.threadName,
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)

@@ -1,1 +1,0 @@
-"""Seeing inside a running installation: ids of requests in the log, and figures for Prometheus."""
