@@ -4,7 +4,7 @@ accounts/  sign-in, sessions, keys of programs, limits of failed tries
 jobs/      durable jobs: the row is the job
 projects/  projects, their members and their history
 notices/   what people should know, on pages and by mail
-sealing/   secrets that the database holds encrypted
+crypto/    secrets that the database holds encrypted
 storage/   where files lie that are no rows
 files/     tables that people bring: formats, encodings, cells
 money.py      amounts, fees, bank accounts, currencies

@@ -23,7 +23,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
-from core.sealing import opens_with, seal
+from core.crypto import opens_with, seal
 from crowd.models import DispatchEpoch, DispatchHalt
 from crowd.outbox import epoch
 from distillery import canary

@@ -5,8 +5,8 @@ from django.db.models import Model
 
 from core.api.idempotency import PURPOSE as REPLIES
 from core.api.models import IdempotencyRecord
-from core.sealing import seal, unseal
-from core.sealing.models import Canary
+from core.crypto import seal, unseal
+from core.crypto.models import Canary
 from core.webhooks.models import Webhook
 from core.webhooks.shapes import PURPOSE as WEBHOOKS
 from crowd.models import Endpoint

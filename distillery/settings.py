@@ -87,7 +87,7 @@ INSTALLED_APPS = [
     "marketplace",
     "core.jobs",
     "core.accounts",
-    "core.sealing",
+    "core.crypto",
     "axes",
     "csp",
     "django.contrib.admin",

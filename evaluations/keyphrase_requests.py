@@ -8,10 +8,10 @@ from typing import Any
 
 from django.db import transaction
 
+from core.crypto import seal, unseal
 from core.jobs.models import OPEN_STATES, Job, JobState
 from core.jobs.services import enqueue, retry
 from core.projects.models import Project
-from core.sealing import seal, unseal
 from evaluations.errors import EvaluationError
 
 KIND = "evaluations.keyphrases"

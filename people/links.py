@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from core.crypto import seal
 from core.origin import Owner
-from core.sealing import seal
 from people import consents
 from people.errors import PeopleError
 from people.models import Outcome, StudyLink

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from core.crypto import seal, unseal
 from core.jobs.services import enqueue
 from core.notices.letters import one_line
-from core.sealing import seal, unseal
 from people.errors import PeopleError
 from people.models import RosterRow, StudyLink
 from people.owners import record_at

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from core.crypto import unseal
 from core.origin import Owner
-from core.sealing import unseal
 from people.models import Outcome, RosterRow, StudyLink, Visit
 from people.owners import columns_of
 from people.targets import target_of

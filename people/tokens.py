@@ -11,7 +11,7 @@ from django.core import signing
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 from people.errors import JoinError
 from people.models import Guest, RosterRow, StudyLink, Visit
 

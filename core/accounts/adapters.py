@@ -18,7 +18,7 @@ from django.shortcuts import resolve_url
 from core.accounts.confirmation import address_of_prompt
 from core.accounts.emails import warn_person
 from core.accounts.security import client_address
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 
 BACKEND = "core.accounts.backends.ModelBackend"
 #: What secrets of factors are sealed for.

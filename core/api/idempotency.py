@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.api.models import IdempotencyRecord
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 
 #: Longer than a web process works on one request.
 LEASE = timedelta(seconds=90)

@@ -18,11 +18,11 @@ from django.core.mail import EmailMessage, get_connection
 from django.db.models import F, Max, Q, QuerySet
 from django.urls import reverse
 
+from core.crypto import seal, unseal
 from core.jobs.errors import PermanentError
 from core.jobs.services import enqueue
 from core.notices.models import Letter, Notice, Wish
 from core.projects.models import Membership
-from core.sealing import seal, unseal
 
 _LONGEST_SUBJECT = 120
 

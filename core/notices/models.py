@@ -48,14 +48,15 @@ class Notice(models.Model):
         return self.sentence
 
 
-class Seen(models.Model):
-    """Somebody has read a notice."""
+class NoticeReading(models.Model):
+    """Somebody has read a notice. The table has the name that the class had first."""
 
     notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="seen_by")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     at = models.DateTimeField()
 
     class Meta:
+        db_table = "notices_seen"
         constraints = [models.UniqueConstraint(fields=["notice", "user"], name="notice_seen_once")]
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from core.notices.models import Notice, Seen, Wish
+from core.notices.models import Notice, NoticeReading, Wish
 from core.projects.models import Project
 from core.projects.selectors import projects_of
 
@@ -17,7 +17,7 @@ def notices_of(user: User, project: Project | None = None) -> QuerySet[Notice]:
     if user.is_superuser:
         mine |= Q(project=None)
     rows = Notice.objects.filter(mine if project is None else Q(project=project))
-    seen = Seen.objects.filter(notice=OuterRef("pk"), user=user)
+    seen = NoticeReading.objects.filter(notice=OuterRef("pk"), user=user)
     return rows.select_related("project").annotate(read=Exists(seen)).order_by("-raised_at", "-pk")
 
 

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.notices.letters import post_office
-from core.notices.models import Notice, Seen, Wish
+from core.notices.models import Notice, NoticeReading, Wish
 from core.notices.webhook_events import tell_webhooks
 from core.projects.models import Project
 from core.projects.services import ProjectError
@@ -64,8 +64,10 @@ def end_notices(rows: "QuerySet[Notice]", *, now: datetime | None = None) -> int
 def see(*, user: User, notices: Iterable[Notice]) -> None:
     """Somebody has read these notices."""
     now = timezone.now()
-    Seen.objects.bulk_create(
-        (Seen(notice=notice, user=user, at=now) for notice in notices), ignore_conflicts=True, batch_size=500
+    NoticeReading.objects.bulk_create(
+        (NoticeReading(notice=notice, user=user, at=now) for notice in notices),
+        ignore_conflicts=True,
+        batch_size=500,
     )
 
 

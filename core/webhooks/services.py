@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from core import outbound
 from core.accounts import security
+from core.crypto import seal
 from core.errors import ActionError
 from core.origin import Owner
-from core.sealing import seal
 from core.webhooks.events import TEST, event_types
 from core.webhooks.models import Webhook, WebhookMessage
 from core.webhooks.shapes import PURPOSE

@@ -7,7 +7,7 @@ from typing import Any
 
 from standardwebhooks import Webhook as Signer
 
-from core.sealing import unseal
+from core.crypto import unseal
 from core.webhooks.events import TEST, event_types
 from core.webhooks.models import Webhook, WebhookMessage
 

@@ -3,7 +3,7 @@
 import threading
 from typing import TYPE_CHECKING
 
-from core.sealing import unseal
+from core.crypto import unseal
 from crowd.adapters.base import Marketplace
 from crowd.adapters.link import LinkAdapter
 from crowd.models import Endpoint

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from core.crypto import seal
 from core.money import FEE_PROFILES, profile_named
-from core.sealing import seal
 from crowd.errors import CrowdError
 from crowd.models import Endpoint
 

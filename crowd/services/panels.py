@@ -18,9 +18,9 @@ from django.db.models import Count, F, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from core.crypto import seal
 from core.money import dollars
 from core.projects.services import record
-from core.sealing import seal
 from crowd.adapters import registry
 from crowd.adapters.base import Balance, MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
 from crowd.adapters.link import TAKEN, has_place

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 from crowd.adapters import registry
 from crowd.adapters.base import Listing
 from crowd.models import Endpoint, EndpointRound, Hit, HitUnit, MarketOperation, Stage

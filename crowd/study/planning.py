@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from django.contrib.auth import get_user_model
 
+from core.crypto import unseal
 from core.money import dollars
 from core.projects.models import Project
-from core.sealing import unseal
 from crowd.kinds import kind_named
 from crowd.models import Endpoint, Stage
 from crowd.selectors.wage import wage

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from core.sealing import unseal
+from core.crypto import unseal
 from crowd import completion_codes
 from crowd.adapters.prolific.signatures import SignatureError, verify_hook
 from crowd.models import Endpoint, PanelStudy, PanelSubmission

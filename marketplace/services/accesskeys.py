@@ -19,9 +19,9 @@ from django.urls import reverse
 
 from core.accounts.security import neighbourhood
 from core.composed_queries import ComposedQuery
+from core.crypto import seal, unseal
 from core.jobs.errors import PermanentError
 from core.jobs.services import enqueue
-from core.sealing import seal, unseal
 from marketplace import clock, ids
 from marketplace.errors import Refusal
 from marketplace.models import AccessKey, KeyAlert, Requester

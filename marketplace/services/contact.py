@@ -26,10 +26,10 @@ from django.utils.http import urlsafe_base64_encode
 
 from core.accounts import security
 from core.accounts.models import PasswordLetter
+from core.crypto import seal, unseal
 from core.jobs.errors import PermanentError
 from core.jobs.services import enqueue
 from core.notices.letters import one_line
-from core.sealing import seal, unseal
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Contact, Worker

@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from core.accounts import security
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 from marketplace import clock
 from marketplace.errors import Refusal, invalid_value
 from marketplace.models import LedgerEntry, Payable, PayoutLine, PayoutPart, Requester, Worker

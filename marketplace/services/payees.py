@@ -22,7 +22,7 @@ from django.utils.crypto import salted_hmac
 
 from core import money
 from core.accounts import security
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 from marketplace import clock, ids
 from marketplace.errors import Refusal
 from marketplace.models import PayeeDetails, PayMethod, Worker

@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Sum
 
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import (

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.x509.oid import NameOID
 from django.utils import timezone
 
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 from marketplace.models import SigningKey
 
 _PURPOSE = "sns"

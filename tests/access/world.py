@@ -13,12 +13,12 @@ from django.utils import timezone
 from annotation.models import Answer, AnswerReview, Doubt, Query, QueryStep
 from annotation.services import query_answers, staged_files
 from core.api.tokens import create_token
+from core.crypto import seal
 from core.jobs.models import Job
 from core.notices.services import raise_notice
 from core.origin import Owner
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
-from core.sealing import seal
 from core.webhooks.models import Webhook
 from crowd.models import Assignment, Endpoint, Hit, PanelStudy, PersonMatch, Worker
 from crowd.services.endpoints import create_endpoint

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from core.accounts import confirmation
 from core.accounts.adapters import SEALED_FOR
-from core.sealing import unseal
+from core.crypto import unseal
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "seven green kettles"

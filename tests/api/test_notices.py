@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from core.notices.models import Seen
+from core.notices.models import NoticeReading
 from core.notices.services import end_notices, raise_notice
 from core.projects.services import create_project
 from tests.api.conftest import is_problem, program_of
@@ -49,7 +49,7 @@ def test_reading_is_each_persons_own(program, owner, notices):
 def test_several_are_read_at_once_or_none_where_one_is_not_there(program, notices):
     chosen = [notices[0].pk, notices[2].pk]
     is_problem(program.post(f"{AT}/read", {"notices": [*chosen, 10**9]}), 404, "not_found")
-    assert not Seen.objects.exists()
+    assert not NoticeReading.objects.exists()
     assert program.post(f"{AT}/read", {"notices": chosen}).json() == {"marked": 2, "unread": 1}
     is_problem(program.post(f"{AT}/read", {"notices": []}), 422, "invalid")
 

@@ -38,7 +38,7 @@ def new_endpoint(url: str) -> Any:
     """An account with money at the marketplace of the server at `url`."""
     from django.utils import timezone
 
-    from core.sealing import seal
+    from core.crypto import seal
     from crowd.models import Endpoint
     from marketplace.services import people
 

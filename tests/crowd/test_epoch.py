@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 
-from core.sealing import unseal
+from core.crypto import unseal
 from crowd.models import DispatchEpoch, DispatchHalt, MarketOperation
 from crowd.outbox import epoch
 from crowd.outbox.dispatch import dispatch

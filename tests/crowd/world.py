@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from core.crypto import seal
 from core.projects.models import Project
 from core.projects.services import create_project
-from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, Stage, Worker
 from crowd.services import receipts, stages
 from crowd.services.arrivals import arrive

@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from core.crypto import seal
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
-from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, MarketOperation, Stage, Worker
 from crowd.outbox.planning import plan
 from crowd.services.stages import create_stage

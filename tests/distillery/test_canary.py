@@ -7,8 +7,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from core.sealing import seal
-from core.sealing.models import Canary
+from core.crypto import seal
+from core.crypto.models import Canary
 from distillery import canary, checks, env, sealed_data
 from distillery.apps import _place_canary as place_after
 from tests.marketplace.conftest import make_requester

@@ -6,7 +6,7 @@ import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
 
-from core.sealing import unseal
+from core.crypto import unseal
 from crowd.models import Endpoint
 from distillery.canary import SEALED, key_opens
 from distillery.sealed_data import SEALED_COLUMNS

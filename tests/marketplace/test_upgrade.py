@@ -15,7 +15,7 @@ from datetime import timedelta
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
-from core.sealing import seal
+from core.crypto import seal
 
 apps = MigrationLoader(connection).project_state(("marketplace", "0001_initial")).apps
 model = lambda name: apps.get_model("marketplace", name)
@@ -51,7 +51,7 @@ import json
 from django.db.models import Count, F
 from marketplace.models import AccessKey, Holding
 from marketplace.services.accesskeys import SEALED_FOR
-from core.sealing import unseal
+from core.crypto import unseal
 
 print(json.dumps({
     "keys": [

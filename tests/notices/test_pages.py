@@ -8,7 +8,7 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from core.notices import services
-from core.notices.models import Notice, Seen, Wish
+from core.notices.models import Notice, NoticeReading, Wish
 from core.notices.selectors import unread
 from tests.desk.conftest import HOSTILE
 from tests.notices.conftest import person, tell
@@ -67,7 +67,7 @@ def test_reading_leads_nowhere_else(reading):
 def test_notices_of_others_cannot_be_read(reading, project, people):
     notice = tell(project)
     assert browser("vera").post(f"/desk/notices/{notice.pk}/read/").status_code == 404
-    assert not Seen.objects.exists()
+    assert not NoticeReading.objects.exists()
 
 
 def test_everything_is_marked_as_read_in_one_project_or_in_all(reading):
@@ -82,7 +82,7 @@ def test_looking_reads_nothing(reading):
     tell(reading)
     browser("vera").get(ALL)
     browser("vera").get(BOOKS)
-    assert not Seen.objects.exists()
+    assert not NoticeReading.objects.exists()
 
 
 def test_each_member_chooses_their_own_e_mails(reading):

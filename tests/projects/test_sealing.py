@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.sealing import seal, unseal
+from core.crypto import seal, unseal
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=100))

@@ -4,9 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from core.crypto import unseal
 from core.projects.models import Event, Membership, Project
 from core.projects.services import set_role
-from core.sealing import unseal
 from crowd.models import Endpoint, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.services.stages import open_stage
 from crowd.study.application import ChangedMeanwhileError, apply

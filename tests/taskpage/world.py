@@ -12,8 +12,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from core.crypto import seal
 from core.projects.services import create_project
-from core.sealing import seal
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, Stage
 
 MARKET = "https://market.example.org"

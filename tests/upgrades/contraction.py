@@ -44,7 +44,8 @@ def find_contractions(released: ProjectState, unreleased: Iterable[Migration]) -
 def _flattened(some: Iterable[Operation]) -> Iterator[Operation]:
     for operation in some:
         if isinstance(operation, operations.SeparateDatabaseAndState):
-            yield from _flattened([*operation.database_operations, *operation.state_operations])
+            # Operations of the state alone change what our code calls a table, and the table not at all.
+            yield from _flattened(operation.database_operations)
         else:
             yield operation
 

@@ -79,6 +79,14 @@ def test_what_takes_something_from_the_last_version_is_refused(operation, name):
             migrations.RemoveField("Thing", "count"),
         ],
         [migrations.RunPython(migrations.RunPython.noop)],
+        [
+            migrations.SeparateDatabaseAndState(
+                state_operations=[
+                    migrations.RenameModel("Thing", "Item"),
+                    migrations.AlterModelTable("Item", "shop_thing"),
+                ]
+            )
+        ],
     ],
 )
 def test_what_the_last_version_can_ignore_passes(operations):

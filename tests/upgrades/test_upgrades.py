@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 
 from core.accounts.models import PasswordState
-from core.sealing import unseal
+from core.crypto import unseal
 from crowd.models import Endpoint
 from distillery import checks
 from distillery.version import VERSION

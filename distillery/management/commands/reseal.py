@@ -10,8 +10,8 @@ from django.db.models import Model
 
 from core.accounts.adapters import SEALED_FOR
 from core.accounts.factors import sealed_secrets
-from core.sealing import seal, unseal
-from core.sealing.models import Canary
+from core.crypto import seal, unseal
+from core.crypto.models import Canary
 from distillery.canary import SEALED, place_canary
 
 _AT_ONCE = 500

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
+from core.crypto import seal
 from core.projects.services import set_role
-from core.sealing import seal
 from crowd.adapters import registry
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Hit, MarketOperation, PanelHook, PanelStudy, PanelSubmission, Stage
