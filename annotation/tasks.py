@@ -11,9 +11,8 @@ from annotation.corpora.selectors import ADD, INDEX, NETWORK, REMOVE
 from annotation.importing.design import Design
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError, Options, import_queries
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from core.projects.models import Project
 from retrieval.errors import BusyError, IndexUnavailableError, RetrievalError
 from retrieval.models import Corpus, Passage

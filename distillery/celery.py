@@ -63,12 +63,12 @@ def start_beat(**_: Any) -> None:
 @worker_ready.connect
 def watch_jobs(sender: Any, **_: Any) -> None:
     """Find jobs whose message got lost, and end with a handler that hangs: nothing else ends its thread."""
-    from core.jobs import context, runner  # noqa: PLC0415  # need the models, which are there only now
+    from core.jobs import handlers, runner  # noqa: PLC0415  # need the models, which are there only now
 
     jobs = settings.CELERY_TASK_DEFAULT_QUEUE
     if jobs not in app.amqp.queues.consume_from or not isinstance(sender.pool, QueuePool):
         return
-    context.on_hang = end_process
+    handlers.on_hang = end_process
     poller = runner.Poller(sender.pool.lanes[jobs], every=settings.JOBS_POLL_SECONDS)
     worker_shutdown.connect(lambda **_: poller.stop(), weak=False)
     poller.start()

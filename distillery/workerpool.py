@@ -18,7 +18,7 @@ from celery.concurrency.base import apply_target
 from celery.concurrency.thread import ApplyResult, TaskPool  # type: ignore[attr-defined]  # the stubs miss it
 from django.conf import settings
 
-from core.jobs.shutdown import stopping
+from core.jobs.errors import stopping
 
 
 class Lane:

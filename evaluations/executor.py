@@ -28,7 +28,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.crypto import salted_hmac
 
-from core.jobs.context import JobContext
+from core.jobs.handlers import JobContext
 from core.jobs.models import Job, JobState, WorkerHeartbeat
 from core.jobs.services import cancel, enqueue
 from evaluations import model_shelf

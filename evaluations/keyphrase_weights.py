@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.models import Query
-from core.jobs.context import JobContext
+from core.jobs.handlers import JobContext
 from core.projects.models import Project
 from evaluations import model_shelf
 from evaluations.errors import EvaluationError

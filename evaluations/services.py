@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from core.failures import on_failure
 from core.jobs import services as jobs
-from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError
+from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from core.jobs.selectors import is_alive
 from core.jobs.services import cancel as cancel_job

@@ -4,9 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from core.failures import on_failure
-from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from evaluations import keyphrase_requests as keyphrases
 from evaluations import services, storage
 from evaluations.errors import EvaluationError

@@ -7,9 +7,8 @@ from django.contrib.auth import get_user_model
 
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from core.projects.models import Project
 from crowd.models import Stage
 from judgments.errors import FilteringError, NothingMissingError

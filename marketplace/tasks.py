@@ -5,8 +5,7 @@ from datetime import timedelta
 
 from celery import shared_task
 
-from core.jobs.context import JobContext
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from core.jobs.services import enqueue
 from marketplace import clock, ledger, uploads
 from marketplace.batches import extensions, letters, results, schedule

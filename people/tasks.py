@@ -2,9 +2,8 @@
 
 from datetime import timedelta
 
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from people.models import StudyLink
 from people.rosters import MAIL, send_letters
 

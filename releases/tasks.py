@@ -6,9 +6,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from core.failures import on_failure
-from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from core.projects.models import Project
 from releases import storage
 from releases.errors import ReleaseError

@@ -3,8 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from core.jobs.context import JobContext
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from retrieval.services.sharding import SHARD, count_one
 
 

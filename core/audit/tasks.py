@@ -9,9 +9,8 @@ from django.utils import timezone
 
 from core.accounts import security
 from core.audit import chain
-from core.jobs.context import JobContext
+from core.jobs.handlers import JobContext, handler
 from core.jobs.models import Job, JobState
-from core.jobs.registry import handler
 from core.jobs.services import enqueue
 
 logger = logging.getLogger(__name__)

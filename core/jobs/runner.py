@@ -10,9 +10,9 @@ from django.db import Error as DatabaseTrouble
 from django.db import close_old_connections, connection
 from django.dispatch import Signal
 
-from core.jobs import registry, selectors, services, shutdown
-from core.jobs.context import JobContext
+from core.jobs import errors, handlers, selectors, services
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
+from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from core.jobs.spans import current_request_id, open_span, request_id_of
 from core.origin import Via, arriving_by
@@ -49,10 +49,10 @@ def run(*, job_id: int) -> None:
 
 def _attempt(job: Job) -> str:
     """Do it once; how that ended."""
-    context = JobContext(job, longest=registry.longest_of(job.kind))
+    context = JobContext(job, longest=handlers.longest_of(job.kind))
     with context.heartbeats():
         try:
-            result = registry.find(job.kind)(context)
+            result = handlers.find(job.kind)(context)
             if not context.committed:
                 services.finish(job=job, result=result)
         except LeaseLostError as lost:
@@ -127,7 +127,7 @@ def run_due() -> None:
     """Do the jobs that are due, one after another, until none is left or this worker stops."""
     close_old_connections()
     try:
-        while not shutdown.stopping.is_set() and (due := selectors.due_jobs(most=1)):
+        while not errors.stopping.is_set() and (due := selectors.due_jobs(most=1)):
             run(job_id=due[0])
     finally:
         close_old_connections()

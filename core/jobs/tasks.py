@@ -5,7 +5,7 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
-from core.jobs import runner, services, shutdown
+from core.jobs import errors, runner, services
 
 
 @shared_task(name="jobs.run")
@@ -24,4 +24,4 @@ def reconcile() -> None:
 @worker_shutting_down.connect
 def stop_jobs(**_: Any) -> None:
     """Have running jobs give themselves back instead of keeping the worker from stopping."""
-    shutdown.stopping.set()
+    errors.stopping.set()

@@ -5,8 +5,7 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from core.jobs.context import JobContext
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from core.notices import letters
 from core.notices.conditions import look
 from core.notices.letters import post_office

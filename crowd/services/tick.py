@@ -14,8 +14,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from core.failures import logged_failure
-from core.jobs import shutdown
-from core.jobs.context import heartbeats
+from core.jobs import errors
+from core.jobs.handlers import heartbeats
 from core.jobs.services import format_span
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
@@ -69,7 +69,7 @@ def lease_round(endpoint: Endpoint, *, wait_s: float = 0.0) -> Iterator[Contact 
         yield None
         return
     lost = threading.Event()
-    contact = Contact(must_end=lambda: lost.is_set() or shutdown.stopping.is_set())
+    contact = Contact(must_end=lambda: lost.is_set() or errors.stopping.is_set())
     renewing = heartbeats(
         lambda: _renew(endpoint, owner),
         every=lambda: LEASE.total_seconds() / 3,

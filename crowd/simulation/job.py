@@ -2,9 +2,8 @@
 
 from datetime import timedelta
 
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from crowd.errors import CrowdError
 from crowd.models import Stage
 from crowd.services.rounds import request_round

@@ -16,8 +16,8 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.db.models.expressions import CombinedExpression
 
 from core.jobs import services as jobs
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
+from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from core.money import dollars
 from marketplace import clock

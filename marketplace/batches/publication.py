@@ -11,8 +11,8 @@ from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce
 
 from core.jobs import services as jobs
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
+from core.jobs.handlers import JobContext
 from core.jobs.models import Job, JobState
 from core.money import dollars
 from marketplace import clock

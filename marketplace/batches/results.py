@@ -22,7 +22,7 @@ from django.db.models import Count, Q, QuerySet
 from core.accounts.security import Actor, acting_as, actor
 from core.files.cells import cell, csv_line_writer
 from core.jobs import services as jobs
-from core.jobs.context import JobContext
+from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from marketplace import clock
 from marketplace.batches.placeholders import listed

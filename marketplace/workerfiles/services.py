@@ -19,8 +19,8 @@ from django.db.models import Count, Max, Sum
 from core import money
 from core.accounts.security import Actor, acting_as, actor
 from core.jobs import services as jobs
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
+from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from core.money import dollars
 from marketplace import clock

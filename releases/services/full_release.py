@@ -6,8 +6,8 @@ from typing import Any
 
 from core.failures import on_failure
 from core.jobs import services as jobs
-from core.jobs.context import JobContext
 from core.jobs.errors import LeaseLostError
+from core.jobs.handlers import JobContext
 from core.projects.models import Project
 from releases import storage
 from releases.errors import ReleaseError

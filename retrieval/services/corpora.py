@@ -24,7 +24,7 @@ from django.utils.text import slugify
 
 from core.failures import on_failure
 from core.files.refusals import RowCounts
-from core.jobs.context import heartbeats
+from core.jobs.handlers import heartbeats
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.storage.hosts import host_id

@@ -19,8 +19,8 @@ from django.db.models import Sum
 from django.db.models.functions import Coalesce, Now
 
 from core.files.atomic import scratch_dir
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
+from core.jobs.handlers import JobContext
 from core.jobs.models import OPEN_STATES, Job, JobState
 from core.jobs.runner import run
 from core.jobs.services import cancel, enqueue, reconcile

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand
 from django.db.models import Field
 from django.utils.module_loading import autodiscover_modules
 
-from core.jobs import registry
+from core.jobs import handlers
 from tests.access.addresses import addresses, admin_addresses
 from tests.repository import ROOT, find_variables, list_packages
 
@@ -156,8 +156,8 @@ def render_jobs() -> str:
             "",
             "# Kinds of jobs and how long an attempt may take",
             *(
-                f"{kind}  {registry.longest_of(kind).total_seconds():g} s"
-                for kind, handler in sorted(registry._handlers.items())
+                f"{kind}  {handlers.longest_of(kind).total_seconds():g} s"
+                for kind, handler in sorted(handlers._handlers.items())
                 if _is_in(handler.__module__, packages)
             ),
             "",

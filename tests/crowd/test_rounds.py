@@ -8,7 +8,7 @@ import pytest
 from celery import current_app
 from django.utils import timezone
 
-from core.jobs import shutdown
+from core.jobs import errors
 from crowd import tasks
 from crowd.adapters.base import Unknown
 from crowd.models import Assignment, EndpointRound, Hit, MarketOperation
@@ -100,7 +100,7 @@ def test_a_worker_that_stops_ends_its_rounds(market, monkeypatch):
     market.submit(hit, mine)
     stopping = threading.Event()
     stopping.set()
-    monkeypatch.setattr(shutdown, "stopping", stopping)
+    monkeypatch.setattr(errors, "stopping", stopping)
     run_round(hit.stage.endpoint, done := Round())
     assert (done.sent, done.collected) == (0, 0)
     stopping.clear()

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from django.db import connection
 
-from core.jobs.context import JobContext
 from core.jobs.errors import PermanentError
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 
 HANGS_UNTIL = threading.Event()
 

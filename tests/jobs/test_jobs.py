@@ -12,7 +12,8 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 from kombu.exceptions import OperationalError
 
-from core.jobs import context, registry, runner, selectors, services, tasks
+from core.jobs import handlers as job_handlers
+from core.jobs import runner, selectors, services, tasks
 from core.jobs.errors import LeaseLostError
 from core.jobs.models import Job, JobState, WorkerHeartbeat
 from tests.jobs import handlers
@@ -180,7 +181,7 @@ def test_a_job_has_one_effect_even_if_its_handler_tries_two():
 
 def test_a_kind_has_one_handler():
     with pytest.raises(ValueError, match="already have the handler one_effect"):
-        registry.handler("test.effect")(lambda context: None)
+        job_handlers.handler("test.effect")(lambda context: None)
 
 
 # The longest time
@@ -198,8 +199,8 @@ def test_an_attempt_that_takes_too_long_is_ended_in_words_and_tried_once_more():
 
 
 def test_a_worker_hears_of_a_handler_that_does_not_notice_that_its_time_is_over(monkeypatch):
-    monkeypatch.setattr(context, "HANG_SECONDS", 0)
-    monkeypatch.setattr(context, "on_hang", handlers.HANGS_UNTIL.set)
+    monkeypatch.setattr(job_handlers, "HANG_SECONDS", 0)
+    monkeypatch.setattr(job_handlers, "on_hang", handlers.HANGS_UNTIL.set)
     job = a_job("test.hangs")
     runner.run(job_id=job.pk)
     handlers.HANGS_UNTIL.clear()
@@ -210,9 +211,9 @@ def test_a_worker_hears_of_a_handler_that_does_not_notice_that_its_time_is_over(
 
 def test_every_kind_of_the_product_says_how_long_it_may_take():
     autodiscover_modules("tasks")
-    kinds = {kind for kind in registry._handlers if not kind.startswith("test.")}
+    kinds = {kind for kind in job_handlers._handlers if not kind.startswith("test.")}
     assert len(kinds) > 15
-    assert kinds <= set(registry._longest)
+    assert kinds <= set(job_handlers._longest)
 
 
 # The table is the queue
@@ -276,7 +277,7 @@ def test_a_worker_that_comes_back_after_its_lease_has_no_effect():
     assert not services.fail(job=late, error="too late")
     assert not services.release(job=late)
     with pytest.raises(LeaseLostError):
-        context.JobContext(late).progress(1, 2)
+        job_handlers.JobContext(late).progress(1, 2)
     assert effects("it") == 0
 
     services.finish(job=prompt, effect=lambda: leave_effect("it"))

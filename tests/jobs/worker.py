@@ -7,8 +7,7 @@ from distillery.celery import WORKER_ARGUMENTS, app
 
 if __name__ == "__main__":
     django.setup()
-    from core.jobs import context
-    from tests.jobs import handlers  # noqa: F401
+    from core.jobs import handlers as job_handlers
 
-    celery.STOP_SECONDS = context.HANG_SECONDS = 0.5
+    celery.STOP_SECONDS = job_handlers.HANG_SECONDS = 0.5
     app.worker_main(["--quiet", *WORKER_ARGUMENTS])

@@ -6,8 +6,7 @@ from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as
 from core.jobs import runner, services
-from core.jobs.context import JobContext
-from core.jobs.registry import handler
+from core.jobs.handlers import JobContext, handler
 from core.jobs.spans import request_id_of
 from core.origin import Via, arriving_by
 from core.projects.models import Event, Project

@@ -1,4 +1,12 @@
-"""What a handler knows about its job: progress, the effect under the lease, heartbeats while it works."""
+"""Handlers of jobs: which function does which kind, and what it knows about its job while it works.
+
+An app registers its handlers in its `tasks` module:
+
+    @handler("marketplace.ledger-audit", longest=timedelta(hours=6))
+    def audit_ledger(context: JobContext) -> None:
+        ...
+        context.commit(lambda: store(report))
+"""
 
 import contextlib
 import logging
@@ -11,13 +19,11 @@ from typing import Any
 from django.conf import settings
 from django.db import Error as DatabaseTrouble
 from django.db import connection
+from django.utils.module_loading import autodiscover_modules
 
 from core.jobs import services
-from core.jobs.errors import LeaseLostError, StoppingError
+from core.jobs.errors import LeaseLostError, StoppingError, stopping
 from core.jobs.models import Job
-from core.jobs.shutdown import stopping
-
-# Keeping a lease while its owner works: said again from a thread beside the work.
 
 logger = logging.getLogger(__name__)
 
@@ -143,3 +149,43 @@ class JobContext:
                 "The handler of %s hangs; this worker ends, which alone ends its thread.", self.job
             )
             on_hang()
+
+
+Handler = Callable[[JobContext], Any]
+#: How long an attempt may take where its kind says nothing.
+LONGEST = timedelta(hours=6)
+_handlers: dict[str, Handler] = {}
+_longest: dict[str, timedelta] = {}
+
+
+def handler(kind: str, *, longest: timedelta | None = None) -> Callable[[Handler], Handler]:
+    """Register the decorated function for jobs of this kind; an attempt that takes `longest` is ended."""
+
+    def register(function: Handler) -> Handler:
+        # A module that is imported a second time under its name, as tests do, brings its handler again.
+        known = _handlers.setdefault(kind, function)
+        if (known.__module__, known.__qualname__) != (function.__module__, function.__qualname__):
+            raise ValueError(f"Jobs of kind {kind!r} already have the handler {known.__qualname__}.")
+        _handlers[kind] = function
+        if longest is not None:
+            _longest[kind] = longest
+        return function
+
+    return register
+
+
+def find(kind: str) -> Handler:
+    """Handler of this kind, looked for in every app's `tasks` module; LookupError if there is none."""
+    if kind not in _handlers:
+        autodiscover_modules("tasks")
+    try:
+        return _handlers[kind]
+    except KeyError as error:
+        raise LookupError(f"This worker has no handler for jobs of kind {kind!r}.") from error
+
+
+def longest_of(kind: str) -> timedelta:
+    """How long an attempt at a job of this kind may take."""
+    with contextlib.suppress(LookupError):
+        find(kind)
+    return _longest.get(kind, LONGEST)
