@@ -125,11 +125,11 @@ def _command(*parts: str) -> Callable[[Path], None]:
 def _import_grants(path: Path) -> None:
     from marketplace import clock  # noqa: PLC0415
     from marketplace.models import QualificationType  # noqa: PLC0415
-    from marketplace.requester.views.qualifications import lines, open_grants  # noqa: PLC0415
     from marketplace.services.qualifications import grant_many  # noqa: PLC0415
+    from marketplace.workerfiles import grant_lines, open_grants  # noqa: PLC0415
 
     with path.open("rb") as file:
-        wanted = lines(open_grants(path.name, file))
+        wanted = grant_lines(open_grants(path.name, file))
         grant_many(qualification_type=QualificationType.objects.get(), wanted=wanted, now=clock.now())
 
 

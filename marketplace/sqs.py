@@ -23,7 +23,7 @@ from marketplace.protocol import errors, limiter, refusals, sigv4
 from marketplace.protocol.constraints import IntegerShape, ListOf, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.taskpages import site_url
-from marketplace.topics.publication import queue_arn
+from marketplace.topics import queue_arn
 
 # Errors as clients of the queue service read them.
 

@@ -7,7 +7,7 @@ from celery import shared_task
 
 from core.jobs.handlers import JobContext, handler
 from core.jobs.services import enqueue
-from marketplace import clock, ledger, uploads
+from marketplace import clock, ledger, topics, uploads, workerfiles
 from marketplace.batches import extensions, letters, results, schedule
 from marketplace.batches import publication as batches
 from marketplace.retention import prune
@@ -17,8 +17,6 @@ from marketplace.services.digests import send_digests
 from marketplace.services.pagestorage import forget_page_storage
 from marketplace.services.traces import compare_answers, forget_traces
 from marketplace.sweep import sweep
-from marketplace.topics import delivery
-from marketplace.workerfiles import services as workerfiles
 
 logger = logging.getLogger(__name__)
 
@@ -40,10 +38,10 @@ def digests_task() -> None:
     send_digests()
 
 
-@shared_task(name=delivery.TASK)
+@shared_task(name=topics.TASK)
 def topics_task() -> None:
     """Messages of topics that are due; among the notices, where a slow endpoint holds up no sweep."""
-    delivery.send_due()
+    topics.send_due()
 
 
 @shared_task(name="marketplace.nightly")
@@ -52,7 +50,7 @@ def nightly() -> None:
     forget_payment_notes()
     prune()
     forget_traces()
-    delivery.forget_old(clock.now())
+    topics.forget_old(clock.now())
     uploads.forget_orphans()
     forget_page_storage()
     day = f"{clock.now():%Y-%m-%d}"

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from marketplace.models import Requester, TopicDelivery
-from marketplace.topics.delivery import send_due
+from marketplace.topics import send_due
 
 Facts = dict[str, Any]
 Show = Callable[[Facts, Facts], None]

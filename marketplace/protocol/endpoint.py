@@ -21,7 +21,7 @@ from django.utils import timezone
 from core.accounts.security import Actor, acting_as, address_of
 from core.composed_queries import ComposedInsert
 from core.origin import Via
-from marketplace import clock, sqs
+from marketplace import clock, sns, sqs
 from marketplace.errors import Refusal
 from marketplace.models import CallLog, SignedWrite
 from marketplace.notifications import OWN_QUEUE
@@ -30,7 +30,6 @@ from marketplace.protocol.calls import OPERATIONS, Call, Result
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
 from marketplace.taskpages import site_url
-from marketplace.topics import endpoint as topics
 
 _SIGNED = ComposedInsert(SignedWrite)
 #: Same calls of one script come within this time.
@@ -80,8 +79,8 @@ class ProtocolMiddleware:
         path, target = request.path_info, request.META.get("HTTP_X_AMZ_TARGET")
         if target and target.startswith(sqs.TARGET) and (path in (*PATHS, "/") or OWN_QUEUE.fullmatch(path)):
             return sqs.answer(request)
-        if path.startswith(topics.PATH) or (path in (*PATHS, "/") and topics.is_call(request)):
-            return topics.answer(request)
+        if path.startswith(sns.PATH) or (path in (*PATHS, "/") and sns.is_call(request)):
+            return sns.answer(request)
         if path in PATHS or (path == "/" and request.method == "POST" and target is not None):
             return self.answer(request, CallLog(request_id=uuid.uuid4(), operation="", result="ok"))
         return self.get_response(request)

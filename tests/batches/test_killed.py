@@ -14,9 +14,9 @@ from django.utils import timezone
 from core.jobs import services
 from core.jobs.models import Job, JobState
 from marketplace import clock, ledger
+from marketplace import workerfiles as worker_files
 from marketplace.batches import extensions, publication
 from marketplace.models import HIT, Batch, Bonus
-from marketplace.workerfiles import services as worker_files
 from tests.batches import making
 from tests.batches.race import publish_at_once
 from tests.jobs.conftest import ROOT, database_url_of_this_test

@@ -215,8 +215,8 @@ def test_the_encoding_of_grants_is_guessed_and_said(as_owner, here, rosa):
 def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_queries):
     from marketplace import clock
     from marketplace.models import Worker
-    from marketplace.requester.views.qualifications import lines, open_grants
     from marketplace.services.qualifications import grant_many
+    from marketplace.workerfiles import grant_lines, open_grants
 
     now = clock.now()
     Worker.objects.bulk_create(
@@ -225,7 +225,7 @@ def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_quer
     text = "worker,value\n" + "".join(f"A{number:05},{number}\n" for number in range(2500))
     with django_assert_max_num_queries(30):
         outcome = grant_many(
-            qualification_type=kind, wanted=lines(open_grants("g.csv", BytesIO(text.encode()))), now=now
+            qualification_type=kind, wanted=grant_lines(open_grants("g.csv", BytesIO(text.encode()))), now=now
         )
     assert outcome.granted == 2500
     assert QualificationGrant.objects.get(worker__worker_id="A02499").value == 2499

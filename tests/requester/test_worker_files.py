@@ -6,12 +6,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from core.money import dollars
-from marketplace import ledger
+from marketplace import ledger, workerfiles
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Activity, Bonus, Holding, QualificationGrant, WorkerFile
 from marketplace.services import people, qualifications
-from marketplace.workerfiles import services
 from tests.batches.making import run_jobs
 from tests.batches.test_publishing import spend
 from tests.site import world
@@ -24,13 +23,13 @@ def work(lab, rosa, ben) -> list[Holding]:
 
 
 def read(lab, text: str) -> WorkerFile:
-    made = services.make_file(requester=lab, sheet=Sheet(io.BytesIO(text.encode()), "bonuses.csv"))
+    made = workerfiles.make_file(requester=lab, sheet=Sheet(io.BytesIO(text.encode()), "bonuses.csv"))
     return WorkerFile.objects.select_related("requester").get(pk=made.pk)
 
 
 def pay(file: WorkerFile) -> WorkerFile:
     file.requester.refresh_from_db()
-    services.confirm(file=file, cents=file.cents + file.fee_cents)
+    workerfiles.confirm(file=file, cents=file.cents + file.fee_cents)
     run_jobs()
     file.refresh_from_db()
     return file
@@ -66,22 +65,22 @@ def test_bonuses_are_paid_once_and_a_file_that_comes_back_pays_nothing(lab, work
     assert (outcomes(again), again.cents) == (["same"] * 4 + ["waiting"], 25)
     pay(again)
     assert Bonus.objects.count() == 5
-    assert sum(services.count_lines(again).values()) == again.line_count == 5
+    assert sum(workerfiles.count_lines(again).values()) == again.line_count == 5
     nothing = read(lab, table(work))
     with pytest.raises(Refusal, match="Nothing is left"):
-        services.confirm(file=nothing, cents=0)
+        workerfiles.confirm(file=nothing, cents=0)
     assert ledger.audit() == []
 
 
 def test_two_drafts_of_one_file_pay_once(lab, work):
     drafts = [read(lab, table(work)) for _ in range(2)]
     for file in drafts:
-        services.confirm(file=file, cents=file.cents + file.fee_cents)
+        workerfiles.confirm(file=file, cents=file.cents + file.fee_cents)
     run_jobs()
     assert [outcomes(file) for file in drafts] == [["done"] * 4, ["same"] * 4]
     assert Bonus.objects.count() == 4
     with pytest.raises(Refusal, match="confirmed or withdrawn already"):
-        services.confirm(file=drafts[0], cents=1)
+        workerfiles.confirm(file=drafts[0], cents=1)
 
 
 def test_what_was_paid_one_by_one_is_paid_before(lab, work):
@@ -96,7 +95,7 @@ def test_every_fault_is_told_with_its_line_and_nothing_is_kept(lab, other, work,
         f",{theirs.assignment_id},1,Good\nABEN,{work[0].assignment_id},1,Good\nAROSA,,lots,Good\n"
         "AROSA,,0,Good\nAROSA,,1,\n,,1,Good\nAROSA,,99999999,Good\n"
     )
-    with pytest.raises(services.FileFaults) as caught:
+    with pytest.raises(workerfiles.FileFaults) as caught:
         read(lab, text)
     assert [each.line for each in caught.value.faults] == list(range(3, 12))
     words = " ".join(each.words for each in caught.value.faults)
@@ -108,16 +107,16 @@ def test_every_fault_is_told_with_its_line_and_nothing_is_kept(lab, other, work,
 def test_money_that_does_not_last_stops_the_file_and_it_goes_on(lab, work):
     file = read(lab, table(work))
     with pytest.raises(Refusal, match="Type that"):
-        services.confirm(file=file, cents=1)
+        workerfiles.confirm(file=file, cents=1)
     lab.refresh_from_db()
-    services.confirm(file=file, cents=file.cents + file.fee_cents)
+    workerfiles.confirm(file=file, cents=file.cents + file.fee_cents)
     lab.refresh_from_db()
     spend(lab, lab.available_cents - 240)
     run_jobs()
     file.refresh_from_db()
     assert (file.state, "Stopped after" in file.error) == ("stopped", True)
     people.deposit(requester=lab, cents=10_000)
-    services.go_on(file=file)
+    workerfiles.go_on(file=file)
     run_jobs()
     file.refresh_from_db()
     assert (file.state, outcomes(file), Bonus.objects.count()) == ("done", ["done"] * 4, 4)

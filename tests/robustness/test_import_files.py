@@ -34,7 +34,7 @@ from marketplace.errors import Refusal
 from marketplace.html import task_document
 from marketplace.questionform.parsing import parse_form
 from marketplace.questions import parse_question
-from marketplace.requester.views.qualifications import lines, open_grants
+from marketplace.workerfiles import grant_lines, open_grants
 from metrics.errors import MetricError
 from releases.importing.rows import Scale, open_table
 from releases.management.terminal import card
@@ -137,7 +137,7 @@ def _templates(path: Path, chance: random.Random) -> None:
 def _grants(path: Path, chance: random.Random) -> None:
     name = chance.choice(["grants.csv", "grants.csv", "grants.xlsx"])
     with path.open("rb") as file:
-        use_up(lines(open_grants(name, file)))
+        use_up(grant_lines(open_grants(name, file)))
 
 
 def _questions(path: Path, chance: random.Random) -> None:

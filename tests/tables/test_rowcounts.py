@@ -16,8 +16,8 @@ from judgments.rating_table import read_ratings
 from judgments.services.imports import Options, import_candidates
 from marketplace import clock
 from marketplace.models import Worker
-from marketplace.requester.views.qualifications import lines, open_grants
 from marketplace.services.qualifications import grant_many
+from marketplace.workerfiles import grant_lines, open_grants
 from releases.importing.rows import Scale, open_table
 from releases.importing.spool import Spool
 from releases.services.importing import _read
@@ -146,7 +146,7 @@ def test_a_file_of_grants_counts_what_was_so_already(kind):
     for used, repeats in ((2, 0), (0, 2)):
         text = io.BytesIO(b"worker,value\nA1,7\nA2,8\n")
         outcome = grant_many(
-            qualification_type=kind, wanted=lines(open_grants("g.csv", text)), now=clock.now()
+            qualification_type=kind, wanted=grant_lines(open_grants("g.csv", text)), now=clock.now()
         )
         assert outcome.counts() == RowCounts(2, used=used, repeats=repeats)
 

@@ -28,8 +28,7 @@ from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualification_requests, qualifications
 from marketplace.services.members import Action
 from marketplace.services.qualifications import QualificationTest, grant_many
-from marketplace.workerfiles.grants import lines, open_grants
-from marketplace.workerfiles.services import MOST_TOLD, FileFaults, make_file
+from marketplace.workerfiles import MOST_TOLD, FileFaults, grant_lines, make_file, open_grants
 from web.forms import read_form, run_action
 from web.revisions import RevisedForm
 
@@ -498,7 +497,7 @@ def upload(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpR
         form = FileForm(request.POST, request.FILES)
         file = read_form(form)["file"]
         sheet = open_grants(file.name, file.file)
-        outcome = grant_many(qualification_type=row, wanted=lines(sheet), now=clock.now())
+        outcome = grant_many(qualification_type=row, wanted=grant_lines(sheet), now=clock.now())
         return (
             f"{outcome.granted:,} given or changed, {outcome.revoked:,} taken back, "
             f"{outcome.same:,} as before: {sum_in_words(outcome.counts().as_json())}. No messages were sent. "

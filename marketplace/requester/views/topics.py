@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.models import Subscription, TopicDelivery
 from marketplace.requester.access import RequesterAccess, on_requester, respond
 from marketplace.services.members import Action
-from marketplace.topics.delivery import KEPT, send_again
+from marketplace.topics import KEPT, send_again
 from web.forms import run_action
 from web.tables import Choices, Column, Grid, GridRequest, Words
 

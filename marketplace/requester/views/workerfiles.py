@@ -13,15 +13,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.jobs.models import JobState
 from core.money import dollars
-from marketplace import clock
+from marketplace import clock, workerfiles
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import WorkerFile, WorkerFileLine
 from marketplace.requester.access import RequesterAccess, may_one, on_requester, respond, show
 from marketplace.requester.batchforms import AmountField
 from marketplace.services.members import Action
-from marketplace.workerfiles import services
-from marketplace.workerfiles.reader import BONUSES
+from marketplace.workerfiles import BONUSES
 from web.forms import read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest, Rows
 
@@ -112,8 +111,8 @@ def bonuses(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
                 sheet=given["sheet"],
                 limits=BONUSES,
             )
-            made = services.make_file(requester=access.requester, sheet=sheet, user=access.user)
-        except services.FileFaults as error:
+            made = workerfiles.make_file(requester=access.requester, sheet=sheet, user=access.user)
+        except workerfiles.FileFaults as error:
             form.add_error("file", error.message)
             faults = error.faults
         except Refusal as refusal:
@@ -127,8 +126,8 @@ def bonuses(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         access,
         place=PLACE,
         form=form,
-        faults=faults[: services.MOST_TOLD],
-        more_faults=max(0, len(faults) - services.MOST_TOLD),
+        faults=faults[: workerfiles.MOST_TOLD],
+        more_faults=max(0, len(faults) - workerfiles.MOST_TOLD),
         may_pay=may_one(access.user, access.requester, PAYERS),
         files=access.requester.worker_files.exclude(state=State.WITHDRAWN)
         .select_related("qualification_type", "created_by")
@@ -190,8 +189,8 @@ def _may_do(access: RequesterAccess, row: WorkerFile) -> bool:
 
 
 def _standing(row: WorkerFile) -> dict[str, Any]:
-    job = services.job_of_file(row)
-    counts = services.count_lines(row)
+    job = workerfiles.job_of_file(row)
+    counts = workerfiles.count_lines(row)
     outcomes = OUTCOMES[WorkerFile.Kind(row.kind)]
     return {
         "worker_file": row,
@@ -200,7 +199,7 @@ def _standing(row: WorkerFile) -> dict[str, Any]:
         "at_work": job is not None and job.state in (JobState.QUEUED, JobState.RUNNING),
         "counts": [(outcomes[state], number) for state, number in counts.items()],
         "waiting": counts[LineState.WAITING],
-        "paid_cents": services.paid_cents(row) if row.kind == WorkerFile.Kind.BONUSES else 0,
+        "paid_cents": workerfiles.paid_cents(row) if row.kind == WorkerFile.Kind.BONUSES else 0,
     }
 
 
@@ -236,7 +235,7 @@ def confirm(request: HttpRequest, access: RequesterAccess, *, number: int) -> Ht
         cents = read_form(form)["amount"]
 
     def action() -> str:
-        services.confirm(file=row, cents=cents, user=access.user)
+        workerfiles.confirm(file=row, cents=cents, user=access.user)
         return "The file is confirmed."
 
     return run_action(request, action, _address(access, number))
@@ -249,7 +248,7 @@ def withdraw(request: HttpRequest, access: RequesterAccess, *, number: int) -> H
     row = _own_to_do(access, number)
 
     def action() -> str:
-        services.withdraw(file=row)
+        workerfiles.withdraw(file=row)
         return "The file is gone. Nothing of it was done."
 
     listing = reverse("requester:bonus_files", args=[access.requester.customer_id])
@@ -263,7 +262,7 @@ def go_on(request: HttpRequest, access: RequesterAccess, *, number: int) -> Http
     row = _own_to_do(access, number)
 
     def action() -> str:
-        services.go_on(file=row)
+        workerfiles.go_on(file=row)
         return "It goes on where it stopped."
 
     return run_action(request, action, _address(access, number))

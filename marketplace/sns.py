@@ -18,15 +18,20 @@ from django.core.exceptions import DisallowedHost
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 
+from marketplace import topics
 from marketplace.models import Requester, Subscription, Topic
 from marketplace.protocol import errors, limiter, refusals, sigv4
 from marketplace.protocol.errors import ProtocolError
 from marketplace.questionform.parsing import printable
 from marketplace.taskpages import site_url
-from marketplace.topics import publication
-from marketplace.topics.delivery import send_soon
-from marketplace.topics.publication import TopicError, account_number, invalid, topic_named
-from marketplace.topics.signing import certificate_at
+from marketplace.topics import (
+    TopicError,
+    account_number,
+    certificate_at,
+    invalid,
+    send_soon,
+    topic_named,
+)
 
 logger = logging.getLogger(__name__)
 SERVICE = "sns"
@@ -165,7 +170,7 @@ def _perform(action: str, call: TopicCall) -> Result:
 
 
 def _create_topic(call: TopicCall) -> Result:
-    topic = publication.create_topic(
+    topic = topics.create_topic(
         call.owner,
         call.need("Name"),
         call.entries("Attributes"),
@@ -222,9 +227,7 @@ def _get_topic_attributes(call: TopicCall) -> Result:
 
 
 def _set_topic_attributes(call: TopicCall) -> Result:
-    publication.set_attribute(
-        call.topic(), call.need("AttributeName"), call.parameters.get("AttributeValue", "")
-    )
+    topics.set_attribute(call.topic(), call.need("AttributeName"), call.parameters.get("AttributeValue", ""))
     return {}
 
 
@@ -237,7 +240,7 @@ def _subscribe(call: TopicCall) -> Result:
         )
     if raw not in ("true", "false"):
         raise invalid("Attributes", "RawMessageDelivery is true or false")
-    made = publication.subscribe(
+    made = topics.subscribe(
         call.topic(),
         call.need("Protocol"),
         call.need("Endpoint"),
@@ -250,14 +253,12 @@ def _subscribe(call: TopicCall) -> Result:
 def _confirm_subscription(call: TopicCall) -> Result:
     signed_end = call.parameters.get("AuthenticateOnUnsubscribe", "").lower() == "true"
     topic = topic_named(call.need("TopicArn"), call.requester)
-    found = publication.confirm(
-        topic, call.need("Token"), signed_end=signed_end and call.requester is not None
-    )
+    found = topics.confirm(topic, call.need("Token"), signed_end=signed_end and call.requester is not None)
     return {"SubscriptionArn": found.arn}
 
 
 def _unsubscribe(call: TopicCall) -> Result:
-    publication.unsubscribe(call.need("SubscriptionArn"), call.requester)
+    topics.unsubscribe(call.need("SubscriptionArn"), call.requester)
     return {}
 
 
@@ -325,7 +326,7 @@ def _publish(call: TopicCall) -> Result:
     if not arn:
         raise invalid("TopicArn or TargetArn", "no value for required parameter")
     topic, message = topic_named(arn, call.owner), call.need("Message")
-    if len(message.encode()) > publication.MAX_MESSAGE:
+    if len(message.encode()) > topics.MAX_MESSAGE:
         raise invalid("Message", "Message too long")
     subject = call.parameters.get("Subject", "")
     if len(subject) > 100 or not subject.isprintable():
@@ -341,7 +342,7 @@ def _publish(call: TopicCall) -> Result:
             strict=True,
         )
     }
-    message_id = publication.publish(
+    message_id = topics.publish(
         topic, message, subject=subject, of_protocol=of_protocol, attributes=attributes
     )
     return {"MessageId": str(message_id)}

@@ -1,16 +1,18 @@
-"""A file of bonuses or grants: read into a draft, confirmed, done by a job, line by line or all at once.
+"""Files that name workers line by line: bonuses to pay, values of a qualification to give.
 
-A bonus is paid in the transaction that says so of its line, so an attempt that dies anywhere pays no line
-twice. What a line pays to whom for what has a digest, and the database takes each digest once as paid: a file
-that comes back, whole or in part, pays nothing again.
+A file is read into a draft, confirmed, and done by a job, line by line or all at once. A bonus is paid in the
+transaction that says so of its line, so an attempt that dies anywhere pays no line twice. What a line pays to
+whom for what has a digest, and the database takes each digest once as paid: a file that comes back, whole or
+in part, pays nothing again.
 """
 
 import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -22,9 +24,10 @@ from core.jobs import services as jobs
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
-from core.money import dollars
+from core.money import AmountError, dollars, entered_cents
 from marketplace import clock
-from marketplace.batches.sheets import Sheet
+from marketplace.batches.placeholders import listed
+from marketplace.batches.sheets import Limits, Row, Sheet
 from marketplace.errors import Refusal
 from marketplace.models import (
     Bonus,
@@ -40,8 +43,216 @@ from marketplace.requester.lookup import visible_work
 from marketplace.services import review
 from marketplace.services.activity import note
 from marketplace.services.qualifications import GrantLine, grant_many
-from marketplace.workerfiles.grants import read_grants
-from marketplace.workerfiles.reader import AskedLine, Fault, read_bonuses
+from marketplace.services.review import is_feedback
+
+# Lines of a file, with every fault and its line.
+
+WORKER_NAMES = ("worker", "worker_id", "workerid")
+_ASSIGNMENT = ("assignment", "assignment_id", "assignmentid")
+_AMOUNT = ("amount", "bonus", "bonus_amount", "bonusamount")
+_REASON = ("reason", "why", "message")
+_LONGEST_ID = 64
+#: A bonus in cents, and characters of its reason.
+MOST_CENTS, LONGEST_REASON = 10_000_00, 900
+BONUSES = Limits(megabytes=10, columns=2_000, rows=20_000)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLine:
+    """What a line asks for: cents and a reason, or a value and Granted or Revoked.
+
+    One of the ids may be empty.
+    """
+
+    line: int
+    worker_id: str
+    assignment_id: str
+    amount: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a line, with the remedy."""
+
+    line: int
+    words: str
+
+
+def column_of(sheet: Sheet, *names: str) -> int | None:
+    """Where the first column with one of these names is, in whatever letters it is written."""
+    head = [name.casefold().replace(" ", "_") for name in sheet.columns]
+    return next((number for number, cell in enumerate(head) if cell in names), None)
+
+
+def cell_at(row: Row, place: int | None) -> str:
+    """The cell without white space around it; empty where there is none."""
+    return row.cells[place].strip() if place is not None and place < len(row.cells) else ""
+
+
+def fault_of_worker(worker_id: str) -> str:
+    """What is wrong with a worker's id as text."""
+    if not worker_id or len(worker_id) > _LONGEST_ID:
+        return "it names no worker; write the worker's id, or take the line out."
+    return ""
+
+
+def read_bonuses(sheet: Sheet) -> tuple[list[AskedLine], list[Fault]]:
+    """What all lines of a file of bonuses ask for, and what is wrong with others.
+
+    Columns are found by name: worker or assignment (or both), amount, and reason.
+    """
+    worker, assignment, amount, reason = (
+        column_of(sheet, *names) for names in (WORKER_NAMES, _ASSIGNMENT, _AMOUNT, _REASON)
+    )
+    if worker is None and assignment is None:
+        raise sheet.error(_no_column("worker” or “assignment", sheet), line=1)
+    for place, name in ((amount, "amount"), (reason, "reason")):
+        if place is None:
+            raise sheet.error(_no_column(name, sheet), line=1)
+    asked: list[AskedLine] = []
+    faults: list[Fault] = []
+    seen: dict[tuple[str, str, int, str], int] = {}
+    for row in sheet.rows():
+        try:
+            cents = _cents(cell_at(row, amount))
+            found = AskedLine(
+                row.line,
+                _id(cell_at(row, worker)),
+                _id(cell_at(row, assignment)),
+                cents,
+                _reason(cell_at(row, reason)),
+            )
+            if not found.worker_id and not found.assignment_id:
+                raise ValueError("it names neither a worker nor an assignment; write one of the two ids.")
+            key = (found.worker_id, found.assignment_id, cents, found.words)
+            if (before := seen.setdefault(key, row.line)) != row.line:
+                raise ValueError(
+                    f"it says the same as line {before}. Take one out; to pay both, give them other reasons."
+                )
+            asked.append(found)
+        except ValueError as error:
+            faults.append(Fault(row.line, str(error)))
+    return asked, faults
+
+
+def _no_column(name: str, sheet: Sheet) -> str:
+    return (
+        f"no column is called “{name}”; its columns are {listed(sheet.columns)}. Name them in the first line."
+    )
+
+
+def _id(text: str) -> str:
+    if len(text) > _LONGEST_ID:
+        raise ValueError(f"{text[:40]!r} is too long for an id.")
+    return text
+
+
+def _cents(text: str) -> int:
+    if not text:
+        raise ValueError("it has no amount.")
+    try:
+        cents = entered_cents(text)
+    except AmountError as error:
+        raise ValueError(f"amount {text[:40]!r}: {error}") from error
+    if not 1 <= cents <= MOST_CENTS:
+        raise ValueError(f"amount {text[:40]!r} is not between 0.01 and {dollars(MOST_CENTS)}.")
+    return cents
+
+
+def _reason(text: str) -> str:
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text:
+        raise ValueError("it has no reason, which the worker reads.")
+    if len(text) > LONGEST_REASON:
+        raise ValueError(f"the reason has {len(text):,} characters; at most {LONGEST_REASON} are taken.")
+    if not is_feedback(text):
+        raise ValueError("the reason has a control character; write it without.")
+    return text
+
+
+# Grants of a qualification: what the page of a qualification gives out as a table, it takes in again.
+
+GRANTS = Limits(megabytes=10, columns=500, rows=100_000)
+_UNCHANGED = "Nothing was changed."
+_VALUE = ("value", "integer_value", "integervalue", "score")
+#: Of the protocol (IntegerValue) and of the column.
+_INTEGERS = range(-2_147_483_648, 2_147_483_648)
+
+
+def open_grants(name: str, file: BinaryIO) -> Sheet:
+    """The file as a table, its encoding and separator found out; SheetError where it is none."""
+    return Sheet(file, name[:80], limits=GRANTS)
+
+
+def grant_lines(sheet: Sheet) -> Iterator[GrantLine]:
+    """The lines below the head, one at a time.
+
+    Columns are found by name: `worker`, and if there are such `value` (otherwise everybody gets 1) and
+    `status` (Granted or Revoked). Raises Refusal naming file, line and remedy for the first thing wrong.
+    """
+    for line, found in _read_grant_lines(sheet):
+        if isinstance(found, str):
+            raise sheet.error(f"{found} {_UNCHANGED}", line=line)
+        yield found
+
+
+def read_grants(sheet: Sheet) -> tuple[list[AskedLine], list[Fault]]:
+    """What all lines ask for, and what is wrong with others."""
+    asked, faults = [], []
+    for line, found in _read_grant_lines(sheet):
+        if isinstance(found, str):
+            faults.append(Fault(line, found))
+        else:
+            words = "Granted" if found.granted else "Revoked"
+            asked.append(AskedLine(line, found.worker_id, "", found.value, words))
+    return asked, faults
+
+
+def _read_grant_lines(sheet: Sheet) -> Iterator[tuple[int, GrantLine | str]]:
+    """Each line with what it asks for, or with what is wrong with it."""
+    worker, value, status = (column_of(sheet, *names) for names in (WORKER_NAMES, _VALUE, ("status",)))
+    if worker is None:
+        raise sheet.error(
+            "no column is called “worker”; name the columns in the first line. " + _UNCHANGED, line=1
+        )
+    seen: dict[str, int] = {}
+    for row in sheet.rows():
+        worker_id, said_value, said_status = (cell_at(row, place) for place in (worker, value, status))
+        if why := fault_of_worker(worker_id):
+            yield row.line, why
+        elif worker_id in seen:
+            yield row.line, f"worker {worker_id} is in line {seen[worker_id]} already; keep one of them."
+        else:
+            seen[worker_id] = row.line
+            try:
+                yield (
+                    row.line,
+                    GrantLine(row.line, worker_id, _grant_value(said_value), _granted(said_status)),
+                )
+            except ValueError as error:
+                yield row.line, str(error)
+
+
+def _grant_value(cell: str) -> int:
+    if not cell:
+        return 1
+    try:
+        value = int(cell) if len(cell) <= len("-2147483648") else None
+    except ValueError:
+        value = None
+    if value is None or value not in _INTEGERS:
+        raise ValueError(f"value {cell[:40]!r} is not a whole number, such as 1 or 85.")
+    return value
+
+
+def _granted(cell: str) -> bool:
+    if cell.casefold() not in ("", "granted", "revoked"):
+        raise ValueError(f"status {cell[:40]!r} is neither Granted nor Revoked.")
+    return cell.casefold() != "revoked"
+
+
+# Draft, confirmation, job.
 
 DO = "marketplace.worker-file"
 Kind, State, LineState = WorkerFile.Kind, WorkerFile.State, WorkerFileLine.State
@@ -373,11 +584,11 @@ def _pay_alone(line: WorkerFileLine) -> None:
     try:
         with transaction.atomic():
             _pay(line)
-    except IntegrityError:
+    except IntegrityError:  # its digest is taken: another file, or a line of this one, paid it
         same.update(state=LineState.SAME, why=PAID_BEFORE)
     except Refusal as refusal:
         if refusal.code == "InsufficientFunds":
-            raise
+            raise  # stops the file, which goes on after a deposit; other refusals are of this line alone
         same.update(state=LineState.REFUSED, why=refusal.message[:300])
 
 

@@ -1,27 +1,146 @@
-"""Topics and their subscriptions: made, confirmed, published to, ended.
+"""Topics, as Amazon's SNS has them: subscriptions, messages, signatures, delivery.
 
-A message is written down for each endpoint in the transaction of what it tells of, as events in queues are.
-`marketplace.topics.delivery` sends it afterwards.
+A message is written down for each endpoint in the transaction of what it tells of, as events in queues are,
+and sent afterwards (`send_due`).
 """
 
+import base64
 import hashlib
 import json
+import logging
 import re
+import time
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from celery import current_app
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.x509.oid import NameOID
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from kombu.exceptions import ChannelError, OperationalError
 
-from core.outbound import AddressRefusedError, check_url
+from core.crypto import seal, unseal
+from core.outbound import AddressRefusedError, DeliveryError, Reply, check_url, post
 from marketplace import clock, ids
-from marketplace.models import Queue, QueuedEvent, Requester, Subscription, Topic, TopicDelivery
+from marketplace.errors import Refusal
+from marketplace.models import Queue, QueuedEvent, Requester, SigningKey, Subscription, Topic, TopicDelivery
 from marketplace.signals import delivery_queued
-from marketplace.topics.signing import sign
 
+logger = logging.getLogger(__name__)
+State = TopicDelivery.State
+
+
+# Signatures of messages, as receivers of SNS check them: RSA with a certificate that we serve.
+
+_KEY_PURPOSE = "sns"
+#: What stored keys are sealed for; with another name here they could not be opened any more.
+_SEALED_FOR = "marketplace.topics"
+#: The certificate is never renewed, so it is valid for longer than an installation lives.
+_YEARS = 20
+#: What is signed of a message, in this order; a Subject only where there is one.
+_SIGNED = {
+    "Notification": ("Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"),
+    "SubscriptionConfirmation": (
+        "Message",
+        "MessageId",
+        "SubscribeURL",
+        "Timestamp",
+        "Token",
+        "TopicArn",
+        "Type",
+    ),
+}
+_SIGNED["UnsubscribeConfirmation"] = _SIGNED["SubscriptionConfirmation"]
+
+
+def certificate_path(key: SigningKey) -> str:
+    """Path of the certificate on this site; receivers want a name that ends in .pem."""
+    return f"/mturk/sns/SimpleNotificationService-{key.fingerprint[:32]}.pem"
+
+
+def certificate_at(path: str) -> str | None:
+    """The certificate in PEM that is served at a path."""
+    begin = path.rpartition("SimpleNotificationService-")[2].removesuffix(".pem")
+    found = SigningKey.objects.filter(fingerprint__startswith=begin).first() if len(begin) == 32 else None
+    return found.certificate if found and certificate_path(found) == path else None
+
+
+def signing_key() -> SigningKey:
+    """The installation's key, made when first needed; of several that are made at once one stays."""
+    found = SigningKey.objects.filter(purpose=_KEY_PURPOSE).first()
+    if found is None:
+        SigningKey.objects.bulk_create([_new_key()], ignore_conflicts=True)
+        found = SigningKey.objects.get(purpose=_KEY_PURPOSE)
+    return found
+
+
+def sign(document: Mapping[str, str], *, base_url: str, version: str) -> dict[str, str]:
+    """The message with SignatureVersion, Signature and SigningCertURL; `version` is "1" (SHA-1) or "2"."""
+    key = signing_key()
+    text = "".join(
+        f"{name}\n{document[name]}\n" for name in _SIGNED[document["Type"]] if name in document
+    ).encode()
+    algorithm = hashes.SHA256() if version == "2" else hashes.SHA1()  # noqa: S303 - what receivers check
+    signature = _private_key(key.private_key_sealed).sign(text, padding.PKCS1v15(), algorithm)
+    return {
+        **document,
+        "SignatureVersion": version,
+        "Signature": base64.b64encode(signature).decode(),
+        "SigningCertURL": f"{base_url}{certificate_path(key)}",
+    }
+
+
+@lru_cache(maxsize=2)
+def _private_key(sealed: str) -> rsa.RSAPrivateKey:
+    pem = unseal(sealed, purpose=_SEALED_FOR)
+    if pem is None:
+        raise RuntimeError("The key that signs messages was sealed with another SECRET_KEY.")
+    key = serialization.load_pem_private_key(pem.encode(), password=None)
+    assert isinstance(key, rsa.RSAPrivateKey)
+    return key
+
+
+def _new_key() -> SigningKey:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    ).decode()
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Notifications of this marketplace")])
+    now = timezone.now()
+    # To a receiver whose clock is behind ours, a certificate of this minute would not be valid yet.
+    since = now.astimezone(UTC) - timedelta(days=1)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(since)
+        .not_valid_after(since + timedelta(days=365 * _YEARS))
+        .sign(key, hashes.SHA256())
+    )
+    text = certificate.public_bytes(serialization.Encoding.PEM).decode()
+    return SigningKey(
+        purpose=_KEY_PURPOSE,
+        private_key_sealed=seal(pem, purpose=_SEALED_FOR),
+        certificate=text,
+        fingerprint=hashlib.sha256(text.encode()).hexdigest(),
+        created_at=now,
+    )
+
+
+# Refusals, limits and names.
+
+#: Bytes, as SNS takes them.
 MAX_MESSAGE = 262_144
 MOST_TOPICS = 1_000
 MOST_SUBSCRIPTIONS = 100
@@ -166,6 +285,7 @@ def subscribe(topic: Topic, protocol: str, endpoint: str, *, raw: bool) -> Subsc
         queue_named(topic.requester, endpoint)
     else:
         check_endpoint(protocol, endpoint)
+    # Calls for one topic wait for each other here: two at once would make two subscriptions of one endpoint.
     Topic.objects.select_for_update(no_key=True).get(pk=topic.pk)
     found = topic.subscriptions.filter(protocol=protocol, endpoint=endpoint, ended_at=None).first()
     if found is not None and found.confirmed_at:
@@ -247,6 +367,7 @@ def unsubscribe(arn: str, requester: Requester | None) -> None:
         .first()
     )
     if found is None:
+        # As SNS does it: ending what has ended already is no error, so that a retry of the call is none.
         if arn.startswith("arn:aws:sns:"):
             return
         raise invalid("SubscriptionArn", "this is no ARN of a subscription")
@@ -357,3 +478,157 @@ def complete(subscription: Subscription, document: Mapping[str, Any]) -> dict[st
     if attributes:
         signed["MessageAttributes"] = attributes
     return signed
+
+
+# Delivery: what is due goes out, what is not taken comes again, all is written down.
+
+#: How long after each attempt that failed the next one comes; after the last of them the message is given up.
+PAUSES = tuple(timedelta(seconds=each) for each in (5, 20, 60, 300, 900, 1800, *[3600] * 12))
+#: Answers of the 400s that pass: another attempt may be taken.
+_PASSING = frozenset({408, 425, 429})
+#: Log lines of deliveries are kept so long.
+KEPT = timedelta(days=14)
+#: Longer than an attempt can take, so that a message whose sender died is sent again, and no other is.
+_LEASE = timedelta(minutes=2)
+_AT_ONCE = 200
+_ATTEMPT_SECONDS = 10.0
+#: One round of sending ends after so long; the timer begins another.
+_ROUND_SECONDS = 60.0
+TASK = "notices.marketplace_topics"
+
+
+def send_soon() -> None:
+    """Have a worker send what is due, once this transaction is committed; the timer does where none hears."""
+    transaction.on_commit(_announce, robust=True)
+
+
+def _announce() -> None:
+    try:
+        current_app.send_task(TASK)
+    except (OperationalError, ChannelError, OSError):
+        logger.warning("Nobody could be told of messages to send; the timer will.", exc_info=True)
+
+
+def send_due() -> int:
+    """Make one attempt at every message that is due; how many were delivered.
+
+    An endpoint that does not answer gets no further message in the same round: its others wait as long.
+    """
+    until, delivered, silent = time.monotonic() + _ROUND_SECONDS, 0, set[int]()
+    while time.monotonic() < until:
+        due = TopicDelivery.objects.filter(state=State.WAITING, due_at__lte=clock.now())
+        due = due.exclude(subscription__in=silent).order_by("due_at", "pk")
+        rows = list(due.select_related("subscription__topic__requester")[:_AT_ONCE])
+        if not rows:
+            break
+        for row in rows:
+            if row.subscription_id in silent or not _claim(row):
+                continue
+            if _attempt(row):
+                delivered += 1
+            elif row.state == State.WAITING:
+                silent.add(row.subscription_id)
+            if time.monotonic() > until:
+                break
+    return delivered
+
+
+@transaction.atomic
+def send_again(row: TopicDelivery) -> None:
+    """Send a message once more as soon as possible; one that waits does not wait any longer.
+
+    Raises Refusal where its subscription has ended or is not confirmed, or the message is on its way already.
+    """
+    now = clock.now()
+    subscription = Subscription.objects.select_for_update(no_key=True).get(pk=row.subscription_id)
+    if subscription.ended_at is not None:
+        raise Refusal("NotSubscribed", "This subscription has ended; nothing is sent to it any more.")
+    if subscription.confirmed_at is None and row.document["Type"] == "Notification":
+        raise Refusal("NotConfirmed", "The endpoint has not confirmed its subscription.")
+    waiting = TopicDelivery.objects.filter(
+        subscription=subscription, message_id=row.message_id, state=State.WAITING
+    )
+    if not waiting.filter(pk=row.pk).update(due_at=now):
+        if waiting.exists():
+            raise Refusal("Waiting", "This message is on its way to the endpoint already.")
+        TopicDelivery.objects.create(
+            subscription=subscription,
+            message_id=row.message_id,
+            document=row.document,
+            due_at=now,
+            created_at=now,
+        )
+    send_soon()
+
+
+def _claim(row: TopicDelivery) -> bool:
+    """Take a message for one attempt; whoever dies over it loses it to the next round after the lease."""
+    row.attempts += 1
+    return bool(
+        TopicDelivery.objects.filter(pk=row.pk, state=State.WAITING, due_at=row.due_at).update(
+            attempts=F("attempts") + 1, due_at=clock.now() + _LEASE
+        )
+    )
+
+
+def _attempt(row: TopicDelivery) -> bool:
+    try:
+        reply = _post(row)
+    except AddressRefusedError as error:
+        return _note(row, error=str(error), final=True)
+    except DeliveryError as error:
+        return _note(row, error=str(error))
+    if reply.status < 300:
+        return _note(row, status=reply.status)
+    final = 400 <= reply.status < 500 and reply.status not in _PASSING
+    return _note(row, status=reply.status, error=f"The endpoint answered {reply.status}.", final=final)
+
+
+def _post(row: TopicDelivery) -> Reply:
+    subscription, kind = row.subscription, row.document["Type"]
+    host = subscription.endpoint.split("/")[2].rpartition("@")[2].partition(":")[0]
+    # Asked again at each attempt: the operator may have closed the host since somebody subscribed.
+    if not is_allowed(host):
+        raise AddressRefusedError(f"Messages to {host} are not allowed any more (MARKETPLACE_TOPIC_HOSTS).")
+    raw = subscription.raw and kind == "Notification"
+    text = row.document["Message"] if raw else json.dumps(complete(subscription, row.document), indent=2)
+    headers = {
+        "Content-Type": "text/plain; charset=UTF-8",
+        "User-Agent": "Amazon Simple Notification Service Agent (Distillery)",
+        "x-amz-sns-message-type": kind,
+        "x-amz-sns-message-id": str(row.message_id),
+        "x-amz-sns-topic-arn": subscription.topic.arn,
+    }
+    if kind == "Notification":
+        headers["x-amz-sns-subscription-arn"] = subscription.arn
+    if raw:
+        headers["x-amz-sns-rawdelivery"] = "true"
+    return post(
+        subscription.endpoint, text.encode(), headers, trusted=trusted_hosts(), seconds=_ATTEMPT_SECONDS
+    )
+
+
+def _note(row: TopicDelivery, *, status: int | None = None, error: str = "", final: bool = False) -> bool:
+    """Write down what became of an attempt, unless another one has the message by now."""
+    now, due_at = clock.now(), None
+    if not error:
+        row.state = State.DELIVERED
+    elif final or row.attempts > len(PAUSES):
+        row.state = State.FAILED
+    else:
+        due_at = now + PAUSES[row.attempts - 1]
+    TopicDelivery.objects.filter(pk=row.pk, state=State.WAITING, attempts=row.attempts).update(
+        state=row.state,
+        status=status,
+        error=error[:500],
+        due_at=due_at,
+        ended_at=None if due_at else now,
+    )
+    return not error
+
+
+def forget_old(now: datetime) -> None:
+    """Old lines of the log go, and subscriptions that nobody confirmed."""
+    TopicDelivery.objects.filter(created_at__lt=now - KEPT).delete()
+    Subscription.objects.filter(confirmed_at=None, created_at__lt=now - CONFIRM_WITHIN).delete()
+    Subscription.objects.filter(ended_at__lt=now - KEPT).delete()

@@ -1,1 +1,0 @@
-"""Files that name workers line by line: bonuses to pay, values of a qualification to give."""
