@@ -8,8 +8,7 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from core.origin import Owner
-from core.webhooks.events import EventType, emit, page_address
-from core.webhooks.steps import Step, StepWatch
+from core.webhooks.events import EventType, Step, StepWatch, emit, page_address
 from crowd.models import Assignment, Hit, Stage
 
 _PROJECT = Owner.Kind.PROJECT

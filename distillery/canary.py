@@ -7,8 +7,8 @@ from core.api.idempotency import PURPOSE as REPLIES
 from core.api.models import IdempotencyRecord
 from core.crypto import seal, unseal
 from core.crypto.models import Canary
+from core.webhooks.delivery import PURPOSE as WEBHOOKS
 from core.webhooks.models import Webhook
-from core.webhooks.shapes import PURPOSE as WEBHOOKS
 from crowd.models import Endpoint
 from marketplace.models import AccessKey, PayeeDetails, Payout, PayoutLine, SigningKey, Worker
 from people import tokens

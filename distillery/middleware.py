@@ -11,7 +11,7 @@ from django.http.request import split_domain_port
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from core.storage.errors import StorageUnavailableError
+from core.storage.outages import StorageUnavailableError
 
 logger = logging.getLogger(__name__)
 #: What our pages never use.

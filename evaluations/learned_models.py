@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from core.storage.errors import StorageUnavailableError
+from core.storage.outages import StorageUnavailableError
 from evaluations import model_shelf
 from evaluations.errors import EvaluationError
 from evaluations.model_options import WORDS, ModelOptions, Models, kinds_of, kinds_of_all, model_kinds

@@ -17,7 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from core.storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
-from core.storage.errors import StorageUnavailableError
+from core.storage.outages import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
 from evaluations.errors import EvaluationError
 from evaluations.training.kpqa.checkpoints import ENDING

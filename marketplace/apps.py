@@ -8,7 +8,7 @@ from django.core.checks import register
 from django.utils.module_loading import import_string
 
 from core.origin import Owner
-from core.webhooks.signals import webhook_changed
+from core.webhooks.apps import webhook_changed
 from marketplace.checks import check_fee_profile
 
 

@@ -7,8 +7,7 @@ from django.db.models import F, OuterRef, Subquery
 from django.urls import reverse
 
 from core.origin import Owner
-from core.webhooks.events import EventType, page_address
-from core.webhooks.steps import Step, StepWatch
+from core.webhooks.events import EventType, Step, StepWatch, page_address
 from marketplace.batches.selectors import tallies
 from marketplace.models import Batch, LedgerEntry, Requester
 

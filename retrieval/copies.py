@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from core.storage.bundles import DamagedBundleError, fetch_bundle, is_fetched
-from core.storage.errors import StorageUnavailableError
+from core.storage.outages import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
 from retrieval.engine import Engine
 from retrieval.engine.files import only_writer

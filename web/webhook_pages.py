@@ -23,9 +23,9 @@ from core.accounts.confirmation import way_to_confirm
 from core.errors import ActionError
 from core.origin import Owner
 from core.webhooks import services
+from core.webhooks.delivery import address_of, payload_of, secrets_of
 from core.webhooks.events import TEST, event_types
 from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
-from core.webhooks.shapes import address_of, payload_of, secrets_of
 from web.forms import read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest, Words
 

@@ -18,8 +18,10 @@ from core.extensions import parts_of
 from core.failures import logged_failure
 from core.jobs.models import Job, JobState
 from core.notices.models import Notice
-from core.notices.services import end_notices, raise_for
+from core.notices.services import DISABLED, end_notices, raise_for
+from core.origin import Owner
 from core.projects.models import Project
+from core.webhooks.models import Webhook
 
 logger = logging.getLogger(__name__)
 
@@ -190,3 +192,33 @@ def _condition(job: Job, known: JobKindNotice, place: Place) -> Condition:
 
 
 RULE = Rule("jobs", troubled_jobs, kinds=("job_failed", "job_silent"))
+
+
+# Webhooks that were disabled.
+
+
+def disabled_webhooks(now: datetime) -> Iterator[Condition]:
+    """Webhooks of projects that were disabled, because nothing was delivered for days."""
+    rows = list(
+        Webhook.objects.filter(
+            owner_kind=Owner.Kind.PROJECT, state=Webhook.State.DISABLED, removed_at=None
+        ).order_by("pk")
+    )
+    if not rows:
+        return
+    projects = Project.objects.filter(pk__in={row.owner_id for row in rows})
+    slugs = dict(projects.values_list("pk", "slug"))
+    for row in rows:
+        if row.owner_id not in slugs:
+            continue
+        yield Condition(
+            row.owner_id,
+            DISABLED,
+            f"webhook:{row.pk}",
+            Notice.Level.WARNING,
+            f"The webhook {row.name} was disabled: {row.why_disabled}"[:300],
+            reverse("desk:webhook", args=[slugs[row.owner_id], row.pk]),
+        )
+
+
+WEBHOOK_RULE = Rule("webhooks", disabled_webhooks, kinds=(DISABLED,))

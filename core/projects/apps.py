@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.utils.module_loading import import_string
 
 from core.origin import Owner
-from core.webhooks.signals import webhook_changed
+from core.webhooks.apps import webhook_changed
 
 
 class ProjectsConfig(AppConfig):

@@ -1,11 +1,9 @@
 """Where files lie that are no rows: folders of this host, and the storage that all hosts share.
 
 shelves.py   whole folders of files by name: releases and evaluations
-store.py     single files that every host may need: uploads, parts of bundles
+store.py     single files that every host may need: uploads, parts of bundles; and which host this is
 bundles.py   states of a folder, published under the digest of their list of files
 bucket.py    S3-compatible storage through django-storages
 bucketprobe.py  which permission for a bucket is missing
-hosts.py     the token of this host's data folder
-timeouts.py  how long a process waits for a bucket
-errors.py    what a storage that does not answer raises
+outages.py   what a storage that does not answer raises, and how long a bucket is waited for
 """

@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files import File
 
 from core.files.atomic import scratch_dir
-from core.storage.errors import name_folder_outages, refuse_absent_folder
+from core.storage.outages import name_folder_outages, refuse_absent_folder
 
 S3 = "s3://"
 

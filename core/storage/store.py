@@ -1,6 +1,7 @@
 """Single files that every host may need, in the one storage that all hosts share.
 
 Without DATA_STORAGE there is one host, its data folder holds everything, and nothing here does anything.
+A host is known by a token that lies in its data folder.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ from typing import Any, BinaryIO, Protocol
 from django.conf import settings
 from django.core.files import File
 
-from core.storage.errors import name_folder_outages, refuse_absent_folder
+from core.storage.outages import name_folder_outages, refuse_absent_folder
 from core.storage.shelves import bucket_place, inside
 
 _PIECE = 1 << 20
@@ -240,3 +241,29 @@ def _copy(source: BinaryIO, into: BinaryIO) -> str:
     into.flush()
     os.fsync(into.fileno())
     return digest.hexdigest()
+
+
+# Which host this is.
+
+HOST_FILE = "host-id"
+
+
+def host_id() -> str:
+    """Token of this host's data folder. Processes that share the folder are one host."""
+    return _host_id(Path(settings.DATA_DIR))
+
+
+@cache
+def _host_id(folder: Path) -> str:
+    place = folder / HOST_FILE
+    if not place.exists():
+        half = place.with_name(f".{HOST_FILE}.{secrets.token_hex(4)}")
+        half.write_text(secrets.token_hex(8), encoding="utf-8")
+        try:
+            # Fails where the name is taken: of processes that start at once the first one wins.
+            os.link(half, place)
+        except FileExistsError:
+            pass
+        finally:
+            half.unlink()
+    return place.read_text(encoding="utf-8").strip()

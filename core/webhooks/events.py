@@ -1,4 +1,4 @@
-"""Types of events that webhooks tell of, and writing a message in the transaction of its cause.
+"""What webhooks tell of: types of events, and messages that are written in the transaction of their cause.
 
 Apps bring their types as parts of their extensions:
 
@@ -6,9 +6,15 @@ Apps bring their types as parts of their extensions:
 
 An event of a project's log whose action a type names is told by itself (`core.projects.services.record`);
 everything else calls `emit`.
+
+What no single change causes, because it grows, is looked at now and then and told step by step. Apps bring
+what to look at as parts of their extensions, and look only at owners who ask for the type:
+
+    StepWatch("stage.progress", Owner.Kind.PROJECT, progress_steps)
 """
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,8 +28,11 @@ from django.utils import timezone
 
 from core.composed_queries import ComposedQuery
 from core.extensions import parts_of
+from core.failures import logged_failure
 from core.origin import Owner
 from core.webhooks.models import Webhook, WebhookMark, WebhookMessage
+
+logger = logging.getLogger(__name__)
 
 #: What "send a test" sends, to one webhook, whatever it asks for.
 TEST = "webhook.test"
@@ -127,3 +136,46 @@ def emit_step(owner: Owner, event_type: str, key: str, value: int, data: Mapping
 def page_address(path: str) -> str:
     """A page of this installation as receivers can open it."""
     return f"{settings.PUBLIC_URL or settings.TASK_URL}{path}"
+
+
+# Steps of what grows.
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far something is: told where `value` is higher than what was told under this key."""
+
+    owner: int
+    key: str
+    value: int
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StepWatch:
+    """Finds the steps of one type, for these owners of its kind, in a fixed number of queries."""
+
+    event_type: str
+    owner_kind: str
+    find: Callable[[Collection[int], datetime], Iterable[Step]]
+
+
+def tell_steps(now: datetime) -> int:
+    """Ask all watches and tell what is new; how many messages were written."""
+    told = 0
+    asking = list(
+        Webhook.objects.filter(removed_at=None, state=Webhook.State.ACTIVE).values_list(
+            "owner_kind", "owner_id", "events"
+        )
+    )
+    for watch in parts_of(StepWatch):
+        owners = {
+            pk for kind, pk, events in asking if kind == watch.owner_kind and watch.event_type in events
+        }
+        if not owners:
+            continue
+        with logged_failure(logger, "The watch %s of webhooks", watch.event_type):
+            for step in watch.find(owners, now):
+                owner = Owner(watch.owner_kind, step.owner)
+                told += emit_step(owner, watch.event_type, step.key, step.value, step.data)
+    return told

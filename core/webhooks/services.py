@@ -19,10 +19,10 @@ from core.accounts import security
 from core.crypto import seal
 from core.errors import ActionError
 from core.origin import Owner
+from core.webhooks.apps import webhook_changed
+from core.webhooks.delivery import PURPOSE
 from core.webhooks.events import TEST, event_types
 from core.webhooks.models import Webhook, WebhookMessage
-from core.webhooks.shapes import PURPOSE
-from core.webhooks.signals import webhook_changed
 
 #: Webhooks of one owner, and for how long the secret before signs too.
 MOST = 20

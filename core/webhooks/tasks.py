@@ -7,8 +7,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from core.webhooks.delivery import deliver, due_webhooks, tell_makers
+from core.webhooks.events import tell_steps
 from core.webhooks.models import WebhookMessage
-from core.webhooks.steps import tell_steps
 
 _AT_ONCE = 2_000
 

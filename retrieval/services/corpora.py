@@ -27,8 +27,7 @@ from core.files.refusals import RowCounts
 from core.jobs.handlers import heartbeats
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
-from core.storage.hosts import host_id
-from core.storage.store import shared_store
+from core.storage.store import host_id, shared_store
 from retrieval.copies import engine_of, folder_of, remove_network
 from retrieval.engine import files
 from retrieval.engine.files import only_writer

@@ -204,7 +204,7 @@ def test_two_hosts_never_change_a_corpus_at_once(shared, on_host, tmp_path, monk
 
 
 def test_what_a_killed_process_of_this_host_held_is_free_at_once(shared, on_host, tmp_path, monkeypatch):
-    from core.storage.hosts import host_id
+    from core.storage.store import host_id
 
     monkeypatch.setattr(files, "PATIENCE", 0.0)
     on_host("one")

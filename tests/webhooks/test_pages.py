@@ -154,7 +154,7 @@ def requester_hook(db, receiver, trusted):
 
 
 def test_a_balance_that_runs_low_is_told_once_for_each_deposit(requester_hook, receiver):
-    from core.webhooks.steps import tell_steps
+    from core.webhooks.events import tell_steps
     from marketplace.services.people import deposit
 
     lab, _ = requester_hook

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from core.errors import ActionError
 from core.jobs.spans import HEADER, current_request_id
 from core.revisions import ConflictError
-from core.storage.errors import StorageUnavailableError
+from core.storage.outages import StorageUnavailableError
 from web.cache import BeingCountedError, NotMadeError
 
 logger = logging.getLogger(__name__)

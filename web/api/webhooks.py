@@ -14,10 +14,10 @@ from pydantic import BaseModel, Field
 
 from core.origin import Owner
 from core.webhooks import services
+from core.webhooks.delivery import address_of, payload_of
 from core.webhooks.events import event_types
 from core.webhooks.models import Webhook, WebhookAttempt, WebhookMessage
 from core.webhooks.services import WebhookError, webhooks_of
-from core.webhooks.shapes import address_of, payload_of
 from web.api.fields import MOST_ID, Body, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from core.storage.errors import StorageUnavailableError
+from core.storage.outages import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
 from evaluations import model_shelf
 from retrieval.errors import RetrievalError
