@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse
 
 from marketplace import topics
 from marketplace.models import Requester, Subscription, Topic
-from marketplace.protocol import errors, limiter, refusals, sigv4
+from marketplace.protocol import errors, sigv4
 from marketplace.protocol.errors import ProtocolError
 from marketplace.questionform.parsing import printable
 from marketplace.taskpages import site_url
@@ -108,8 +108,8 @@ def answer(request: HttpRequest) -> HttpResponse:
     except TopicError as error:
         body, status = _error_xml(error.code, error.message, request_id), error.status
     except ProtocolError as error:
-        if error.kind in refusals.AT_THE_DOOR:
-            refusals.count(error.kind, request.META)
+        if error.kind in errors.AT_THE_DOOR:
+            errors.count_refusal(error.kind, request.META)
         status = 403 if error.status == 400 and error.kind in _CODES else error.status
         body = _error_xml(_CODES.get(error.kind, error.kind), error.message, request_id)
     except Exception:  # the border of the protocol: its clients can read nothing but its own errors
@@ -127,7 +127,7 @@ def _read_call(request: HttpRequest) -> tuple[TopicCall, str]:
         raw = errors.body(request)
         signed = sigv4.authenticate(request.META, raw, service=SERVICE, must_be_signed=sigv4.WITHOUT_TARGET)
         requester, read_only, region = signed.requester, signed.key.read_only, signed.region
-        limiter.check(requester.pk)
+        errors.check_rate(requester.pk)
         text = raw.decode("utf-8", "replace")
     elif request.method in ("GET", "HEAD"):
         text = request.META.get("QUERY_STRING", "")

@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from marketplace import clock
 from marketplace.models import Queue, QueuedEvent, Requester
 from marketplace.notifications import open_queue
-from marketplace.protocol import errors, limiter, refusals, sigv4
+from marketplace.protocol import errors, sigv4
 from marketplace.protocol.constraints import IntegerShape, ListOf, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
 from marketplace.taskpages import site_url
@@ -207,8 +207,8 @@ def answer(request: HttpRequest) -> HttpResponse:
         body, status = error.body(), 400
         headers["x-amzn-query-error"] = error.header()
     except ProtocolError as protocol_error:
-        if protocol_error.kind in refusals.AT_THE_DOOR:
-            refusals.count(protocol_error.kind, request.META)
+        if protocol_error.kind in errors.AT_THE_DOOR:
+            errors.count_refusal(protocol_error.kind, request.META)
         body = {"__type": protocol_error.kind, "message": protocol_error.message}
         status = protocol_error.status
     except Exception:  # the border of the protocol: its clients can read nothing but its own errors
@@ -225,7 +225,7 @@ def _perform(request: HttpRequest) -> dict[str, Any]:
     raw = errors.body(request)
     signed = sigv4.authenticate(request.META, raw, service=SERVICE)
     requester = signed.requester
-    limiter.check(requester.pk)
+    errors.check_rate(requester.pk)
     name = request.META["HTTP_X_AMZ_TARGET"].removeprefix(TARGET)
     if name not in _SHAPES:
         raise unsupported_operation(

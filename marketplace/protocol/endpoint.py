@@ -25,7 +25,7 @@ from marketplace import clock, sns, sqs
 from marketplace.errors import Refusal
 from marketplace.models import CallLog, SignedWrite
 from marketplace.notifications import OWN_QUEUE
-from marketplace.protocol import errors, limiter, lookup, operations, refusals, sigv4
+from marketplace.protocol import errors, hit_operations, lookup, sigv4, worker_operations
 from marketplace.protocol.calls import OPERATIONS, Call, Result
 from marketplace.protocol.constraints import checked
 from marketplace.protocol.errors import ProtocolError, fault_body, refusal_body
@@ -53,7 +53,8 @@ def refuse_again(call: Call, signature: str) -> None:
         )
 
 
-__all__ = ["ProtocolMiddleware", "operations"]
+# The two modules of operations are imported to fill `calls.OPERATIONS`.
+__all__ = ["ProtocolMiddleware", "hit_operations", "worker_operations"]
 
 logger = logging.getLogger(__name__)
 PATHS = frozenset({"/mturk/api", "/mturk/api/"})
@@ -102,7 +103,7 @@ class ProtocolMiddleware:
         if status != 200:
             record.executed = False  # its line in the log was undone with its transaction
         if record.requester_id is None:
-            refusals.count(record.result, request.META)
+            errors.count_refusal(record.result, request.META)
         elif not record.executed:
             try:
                 log(executed=False)
@@ -152,7 +153,7 @@ def _read_call(request: HttpRequest, record: CallLog) -> tuple[Call, str]:
     parameters = checked(input_shapes()[name], errors.decoded(raw))
     record.parameters = {key: value for key, value in parameters.items() if key not in _UNLOGGED}
     record.parameters = json.loads(json.dumps(record.parameters, default=str))
-    limiter.check(requester.pk)
+    errors.check_rate(requester.pk)
     call = Call(name, requester, parameters, clock.now(), record.request_id, read_only=signed.key.read_only)
     if name in _NAMING_ADDRESSES:
         try:

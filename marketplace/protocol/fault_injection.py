@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from marketplace import chaos
 from marketplace.models import CallLog, Holding, QueuedEvent, TopicDelivery
-from marketplace.protocol import limiter
+from marketplace.protocol import errors
 from marketplace.protocol.calls import Call, Result
 from marketplace.protocol.endpoint import LogWriter, ProtocolMiddleware
 from marketplace.signals import answer_submitted, delivery_queued, event_queued
@@ -36,7 +36,7 @@ class FaultInjectionMiddleware(ProtocolMiddleware):
         """Throttle the call, or let it fail after its operation ran, which is undone."""
         faults = chaos.faults_for(call.requester.pk)
         if _draw(faults.throttle_rate) or chaos.take_throttle(call.requester.pk):
-            raise limiter.throttled()
+            raise errors.throttled()
         if not _draw(faults.error_rate):
             return super().execute(call, signature, log)
         with transaction.atomic():

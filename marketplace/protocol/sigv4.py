@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from core.accounts.security import address_of
 from marketplace.models import AccessKey, Requester
-from marketplace.protocol import limiter
+from marketplace.protocol import errors
 from marketplace.protocol.errors import ProtocolError
 from marketplace.services import accesskeys
 
@@ -66,11 +66,11 @@ def authenticate(
         raise _bad_signature(f"Credential should be scoped to correct service: '{service}'.")
     signed_at = _checked_date(environ.get("HTTP_X_AMZ_DATE", ""), credential["date"])
     address = address_of(environ)
-    limiter.check_guesses(credential["key"], address)
+    errors.check_guesses(credential["key"], address)
     signer = accesskeys.signing_key(credential["key"])
     secret = accesskeys.secret_of(signer) if signer else None
     if signer is None or secret is None:
-        limiter.note_guess(credential["key"], address)
+        errors.note_guess(credential["key"], address)
         raise ProtocolError(
             "UnrecognizedClientException", "The security token included in the request is invalid."
         )
@@ -83,7 +83,7 @@ def authenticate(
     key = _signing_key(secret, credential["date"], credential["region"], service)
     expected = hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected.encode(), parts["Signature"].encode("utf-8", "surrogatepass")):
-        limiter.note_guess(credential["key"], address)
+        errors.note_guess(credential["key"], address)
         raise _bad_signature(
             "The request signature we calculated does not match the signature you provided. "
             "Check your AWS Secret Access Key and signing method."

@@ -12,7 +12,7 @@ from core.accounts.security import Actor, acting_as
 from core.rates import limits
 from marketplace import retention
 from marketplace.models import HIT, Activity, CallLog, RefusedCalls, SignedWrite
-from marketplace.protocol import limiter
+from marketplace.protocol import errors
 from marketplace.services import accesskeys, assignments, people
 from marketplace.services.payables import set_payment_note
 from marketplace.sweep import sweep
@@ -101,8 +101,8 @@ def test_logs_older_than_the_retention_go_and_others_stay(key, settings):
 
 def test_an_address_that_guesses_is_slowed_and_the_owner_elsewhere_is_not(key, monkeypatch):
     # However long the guesses take, none is given back meanwhile.
-    monkeypatch.setattr(limiter, "SECONDS_FOR_A_GUESS", 3600.0)
-    for _ in range(limiter.MOST_GUESSES):
+    monkeypatch.setattr(errors, "SECONDS_FOR_A_GUESS", 3600.0)
+    for _ in range(errors.MOST_GUESSES):
         assert b"InvalidSignature" in call(key, "GetAccountBalance", secret="wrong").content
     assert b"ThrottlingException" in call(key, "GetAccountBalance").content
     assert call(key, "GetAccountBalance", address="192.0.2.8").status_code == 200

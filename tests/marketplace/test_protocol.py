@@ -13,7 +13,7 @@ from botocore.credentials import Credentials
 from django.utils import timezone
 
 from marketplace.models import HIT
-from marketplace.protocol import endpoint, pages, sigv4
+from marketplace.protocol import endpoint, render, sigv4
 from marketplace.protocol.calls import OPERATIONS, Call
 from marketplace.protocol.constraints import Flag, IntegerShape, ListOf, Moment, Structure, Text, checked
 from marketplace.protocol.errors import ProtocolError
@@ -220,7 +220,9 @@ def test_pages_go_on_where_the_last_one_ended(requester):
     seen, token, sizes = [], None, []
     while True:
         parameters = {"MaxResults": 2} | ({"NextToken": token} if token else {})
-        found, token = pages.page(call(requester, **parameters), rows, by="created_at", newest_first=True)
+        found, token = render.load_page(
+            call(requester, **parameters), rows, by="created_at", newest_first=True
+        )
         sizes.append(len(found))
         seen += [row.pk for row in found]
         if token is None:
@@ -233,7 +235,7 @@ def test_pages_go_on_where_the_last_one_ended(requester):
 def test_a_page_token_of_another_list_is_refused(requester):
     make_hit(requester)
     rows = HIT.objects.filter(requester=requester)
-    _, token = pages.page(call(requester), rows, by="created_at")
+    _, token = render.load_page(call(requester), rows, by="created_at")
     for stranger in (
         call(make_requester(), NextToken=token),
         call(requester, "ListReviewableHITs", NextToken=token),
@@ -242,7 +244,7 @@ def test_a_page_token_of_another_list_is_refused(requester):
         call(requester, NextToken="p1:garbage"),
     ):
         with pytest.raises(ProtocolError, match="nextToken"):
-            pages.page(stranger, rows, by="created_at")
+            render.load_page(stranger, rows, by="created_at")
 
 
 def test_a_call_that_fails_inside_is_a_fault_and_leaves_nothing(client, keyed, monkeypatch, caplog):

@@ -1,15 +1,15 @@
-"""Custom qualifications: types, grants, and workers' requests for them."""
+"""Operations on workers: qualifications and the requests for them, blocks, messages."""
 
 from django.db.models import Q
 
 from marketplace.errors import invalid_value
-from marketplace.models import HIT, QualificationGrant, QualificationRequest, QualificationType
-from marketplace.protocol import lookup, pages, render
+from marketplace.models import HIT, Block, QualificationGrant, QualificationRequest, QualificationType
+from marketplace.protocol import lookup, render
 from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.errors import validation_error
 from marketplace.protocol.lookup import system_types
 from marketplace.selectors import asking_for, to_dispose
-from marketplace.services import formerids, qualification_requests, qualifications
+from marketplace.services import formerids, people, qualification_requests, qualifications
 from marketplace.services.qualifications import QualificationTest
 from marketplace.sweep import settle
 
@@ -26,8 +26,10 @@ def list_qualification_requests(call: Call) -> Result:
         rows = rows.filter(qualification_type=lookup.qualification_type(call))
     else:
         rows = rows.filter(qualification_type__requester=call.requester)
-    found, token = pages.page(call, rows, by="submitted_at")
-    return pages.result("QualificationRequests", [render.qualification_request(row) for row in found], token)
+    found, token = render.load_page(call, rows, by="submitted_at")
+    return render.render_page(
+        "QualificationRequests", [render.qualification_request(row) for row in found], token
+    )
 
 
 @operation("AcceptQualificationRequest", writes=True)
@@ -48,6 +50,8 @@ def reject_qualification_request(call: Call) -> Result:
     qualification_requests.reject(request=lookup.qualification_request(call), reason=reason)
     return {}
 
+
+# Custom qualifications: types and grants.
 
 #: Words of a query that are looked for; more would only narrow it further.
 _MAX_WORDS = 8
@@ -158,8 +162,8 @@ def list_qualification_types(call: Call) -> Result:
             Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word)
         )
     system = [row for row in system_types() if _has_all(row, words)] if with_system else []
-    found, token = pages.page(call, rows, by="created_at", before=system)
-    return pages.result(
+    found, token = render.load_page(call, rows, by="created_at", before=system)
+    return render.render_page(
         "QualificationTypes", [render.qualification_type(row, call.requester) for row in found], token
     )
 
@@ -179,8 +183,8 @@ def list_hits_for_qualification_type(call: Call) -> Result:
         .filter(asking_for(kind.qualification_type_id, requester=call.requester), disposed_at=None)
         .exclude(to_dispose(call.now))
     )
-    found, token = pages.page(call, rows, by="created_at", newest_first=True)
-    return pages.result("HITs", [render.hit(row, call.now) for row in found], token)
+    found, token = render.load_page(call, rows, by="created_at", newest_first=True)
+    return render.render_page("HITs", [render.hit(row, call.now) for row in found], token)
 
 
 @operation("DeleteQualificationType", writes=True)
@@ -253,7 +257,71 @@ def list_workers_with_qualification_type(call: Call) -> Result:
     rows = QualificationGrant.objects.select_related("worker").filter(
         qualification_type=kind, status=call.get("Status", QualificationGrant.Status.GRANTED)
     )
-    found, token = pages.page(call, rows, by="granted_at")
-    return pages.result(
+    found, token = render.load_page(call, rows, by="granted_at")
+    return render.render_page(
         "Qualifications", [render.qualification(row, kind.qualification_type_id) for row in found], token
     )
+
+
+# Blocks and messages.
+
+#: Workers in one NotifyWorkers, as on MTurk.
+_MAX_NOTIFIED = 100
+
+
+@operation("CreateWorkerBlock", writes=True)
+def create_worker_block(call: Call) -> Result:
+    """Keep a worker from accepting the caller's HITs."""
+    if not call["Reason"].strip():
+        raise invalid_value("Reason", "a block needs a reason; the worker does not see it.")
+    if former_id := lookup.kept_former_id(call):
+        formerids.keep_block(requester=call.requester, former_id=former_id, reason=call["Reason"])
+        return {}
+    people.block(requester=call.requester, worker=lookup.worker(call), reason=call["Reason"])
+    return {}
+
+
+@operation("DeleteWorkerBlock", writes=True)
+def delete_worker_block(call: Call) -> Result:
+    """Lift a block; succeeds where there is none."""
+    if former_id := lookup.kept_former_id(call):
+        formerids.forget_records(requester=call.requester, former_id=former_id, kind="block")
+        return {}
+    people.unblock(requester=call.requester, worker=lookup.worker(call))
+    return {}
+
+
+@operation("ListWorkerBlocks", writes=False)
+def list_worker_blocks(call: Call) -> Result:
+    """The caller's blocks, oldest first."""
+    rows = Block.objects.select_related("worker").filter(requester=call.requester)
+    found, token = render.load_page(call, rows, by="created_at")
+    return render.render_page("WorkerBlocks", [render.worker_block(row) for row in found], token)
+
+
+@operation("NotifyWorkers", writes=True)
+def notify_workers(call: Call) -> Result:
+    """A message into workers' inboxes."""
+    if not 1 <= len(call["WorkerIds"]) <= _MAX_NOTIFIED:
+        raise invalid_value(
+            "WorkerIds", f"between 1 and {_MAX_NOTIFIED} workers can be notified in one call."
+        )
+    for name, most in (("Subject", 200), ("MessageText", 4096)):
+        if not 1 <= len(call[name]) <= most:
+            raise invalid_value(name, f"it must have between 1 and {most} characters.")
+    failures = people.notify_workers(
+        requester=call.requester,
+        worker_ids=call["WorkerIds"],
+        subject=call["Subject"],
+        body=call["MessageText"],
+    )
+    return {
+        "NotifyWorkersFailureStatuses": [
+            {
+                "NotifyWorkersFailureCode": "HardFailure",
+                "NotifyWorkersFailureMessage": reason,
+                "WorkerId": worker_id,
+            }
+            for worker_id, reason in failures.items()
+        ]
+    }
