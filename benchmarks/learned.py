@@ -135,21 +135,21 @@ def predictor(folder: Path, encoder: Path) -> Path:
     """A keyphrase predictor without training."""
     import torch
 
-    from metrics.learned.encoders import encoder as loaded
-    from metrics.learned.folders import write
-    from metrics.learned.kpqa.network import UNITS, KeyphraseNetwork, save
+    from metrics.neural.encoders import encoder as loaded
+    from metrics.neural.folders import write
+    from metrics.neural.networks import UNITS, KeyphraseNetwork, save_network
 
     base = loaded(encoder)
     torch.manual_seed(0)
     network = KeyphraseNetwork(base.model, UNITS)
     settings = {"units": UNITS, "longest": 256, "with_question": True}
-    return write(folder, "kpqa", settings, {}, lambda made: save(network, base.tokenizer, made)).path
+    return write(folder, "kpqa", settings, {}, lambda made: save_network(network, base.tokenizer, made)).path
 
 
 def weights(data: Texts, model: Path, scratch: Path) -> Iterator[Row]:
     """Answers a second that are weighed: computed, from the cache of another process, and in this one."""
-    from metrics.learned.kpqa.word_weights import weigher
-    from metrics.learned.profile_models import choice
+    from metrics.neural.folders import choice
+    from metrics.neural.word_weights import weigher
 
     _, chosen = choice(model)
     pairs = data.pairs
@@ -165,8 +165,8 @@ def weights(data: Texts, model: Path, scratch: Path) -> Iterator[Row]:
     )
     again = (
         "import sys, json, time; sys.path.insert(0, sys.argv[1]);"
-        "from pathlib import Path; from metrics.learned.profile_models import choice;"
-        "from metrics.learned.kpqa.word_weights import weigher;"
+        "from pathlib import Path; from metrics.neural.folders import choice;"
+        "from metrics.neural.word_weights import weigher;"
         "pairs = [tuple(pair) for pair in json.load(open(sys.argv[2]))];"
         "found = weigher(choice(Path(sys.argv[3]))[1], sys.argv[4]); begun = time.perf_counter();"
         "found.weigh(pairs); print(time.perf_counter() - begun)"
@@ -234,8 +234,8 @@ def _package(encoder: Path) -> Callable[[Sequence[str], Sequence[str]], np.ndarr
     import torch
     from bert_score.utils import bert_cos_score_idf, get_model
 
-    from metrics.learned.encoders import encoder as loaded
-    from metrics.learned.encoders import quiet
+    from metrics.neural.encoders import encoder as loaded
+    from metrics.neural.encoders import quiet
 
     own = loaded(encoder)
     with quiet():
@@ -263,9 +263,8 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
 def adem(data: Texts, encoder: Path) -> Iterator[Row]:
     """Scores of ADEM from texts, and from vectors that are there."""
     from evaluations.training.adem import train
-    from metrics.learned.adem.encoded_examples import RatedResponse, encode
-    from metrics.learned.adem.encoders import text_encoder
-    from metrics.learned.adem.settings import Settings
+    from metrics.neural.adem_examples import RatedResponse, Settings, encode
+    from metrics.neural.text_encoders import text_encoder
 
     rng = np.random.default_rng(2)
     rated = [

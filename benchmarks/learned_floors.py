@@ -23,8 +23,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from metrics.answers.keyphrase import Pairs, bleu1_of, rouge_l_of  # after the path is set
-from metrics.learned.words import cut
+from metrics.neural.kpqa import Pairs, bleu1_of, rouge_l_of  # after the path is set
+from metrics.neural.pieces import cut
 
 _FUNCTION = (
     "a an the of to in is are was were be been and or for on at by with from as it its this that these those "

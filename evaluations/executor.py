@@ -34,7 +34,7 @@ from core.jobs.services import cancel, enqueue
 from evaluations import model_shelf
 from evaluations.models import Call, Evaluation, Part
 from metrics.errors import MetricError
-from metrics.learned.profile_models import Choice
+from metrics.neural.folders import Choice
 
 logger = logging.getLogger(__name__)
 _SALT = "evaluations.spreading"

@@ -17,9 +17,9 @@ from evaluations.model_options import kinds_of
 from judgments.selectors.candidates import reference_texts
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
-from metrics.learned.kpqa.word_weights import weigher
-from metrics.learned.profile_models import Choice, with_models
-from metrics.learned.words import cut
+from metrics.neural.folders import Choice, with_models
+from metrics.neural.pieces import cut
+from metrics.neural.word_weights import weigher
 from metrics.profiles import BERTSCORE, KPQA, Profile, profile
 
 #: Queries whose references are counted, the first ones; and those of one statement.

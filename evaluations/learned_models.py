@@ -15,10 +15,8 @@ from evaluations.model_options import WORDS, ModelOptions, Models, kinds_of, kin
 from evaluations.model_shelf import ModelEntry
 from evaluations.plans import EvaluationPlan, PinnedModel
 from metrics.errors import MetricError
-from metrics.learned.bert.encoder_folder import known
-from metrics.learned.encoders import encoder
-from metrics.learned.folders import CARD, ModelFolder, opened
-from metrics.learned.profile_models import choice, with_models
+from metrics.neural.encoders import encoder, known
+from metrics.neural.folders import CARD, ModelFolder, choice, opened, with_models
 from metrics.profiles import BERTSCORE, KINDS, Profile
 
 #: What every card has, and what stands elsewhere on a page or in a report.

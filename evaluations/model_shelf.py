@@ -22,7 +22,7 @@ from core.storage.store import SharedStore, shared_store
 from evaluations.errors import EvaluationError
 from evaluations.training.kpqa.checkpoints import ENDING
 from metrics.errors import MetricError
-from metrics.learned.folders import CARD, FORMAT, ModelFolder, opened, read_card
+from metrics.neural.folders import CARD, FORMAT, ModelFolder, opened, read_card
 from metrics.profiles import KINDS
 
 logger = logging.getLogger(__name__)

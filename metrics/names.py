@@ -35,9 +35,9 @@ _PHRASING_AWARE = tuple(f"pa-{name}" for name in _WRITTEN if not name.startswith
 MAKERS: dict[str, str] = {
     **_WRITTEN,
     **dict.fromkeys(_PHRASING_AWARE, "metrics.catalogue:make_phrasing_aware"),
-    **dict.fromkeys(KPQA, "metrics.learned.kpqa.metrics:make"),
-    **dict.fromkeys(BERTSCORE, "metrics.learned.bert.metrics:make"),
-    **dict.fromkeys(ADEM, "metrics.learned.adem.metrics:make"),
+    **dict.fromkeys(KPQA, "metrics.neural.kpqa:make"),
+    **dict.fromkeys(BERTSCORE, "metrics.neural.bertscore:make"),
+    **dict.fromkeys(ADEM, "metrics.neural.adem:make"),
 }
 #: Other spellings that people use.
 ALIASES: dict[str, str] = {

@@ -50,7 +50,7 @@ LONGEST_FILES = (
     "tests/robustness/test_events.py",
     "tests/simulation/test_crowds.py",
     "tests/distillery/test_up.py",
-    "tests/metrics/learned/kpqa/test_training.py",
+    "tests/metrics/neural/kpqa/test_training.py",
     "tests/retrieval/test_network_workers.py",
     "tests/robustness/test_kills.py",
     "tests/browser/test_whole_job.py",

@@ -30,7 +30,7 @@ from judgments.selectors.candidates import reference_texts
 from metrics.agreement.quotes import NONE
 from metrics.errors import MetricError
 from metrics.explanation import Explanation, ReferenceShare, explain, explainable, weights
-from metrics.learned.words import cut
+from metrics.neural.pieces import cut
 from metrics.profiles import KPQA, PROFILES
 from web.access import ProjectAccess, Role, on_project
 from web.pages import show

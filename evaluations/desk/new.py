@@ -23,14 +23,14 @@ from evaluations.model_shelf import ModelEntry
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, MOST_SAMPLES, EvaluationPlan, plan_of
 from evaluations.services import begin
+from metrics import neural
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
-from metrics.learned import extra
-from metrics.learned.bert.encoder_folder import known
 from metrics.metaeval.breakdown import WEIGHTS, sweep_of
 from metrics.metaeval.disagreement import MOST
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.names import ADAPTED, MAKERS
+from metrics.neural.encoders import known
 from metrics.profiles import BERTSCORE, KINDS, PROFILES, profile
 from releases.models import Release
 from web.access import ProjectAccess, Role, on_project
@@ -100,7 +100,7 @@ class Models:
 
     def missing(self, name: str) -> str:
         """Why a learned metric cannot be chosen, in words; empty if it can."""
-        if why := extra.missing():
+        if why := neural.missing():
             return why
         needed = kinds_of(name)
         if kinds := [WORDS[kind] for kind in KINDS if kind in needed and not self.of_kind[kind]]:

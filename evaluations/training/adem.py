@@ -14,13 +14,31 @@ import numpy as np
 
 from metrics.base import Floats
 from metrics.errors import MetricError
-from metrics.learned.adem.encoded_examples import EncodedExamples
-from metrics.learned.adem.formula import Parameters, Projection, Terms, gradient, loss, scores, started
-from metrics.learned.adem.model import ENCODER, LEARNED, complete_rows, scored, terms_of
-from metrics.learned.adem.settings import CONTEXT, ERROR, REFERENCE, Progress, Settings
-from metrics.learned.adem.text_encoder import TextEncoder
-from metrics.learned.folders import ModelFolder, write
 from metrics.metaeval.correlation import column_correlation
+from metrics.neural.adem import (
+    ENCODER,
+    LEARNED,
+    Parameters,
+    Projection,
+    Terms,
+    complete_rows,
+    gradient,
+    loss,
+    scored,
+    scores,
+    started,
+    terms_of,
+)
+from metrics.neural.adem_examples import (
+    CONTEXT,
+    ERROR,
+    REFERENCE,
+    EncodedExamples,
+    Progress,
+    Settings,
+    TextEncoder,
+)
+from metrics.neural.folders import ModelFolder, write
 from metrics.profiles import ADEM
 from metrics.texts import Places
 

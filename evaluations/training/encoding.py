@@ -8,10 +8,9 @@ from evaluations.errors import EvaluationError
 from evaluations.training.protocols import Indices
 from evaluations.training.sources import Material
 from evaluations.training.study import Encode
-from metrics.learned.adem.encoded_examples import EncodedExamples, encode
-from metrics.learned.adem.encoders import text_encoder
-from metrics.learned.adem.gru import GruSettings, train_gru
-from metrics.learned.adem.settings import Progress
+from metrics.neural.adem_examples import EncodedExamples, Progress, encode
+from metrics.neural.gru import GruSettings, train_gru
+from metrics.neural.text_encoders import text_encoder
 
 GRU = "gru"
 _FEWEST_TURNS = 2

@@ -1,7 +1,7 @@
 """Whether the packages of the extra `training` are here."""
 
 from metrics.errors import MetricError
-from metrics.learned.extra import describe_missing
+from metrics.neural import describe_missing
 
 #: What training imports, by the names of the modules: the extra `training` of pyproject.toml.
 PACKAGES = ("ijson", "sentence_transformers", "torch", "transformers")

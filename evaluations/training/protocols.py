@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from evaluations.training.sources import Parts
 from metrics.errors import MetricError
-from metrics.learned.adem.settings import ADEM
 from metrics.metaeval.bootstrap import COVERAGE, DEFINED, Wanted, drawn, intervals, prepare
 from metrics.metaeval.correlation import Statistic, p_of_correlation, related
 from metrics.metaeval.data import Codes, Floats, ScoredAnswers, chosen
 from metrics.metaeval.executor import generator
 from metrics.metaeval.papers import OVERLAP, normalised
 from metrics.metaeval.significance import compared
+from metrics.neural.adem_examples import ADEM
 
 Indices = npt.NDArray[np.intp]
 Result = dict[str, Any]

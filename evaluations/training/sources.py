@@ -16,9 +16,8 @@ from evaluations.scores import Progress, scored
 from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import AnswerTable, Row
 from metrics.errors import MetricError
-from metrics.learned.adem.encoded_examples import RatedResponse, turns
-from metrics.learned.adem.settings import REFERENCE
 from metrics.metaeval.data import Codes, ScoredAnswers
+from metrics.neural.adem_examples import REFERENCE, RatedResponse, turns
 from metrics.texts import Places
 
 NO_SCORE, NO_REFERENCE, NO_ANSWER = "no human score", "no reference", "no answer"

@@ -15,13 +15,12 @@ from evaluations.training.adem import Epoch, TrainedModel, train
 from evaluations.training.protocols import Fit, Indices, cascade
 from evaluations.training.sources import NO_SYSTEMS, Material, Parts, StudyScores, folds, split
 from metrics.base import signature
-from metrics.learned.adem.encoded_examples import EncodedExamples, cosines
-from metrics.learned.adem.settings import ADEM, FORMS, Progress, Settings
 from metrics.metaeval.breakdown import HUMAN, length_bias
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.executor import generator
 from metrics.metaeval.papers import OVERLAP, adem_table4, adem_table6, normalised
 from metrics.metaeval.report import plain
+from metrics.neural.adem_examples import ADEM, FORMS, EncodedExamples, Progress, Settings, cosines
 
 # What Lowe et al. 2017 print of their own data (4,104 answers to 1,026 contexts of Twitter).
 #

@@ -16,10 +16,10 @@ from core.storage.store import shared_store
 from evaluations import keyphrase_requests
 from evaluations.model_shelf import named
 from judgments.models import Candidate
-from metrics.learned.profile_models import Choice
+from metrics.neural.folders import Choice
 from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
-from tests.metrics.learned import tiny
+from tests.metrics.neural import tiny
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFERENCES = ["The old ticket costs 25 euros and weighs 310 grams here.", "25 euros"]
@@ -254,7 +254,7 @@ def test_more_references_cost_no_more_queries(manager, place, there, django_asse
 
 
 def test_weights_are_those_of_the_weigher(manager, place, there):
-    from metrics.learned.kpqa.word_weights import weigher
+    from metrics.neural.word_weights import weigher
 
     html = weighed(manager, place)
     kept = named("tiny")

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from tests.evaluations.answer_tables import as_csv, invented
 from tests.evaluations.test_score_command import run
-from tests.metrics.learned import tiny
+from tests.metrics.neural import tiny
 
 TABLE = (
     "question,answer,reference1,system\n"

@@ -23,7 +23,7 @@ from metrics.base import Metric
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.evaluations.model_folders import model
 from tests.evaluations.test_desk_pages import LIST, NEW, text
-from tests.metrics.learned import tiny
+from tests.metrics.neural import tiny
 from tests.releases.shelf_world import as_, make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)

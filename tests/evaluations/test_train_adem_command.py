@@ -18,12 +18,12 @@ from evaluations.training.encoding import talks_of, turns_of
 from evaluations.training.sources import NO_REFERENCE, NO_SCORE, contexts_of, folds, read, split
 from evaluations.training.study import idle_forms
 from metrics.catalogue import metric
-from metrics.learned.profile_models import with_models
 from metrics.metaeval.breakdown import CUT
 from metrics.metaeval.correlation import p_of_correlation
+from metrics.neural.folders import with_models
 from metrics.profiles import profile
 from tests.evaluations.answer_tables import WORDS, as_csv, invented
-from tests.metrics.learned import tiny
+from tests.metrics.neural import tiny
 from tests.releases.world import make_world
 
 HOSTILE = "</td><script>alert(1)</script> <img src=x onerror=alert(2)>"

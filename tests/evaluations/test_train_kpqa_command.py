@@ -15,9 +15,9 @@ from evaluations.papers.report import build_report, paper_named
 from evaluations.training import progress
 from evaluations.training.kpqa.epochs import Step
 from evaluations.training.progress import stopping
-from metrics.learned.folders import opened
+from metrics.neural.folders import opened
 from releases.tables import silent
-from tests.metrics.learned import tiny
+from tests.metrics.neural import tiny
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"epochs": 2, "batch": 8, "learning_rate": 3e-3, "units": 16, "device": "cpu", "dev_share": 0.2}

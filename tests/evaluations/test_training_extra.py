@@ -8,13 +8,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.training import packages
-from metrics.learned import extra
+from metrics import neural
 from tests.repository import ROOT
 
 
 @pytest.fixture
 def without_torch(monkeypatch):
-    monkeypatch.setattr(extra, "find_spec", lambda name: None if name == "torch" else find_spec("json"))
+    monkeypatch.setattr(neural, "find_spec", lambda name: None if name == "torch" else find_spec("json"))
 
 
 def test_the_kpqa_command_names_the_extra(without_torch, tmp_path):

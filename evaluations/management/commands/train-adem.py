@@ -15,7 +15,7 @@ from evaluations.errors import EvaluationError
 
 if TYPE_CHECKING:
     from evaluations.training.study import Options, TrainingStudy, Work
-    from metrics.learned.adem.settings import Settings
+    from metrics.neural.adem_examples import Settings
 
 METRICS = ("bleu-1", "bleu-2", "bleu-4", "rouge-l", "meteor")
 #: The paper's n and rate, and others for vectors of other encoders: with many components .01 is too fast.
@@ -261,7 +261,7 @@ def _checked(options: dict[str, Any]) -> None:
 
 
 def _settings(options: dict[str, Any], scale: tuple[float, float]) -> "Settings":
-    from metrics.learned.adem.settings import Settings
+    from metrics.neural.adem_examples import Settings
 
     sizes, penalties, rates = options["n"], options["penalty"], options["rate"]
     return Settings(

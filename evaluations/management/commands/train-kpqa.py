@@ -14,7 +14,7 @@ from evaluations.training.progress import TrainingProgress, duration, said_of, s
 from releases.management.terminal import plain
 
 if TYPE_CHECKING:
-    from metrics.learned.folders import ModelFolder
+    from metrics.neural.folders import ModelFolder
 
 #: Exit status of what was stopped by Ctrl-C, as shells have it.
 _STOPPED = 130
@@ -181,7 +181,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{out} is there already. Give another name, or go on with --resume.")
         for seed, out in outs.items():
             if out.exists():
-                from metrics.learned.folders import opened
+                from metrics.neural.folders import opened
 
                 model = opened(out)
                 self.stdout.write(f"There already: {out} ({model.signature})")
@@ -233,8 +233,8 @@ class Command(BaseCommand):
         from evaluations.training.kpqa.settings import Settings, precision_for
         from evaluations.training.kpqa.train import encoder_for, trained
         from evaluations.training.kpqa.training_files import prepared
-        from metrics.learned import devices
-        from metrics.learned.bert.encoder_folder import known
+        from metrics.neural import devices
+        from metrics.neural.encoders import known
 
         settings = Settings(
             epochs=options["epochs"],

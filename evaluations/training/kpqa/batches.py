@@ -10,8 +10,7 @@ import numpy.typing as npt
 import torch
 
 from evaluations.training.kpqa.examples import Example
-from metrics.learned.kpqa.pieces import windows
-from metrics.learned.words import Span
+from metrics.neural.pieces import Span, windows
 
 Numbers = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from metrics.learned.words import Span
+from metrics.neural.pieces import Span
 
 # Why questions of a file became no examples, counted in words for people.
 

@@ -30,7 +30,7 @@ from evaluations.training.kpqa.examples import (
 from evaluations.training.kpqa.passages import Passage, is_yes_or_no, occurrences
 from evaluations.training.kpqa.streams import Value, members
 from metrics.errors import MetricError
-from metrics.learned.words import Span
+from metrics.neural.pieces import Span
 
 SOURCE = "marco"
 KEYS = frozenset({"query", "passages"})

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from evaluations.training.kpqa.examples import Example
-from metrics.learned.words import Span
+from metrics.neural.pieces import Span
 
 # Sentences of English prose as places in it.
 #

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metrics.errors import MetricError
-from metrics.learned.kpqa.pieces import SHORTEST
+from metrics.neural.pieces import SHORTEST
 
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 #: Greatest values, so that a slip of the finger is told before hours are spent.

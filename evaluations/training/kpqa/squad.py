@@ -23,7 +23,7 @@ from evaluations.training.kpqa.examples import (
 )
 from evaluations.training.kpqa.passages import Passage
 from evaluations.training.kpqa.streams import Value
-from metrics.learned.words import Span
+from metrics.neural.pieces import Span
 
 SOURCE = "squad"
 #: An answer may stand this many characters from its place: files whose texts were trimmed after the places

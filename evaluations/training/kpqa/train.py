@@ -18,10 +18,10 @@ from evaluations.training.kpqa.learner import Learner
 from evaluations.training.kpqa.settings import Settings, precision_for
 from evaluations.training.kpqa.training_files import TrainingFiles
 from metrics.errors import MetricError
-from metrics.learned import devices
-from metrics.learned.encoders import Encoder, encoder
-from metrics.learned.folders import ModelFolder, write
-from metrics.learned.kpqa.network import KeyphraseNetwork, save
+from metrics.neural import devices
+from metrics.neural.encoders import Encoder, encoder
+from metrics.neural.folders import ModelFolder, write
+from metrics.neural.networks import KeyphraseNetwork, save_network
 from metrics.profiles import KPQA
 
 PAPER = {
@@ -212,7 +212,7 @@ def trained(
             KPQA,
             {"units": settings.units, "longest": longest, "with_question": settings.with_question},
             card,
-            lambda folder: save(network.cpu(), base.tokenizer, folder),
+            lambda folder: save_network(network.cpu(), base.tokenizer, folder),
             readme=readme_of(out.name, card),
         )
     except OSError as error:

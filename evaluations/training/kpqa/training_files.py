@@ -19,7 +19,7 @@ from typing import Any
 from evaluations.training.kpqa.examples import REPEATED, WHOLE, DropCounts, Example
 from evaluations.training.kpqa.file_forms import examples_of, form_of
 from metrics.errors import MetricError
-from metrics.learned.words import Span
+from metrics.neural.pieces import Span
 
 #: Told of a file and how many of its questions were read so far.
 Progress = Callable[[Path, int], None]

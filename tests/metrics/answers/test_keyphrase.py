@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import MetricError
-from metrics.answers.keyphrase import Pairs, bleu1_kpqa, bleu1_of, rouge_l_kpqa, rouge_l_of
+from metrics.neural.kpqa import Pairs, bleu1_kpqa, bleu1_of, rouge_l_kpqa, rouge_l_of
 from tests.metrics.goldens import golden
 
 FILE = golden("kpqa_formulas")

@@ -1,1 +1,0 @@
-"""ADEM: a score learned from people's (Lowe et al. 2017)."""

@@ -1,1 +1,0 @@
-"""BERTScore with any encoder (Zhang et al. 2020)."""
