@@ -14,7 +14,7 @@ from core.jobs.spans import begin_request
 from core.origin import Via, begin_arrival
 from distillery import env, lifeline
 from distillery.dbtimeouts import limit_connections
-from distillery.workerpool import QueuePool
+from distillery.queues import QueuePool
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
 

@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
 from core import money
-from distillery import env, mail, payouts, sign_in
+from distillery import env, external_services
 from distillery.sealed_data import holds_sealed_values
 from distillery.version import VERSION
 
@@ -121,8 +121,8 @@ MIDDLEWARE = [
     else "marketplace.protocol.endpoint.ProtocolMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "web.api.middleware.ApiMiddleware",
-    "distillery.staticfiles.StaticFilesMiddleware",
-    "distillery.policies.PolicyMiddleware",
+    "distillery.middleware.StaticFilesMiddleware",
+    "distillery.middleware.PolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "distillery.middleware.HeadersMiddleware",
     "core.accounts.middleware.SessionAgeMiddleware",
@@ -231,7 +231,7 @@ CACHES: dict[str, dict[str, Any]] = {
     },
 }
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
-CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.broker:Transport"
+CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.queues:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"socket_connect_timeout": 5, "socket_keepalive": True}
     if REDIS_URL
@@ -268,7 +268,7 @@ CELERY_TASK_ROUTES = {
     "webhooks.*": {"queue": "sweeps"},
     "audit.*": {"queue": "sweeps"},
 }
-CELERY_WORKER_POOL = "distillery.workerpool:QueuePool"
+CELERY_WORKER_POOL = "distillery.queues:QueuePool"
 CELERY_WORKER_CONCURRENCY = QUEUE_THREADS["jobs"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 0  # the pool says why
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
@@ -312,7 +312,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "core.accounts.validators.BreachedPasswordValidator"},
 ]
 # Second factors, passkeys and providers, by django-allauth behind pages, limits and sessions of our own.
-SIGN_IN_PROVIDERS = sign_in.providers(env.text("SIGN_IN_PROVIDERS"))
+SIGN_IN_PROVIDERS = external_services.sign_in_providers(env.text("SIGN_IN_PROVIDERS"))
 #: Whether those who may pay or hold keys are asked for a second factor, or need one for that.
 SECOND_FACTOR = env.choice("SECOND_FACTOR", "ask", {"off", "ask", "require"})
 #: Minutes since the last sign-in or confirmation within which keys, payees, members and payouts may change.
@@ -327,7 +327,7 @@ MFA_PASSKEY_LOGIN_ENABLED = MFA_ALLOW_UNVERIFIED_EMAIL = MFA_RECOVERY_CODES_SHOW
 MFA_TOTP_TOLERANCE = 1
 MFA_TOTP_ISSUER = "Distillery"
 SOCIALACCOUNT_ADAPTER = "core.accounts.adapters.ProviderAdapter"
-SOCIALACCOUNT_PROVIDERS = sign_in.library_settings(SIGN_IN_PROVIDERS)
+SOCIALACCOUNT_PROVIDERS = external_services.sign_in_library_settings(SIGN_IN_PROVIDERS)
 SESSION_ENGINE = "core.accounts.sessions"
 LOGIN_URL = "/accounts/login/"
 #: Seconds that a link to choose a new password works.
@@ -352,7 +352,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [FILES_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "distillery.staticfiles.StaticAddresses"},
+    "staticfiles": {"BACKEND": "distillery.middleware.StaticAddresses"},
 }
 # Files are served from where they lie; there is nothing to collect.
 WHITENOISE_USE_FINDERS = True
@@ -423,7 +423,7 @@ JOBS_LEASE_SECONDS = env.integer("JOBS_LEASE_SECONDS", 60, least=2)
 JOBS_POLL_SECONDS = env.integer("JOBS_POLL_SECONDS", 10, least=1)
 
 # E-mails about notices; without a mail server nothing is sent.
-MAIL = mail.server(
+MAIL = external_services.read_mail_server(
     url=env.text("EMAIL_URL"),
     host=env.text("EMAIL_HOST"),
     port=env.integer("EMAIL_PORT", 0),
@@ -456,14 +456,16 @@ if MARKETPLACE_CURRENCY not in money.CURRENCIES:
         f"MARKETPLACE_CURRENCY={MARKETPLACE_CURRENCY!r} is no code of a currency (ISO 4217), such as EUR."
     )
 # Paying people: ways they may choose, smallest sums of a file, whose account pays by SEPA, sums of a year.
-PAYOUT_METHODS = payouts.methods(env.words("PAYOUT_METHODS", list(payouts.METHODS)))
-PAYOUT_MINIMUMS = payouts.minimums(env.words("PAYOUT_MINIMUMS", []))
-PAYOUT_SENDER = payouts.sender(
+PAYOUT_METHODS = external_services.payout_methods(
+    env.words("PAYOUT_METHODS", list(external_services.PAY_METHODS))
+)
+PAYOUT_MINIMUMS = external_services.payout_minimums(env.words("PAYOUT_MINIMUMS", []))
+PAYOUT_SENDER = external_services.payout_sender(
     name=env.text("PAYOUT_SENDER_NAME"),
     iban=env.text("PAYOUT_SENDER_IBAN"),
     bic=env.text("PAYOUT_SENDER_BIC"),
 )
-PAYOUT_WARN_CENTS, PAYOUT_HOLD_CENTS = payouts.thresholds(
+PAYOUT_WARN_CENTS, PAYOUT_HOLD_CENTS = external_services.yearly_thresholds(
     warn=env.text("PAYOUT_YEARLY_WARN"), hold=env.text("PAYOUT_YEARLY_HOLD")
 )
 # People who may sign up on one day from one network address, and with one invitation; 0: no limit.

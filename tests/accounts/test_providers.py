@@ -14,7 +14,7 @@ from core.accounts.emails import take_address
 from core.accounts.models import ProviderGrant
 from core.projects.models import Membership
 from core.projects.services import create_project
-from distillery import sign_in
+from distillery import external_services
 from marketplace.services.members import role_of
 from tests import oidc_provider as oidc
 from tests.site import world as site
@@ -60,8 +60,10 @@ def configure(provider, settings, tmp_path):
     def write(further: str = "sign_up = true", provider_id: str = "university") -> None:
         file = tmp_path / "providers.toml"
         file.write_text(oidc.table(provider_id, provider.issuer, further))
-        settings.SIGN_IN_PROVIDERS = sign_in.providers(str(file))
-        settings.SOCIALACCOUNT_PROVIDERS = sign_in.library_settings(settings.SIGN_IN_PROVIDERS)
+        settings.SIGN_IN_PROVIDERS = external_services.sign_in_providers(str(file))
+        settings.SOCIALACCOUNT_PROVIDERS = external_services.sign_in_library_settings(
+            settings.SIGN_IN_PROVIDERS
+        )
         settings.SECOND_FACTOR = "off"
 
     write()
@@ -281,7 +283,7 @@ def test_a_file_of_providers_that_is_wrong_says_where(tmp_path, text, why):
     file = tmp_path / "providers.toml"
     file.write_text(text)
     with pytest.raises(ImproperlyConfigured, match=why.replace("[", r"\[")):
-        sign_in.providers(str(file))
+        external_services.sign_in_providers(str(file))
 
 
 def test_presets_say_where_their_provider_is(tmp_path):
@@ -289,5 +291,5 @@ def test_presets_say_where_their_provider_is(tmp_path):
     file.write_text(
         '[[provider]]\nid = "orcid"\npreset = "orcid"\nclient_id = "APP-1"\nclient_secret = "s"\n'
     )
-    [found] = sign_in.providers(str(file))
+    [found] = external_services.sign_in_providers(str(file))
     assert (found.name, found.server, found.scopes) == ("ORCID", "https://orcid.org", ("openid",))

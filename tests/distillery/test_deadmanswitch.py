@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings as configured
 
 from core.jobs import services
-from distillery import deadmanswitch
+from distillery import tasks
 from distillery.checks import check_ping_url
 from distillery.health import Readiness
 from distillery.prometheus import PING_SECONDS
@@ -48,7 +48,7 @@ class Hearing(BaseHTTPRequestHandler):
 @pytest.fixture(autouse=True)
 def checks_not_run_yet(monkeypatch):
     """A process that has no results of readiness."""
-    monkeypatch.setattr(deadmanswitch, "readiness", Readiness())
+    monkeypatch.setattr(tasks, "readiness", Readiness())
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def monitor(settings, db):
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     settings.PING_URL = f"http://127.0.0.1:{server.server_address[1]}/ping/3f2a?x=1"
     services.worker_seen(name="here:1")
-    deadmanswitch._reached.set()
+    tasks._reached.set()
     yield server
     server.over.set()
     server.shutdown()
@@ -66,55 +66,55 @@ def monitor(settings, db):
 
 
 def test_a_round_that_is_well_is_told(monitor):
-    assert deadmanswitch.ping() == "ok"
+    assert tasks.ping() == "ok"
     assert monitor.heard == [("GET", "/ping/3f2a?x=1", "")]
 
 
 def test_what_is_not_well_is_told_as_a_failure(monitor, settings):
     settings.DISK_LEAST_FREE_MB = 1 << 40
-    assert deadmanswitch.ping() == "ok"
+    assert tasks.ping() == "ok"
     assert monitor.heard == [("POST", "/ping/3f2a/fail?x=1", "Failing: disk\n")]
 
 
 def test_a_restart_is_no_failure(monitor, monkeypatch):
     monkeypatch.setattr("distillery.lifeline.is_draining", lambda: True)
-    assert deadmanswitch.ping() == "ok"
+    assert tasks.ping() == "ok"
     assert monitor.heard == [("GET", "/ping/3f2a?x=1", "")]
 
 
 def test_a_proxy_without_a_scheme_is_no_exception(monitor, monkeypatch):
     monkeypatch.setattr("urllib.request.getproxies", lambda: {"http": "proxy:3128"})
     monkeypatch.setattr("urllib.request.proxy_bypass", lambda _: False)
-    assert deadmanswitch.ping() == "unreachable"
+    assert tasks.ping() == "unreachable"
 
 
 def test_without_an_address_nothing_is_looked_at(settings, django_assert_num_queries):
     settings.PING_URL = ""
-    assert deadmanswitch.ping() == ""
+    assert tasks.ping() == ""
 
 
 @pytest.mark.parametrize("status", [500, 404, 302])
 def test_an_answer_that_is_no_success_is_logged_once_and_its_end_too(monitor, caplog, status):
     monitor.status = status
-    assert [deadmanswitch.ping(), deadmanswitch.ping()] == ["refused", "refused"]
+    assert [tasks.ping(), tasks.ping()] == ["refused", "refused"]
     monitor.status = 200
-    assert deadmanswitch.ping() == "ok"
+    assert tasks.ping() == "ok"
     first, second = (record.message for record in caplog.records)
     assert first == f"PING_URL (127.0.0.1) answers with status {status}; it is called again every minute."
     assert second == "PING_URL (127.0.0.1) can be reached again."
 
 
 def test_a_server_that_dribbles_for_ever_is_left(monitor, monkeypatch):
-    monkeypatch.setattr(deadmanswitch, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(tasks, "ANSWER_SECONDS", 0.1)
     monitor.dribbles = True
-    assert deadmanswitch.ping() == "unreachable"
+    assert tasks.ping() == "unreachable"
 
 
 def test_a_server_that_is_not_there(settings, db, caplog):
     services.worker_seen(name="here:1")
-    deadmanswitch._reached.set()
+    tasks._reached.set()
     settings.PING_URL = "http://127.0.0.1:1/secret"
-    assert deadmanswitch.ping() == "unreachable"
+    assert tasks.ping() == "unreachable"
     assert "secret" not in caplog.text
 
 
@@ -125,7 +125,7 @@ def test_calls_are_counted_by_what_became_of_them(monitor, settings):
 
     settings.METRICS_TOKEN = METRICS_TOKEN
     before = counted()
-    deadmanswitch.ping()
+    tasks.ping()
     assert counted() == before + 1
 
 

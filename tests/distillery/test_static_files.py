@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.contrib.staticfiles.storage import StaticFilesStorage
 
-from distillery.staticfiles import StaticAddresses
+from distillery.middleware import StaticAddresses
 
 OURS = sorted(
     path for folder in ("", "html") for path in (Path(settings.STATICFILES_DIRS[0]) / folder).glob("*.[jc]s*")

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 
 from distillery.celery import app
-from distillery.workerpool import Lane, QueuePool
+from distillery.queues import Lane, QueuePool
 
 
 @pytest.fixture
@@ -101,5 +101,5 @@ def test_a_stopping_worker_leaves_the_message_of_a_job_that_gave_itself_back(poo
     assert send(pool, "jobs", int, body=b"[[0], {}, {}]") == ["accepted", "done"]
     stopping = threading.Event()
     stopping.set()
-    monkeypatch.setattr("distillery.workerpool.stopping", stopping)
+    monkeypatch.setattr("distillery.queues.stopping", stopping)
     assert send(pool, "jobs", int, body=b"[[0], {}, {}]") == []

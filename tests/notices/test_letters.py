@@ -14,7 +14,7 @@ from core.notices.letters import post_office
 from core.notices.models import Letter, Notice
 from core.notices.tasks import deliver_task
 from core.projects.services import ProjectError, remove_member
-from distillery.mail import Server, server
+from distillery.external_services import MailServer, read_mail_server
 from tests.notices.conftest import tell
 from tests.notices.smtp import mail_server
 
@@ -208,16 +208,18 @@ def given(**fields):
         "tls": "starttls",
         "sender": "d@e.org",
     }
-    return server(**names | fields)
+    return read_mail_server(**names | fields)
 
 
 def test_the_mail_server_is_one_address_or_single_settings():
     assert given() is None
-    assert given(url="smtp+starttls://me%40e.org:s%2Fcret@mail.e.org") == Server(
+    assert given(url="smtp+starttls://me%40e.org:s%2Fcret@mail.e.org") == MailServer(
         "mail.e.org", 587, "me@e.org", "s/cret", "starttls", "d@e.org"
     )
-    assert given(url="smtps://mail.e.org:4650") == Server("mail.e.org", 4650, "", "", "implicit", "d@e.org")
-    assert given(host="mail.e.org", tls="none") == Server("mail.e.org", 25, "", "", "none", "d@e.org")
+    assert given(url="smtps://mail.e.org:4650") == MailServer(
+        "mail.e.org", 4650, "", "", "implicit", "d@e.org"
+    )
+    assert given(host="mail.e.org", tls="none") == MailServer("mail.e.org", 25, "", "", "none", "d@e.org")
 
 
 @pytest.mark.parametrize(

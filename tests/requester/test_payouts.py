@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import DO_NOTHING, PROTECT, RESTRICT
 from lxml import etree
 
-from distillery import payouts as payout_settings
+from distillery import external_services as payout_settings
 from distillery.extension import yearly_limits
 from marketplace import clock, ledger, testcontrols
 from marketplace.batches.sheets import SheetError
@@ -45,7 +45,7 @@ def real(owner):
 @pytest.fixture
 def euro(settings):
     settings.MARKETPLACE_CURRENCY = "EUR"
-    settings.PAYOUT_SENDER = payout_settings.sender(
+    settings.PAYOUT_SENDER = payout_settings.payout_sender(
         name="Universität Köln", iban="DE89 3704 0044 0532 0130 00", bic="COBADEFFXXX"
     )
 
