@@ -47,8 +47,9 @@ def measure_inside(rows: int) -> dict[str, Any]:
     from core.jobs import runner  # noqa: PLC0415
     from marketplace import ledger  # noqa: PLC0415
     from marketplace.batches import drafts, publication  # noqa: PLC0415
-    from marketplace.batches.properties import Properties, create_template  # noqa: PLC0415
+    from marketplace.batches.properties import Properties  # noqa: PLC0415
     from marketplace.batches.sheets import Sheet  # noqa: PLC0415
+    from marketplace.batches.templates import create_template  # noqa: PLC0415
     from marketplace.models import Batch  # noqa: PLC0415
     from marketplace.services import people  # noqa: PLC0415
 

@@ -134,13 +134,13 @@ def _import_grants(path: Path) -> None:
 
 
 def _import_tasks(path: Path) -> None:
-    from marketplace.batches import drafts, properties, sheets  # noqa: PLC0415
+    from marketplace.batches import drafts, properties, sheets, templates  # noqa: PLC0415
     from marketplace.models import Requester  # noqa: PLC0415
 
     requester = Requester.objects.get()
     cheap = properties.Properties(title="Look", description="Say what you see.", reward_cents=10)
     html = "<p>${question}</p><img src='${image_url}'><input name='text'>"
-    template = properties.create_template(requester=requester, name="Pictures", html=html, properties=cheap)
+    template = templates.create_template(requester=requester, name="Pictures", html=html, properties=cheap)
     with path.open("rb") as file:
         sheet = sheets.Sheet(file, path.name)
         drafts.make_draft(requester=requester, template=template, properties=cheap, sheet=sheet)

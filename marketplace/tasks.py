@@ -8,7 +8,7 @@ from celery import shared_task
 from core.jobs.handlers import JobContext, handler
 from core.jobs.services import enqueue
 from marketplace import clock, ledger, topics, uploads, workerfiles
-from marketplace.batches import extensions, letters, results, schedule
+from marketplace.batches import extensions, results, schedule
 from marketplace.batches import publication as batches
 from marketplace.retention import prune
 from marketplace.services import accesskeys, contact, formerids
@@ -26,7 +26,7 @@ def sweep_task() -> None:
     """Apply what time does by itself."""
     sweep()
     schedule.run_schedules(clock.now())
-    letters.look_for_ends(clock.now())
+    schedule.look_for_ends(clock.now())
     uploads.forget_files()
     formerids.pay_waiting_bonuses()
     compare_answers()
@@ -90,10 +90,10 @@ def review_batch(context: JobContext) -> None:
     results.decide_all(context)
 
 
-@handler(letters.LETTER, longest=timedelta(hours=1))
+@handler(schedule.LETTER, longest=timedelta(hours=1))
 def send_batch_letter(context: JobContext) -> None:
     """An e-mail about a batch."""
-    letters.send(batch_pk=context.payload["batch"], about=context.payload["about"])
+    schedule.send_letter(batch_pk=context.payload["batch"], about=context.payload["about"])
 
 
 @handler(workerfiles.DO, longest=timedelta(hours=12))

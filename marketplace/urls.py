@@ -2,8 +2,7 @@
 
 from django.urls import include, path, re_path
 
-from marketplace import taskpages, testcontrols, uploads, workerapi
-from marketplace.batches import frames
+from marketplace import frames, taskpages, testcontrols, uploads, workerapi
 
 urlpatterns = [
     re_path(

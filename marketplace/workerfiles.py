@@ -26,8 +26,8 @@ from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from core.money import AmountError, dollars, entered_cents
 from marketplace import clock
-from marketplace.batches.placeholders import listed
 from marketplace.batches.sheets import Limits, Row, Sheet
+from marketplace.batches.templates import listed
 from marketplace.errors import Refusal
 from marketplace.models import (
     Bonus,

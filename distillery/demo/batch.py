@@ -12,7 +12,7 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from crowd.simulation.accounts import Account
 from marketplace import clock
-from marketplace.batches import drafts, publication, samples
+from marketplace.batches import drafts, publication, templates
 from marketplace.batches.sheets import Sheet
 from marketplace.models import Requester, Template
 
@@ -88,7 +88,7 @@ class BatchSummary:
 
 def publish_batch(requester: Requester, *, workers: Sequence[Account], site: str) -> BatchSummary:
     """Publish a sample as it is in the browser, and let `workers` do all but one of its assignments."""
-    sample = samples.named(SAMPLE)
+    sample = templates.sample_named(SAMPLE)
     assert sample is not None
     now = clock.now()
     template = Template.objects.create(

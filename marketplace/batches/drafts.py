@@ -15,10 +15,10 @@ from django.db.models import Max
 
 from core.revisions import ShownColumns
 from marketplace import clock
-from marketplace.batches import placeholders
-from marketplace.batches.placeholders import HostCollector
+from marketplace.batches import templates
 from marketplace.batches.properties import Properties
 from marketplace.batches.sheets import Row, Sheet
+from marketplace.batches.templates import HostCollector
 from marketplace.crowdelements import unknown_element
 from marketplace.errors import Refusal
 from marketplace.models import Batch, BatchTask, Requester, Template
@@ -39,8 +39,8 @@ def make_draft(
     user: User | None = None,
 ) -> Batch:
     """A draft with one task per row. Raises Refusal where the file or the template is not right."""
-    page = placeholders.parse(template.html)
-    placeholders.check(page, sheet.columns, file=sheet.name)
+    page = templates.parse(template.html)
+    templates.check(page, sheet.columns, file=sheet.name)
     batch = Batch(
         requester=requester,
         name=(name.strip() or f"{template.name}, {sheet.name}")[:120],
@@ -61,7 +61,7 @@ def make_draft(
 def store_draft(
     batch: Batch,
     *,
-    page: placeholders.Page,
+    page: templates.Page,
     sheet: Sheet,
     rows: Callable[[], Iterator[Row]],
     known_hosts: Iterable[str],
@@ -98,7 +98,7 @@ def next_number(requester: Requester) -> int:
 
 
 def _check(
-    batch: Batch, page: placeholders.Page, sheet: Sheet, rows: Iterator[Row], found: HostCollector
+    batch: Batch, page: templates.Page, sheet: Sheet, rows: Iterator[Row], found: HostCollector
 ) -> int:
     """Everything that can be wrong with a row; the number of rows."""
     count = 0

@@ -16,7 +16,7 @@ from core.jobs.handlers import JobContext
 from core.jobs.models import Job, JobState
 from core.money import dollars
 from marketplace import clock
-from marketplace.batches import layouts, placeholders
+from marketplace.batches import templates
 from marketplace.batches.properties import Cost, cost, from_stored
 from marketplace.eligibility import normalise
 from marketplace.errors import Refusal
@@ -104,7 +104,7 @@ def work_off(context: JobContext) -> None:
                 properties=from_stored(batch.properties).of_type(),
                 now=clock.now(),
             )
-            page = placeholders.parse(batch.html)
+            page = templates.parse(batch.html)
             for tasks in _waiting(batch):
                 context.progress(done, batch.task_count, "Publishing")
                 done += _publish_some(batch, hit_type, page, tasks)
@@ -122,9 +122,7 @@ def _waiting(batch: Batch) -> Iterator[list[BatchTask]]:
         after = some[-1].ordinal
 
 
-def _publish_some(
-    batch: Batch, hit_type: HITType, page: placeholders.Page, tasks: Sequence[BatchTask]
-) -> int:
+def _publish_some(batch: Batch, hit_type: HITType, page: templates.Page, tasks: Sequence[BatchTask]) -> int:
     """Tasks become HITs, all or none; where the money does not last, as many of the first as it pays for.
 
     How many became one: 0 where they are HITs already or the batch is no longer to be published.
@@ -143,7 +141,7 @@ def _publish_some(
     return done + _publish_some(batch, hit_type, page, tasks[covered:])
 
 
-def _question(batch: Batch, page: placeholders.Page, task: BatchTask) -> str:
+def _question(batch: Batch, page: templates.Page, task: BatchTask) -> str:
     html = page.fill(dict(zip(batch.columns, task.values, strict=True)))
     return html_question_xml(html, batch.frame_height)
 
@@ -168,7 +166,7 @@ def _publish_together(
         hit_type=hit_type,
         questions=[text for _, text in new],
         batch=batch,
-        layout_id=layouts.layout_id_of(batch.template) if batch.template else "",
+        layout_id=templates.layout_id_of(batch.template) if batch.template else "",
         max_assignments=properties.places,
         lifetime_s=properties.lifetime_s,
         annotation=annotation(batch),

@@ -25,8 +25,8 @@ from core.jobs import services as jobs
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from marketplace import clock
-from marketplace.batches.placeholders import listed
 from marketplace.batches.sheets import Sheet
+from marketplace.batches.templates import listed
 from marketplace.errors import Refusal
 from marketplace.models import Batch, Holding
 from marketplace.services import review

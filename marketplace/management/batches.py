@@ -12,7 +12,7 @@ from core.jobs import runner
 from core.jobs.models import Job, JobState
 from core.money import dollars, entered_cents
 from marketplace import clock
-from marketplace.batches import drafts, placeholders, publication, results, schedule
+from marketplace.batches import drafts, publication, results, schedule, templates
 from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
@@ -136,7 +136,7 @@ def create_batch(options: Facts) -> Facts:
     values = {
         "html": html,
         "frame_height": options["height"],
-        "hosts": placeholders.of_template(html) if options["hosts"] is None else options["hosts"],
+        "hosts": templates.of_template(html) if options["hosts"] is None else options["hosts"],
         "properties": properties.stored(),
         "updated_at": now,
     }

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from marketplace import clock
-from marketplace.batches import layouts, placeholders
+from marketplace.batches import templates
 from marketplace.batches.properties import Properties
 from marketplace.models import Requester, Template
 from marketplace.questions import html_question_xml, parse_question
@@ -52,9 +52,9 @@ def _requester(name: str) -> Requester:
 
 def _facts(template: Template) -> Facts:
     return {
-        "layout_id": layouts.layout_id_of(template),
+        "layout_id": templates.layout_id_of(template),
         "name": template.name,
-        "parameters": placeholders.parse(template.html).names,
+        "parameters": templates.parse(template.html).names,
         "changed_at": template.updated_at.isoformat(),
     }
 
@@ -95,7 +95,7 @@ def _create(options: Facts) -> Facts:
     values = {
         "html": html,
         "frame_height": options["height"],
-        "hosts": placeholders.of_template(html),
+        "hosts": templates.of_template(html),
         "updated_at": now,
     }
     properties = Properties(title=name, description=name).stored()

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from core.money import cents, dollars
 from marketplace import ids, notifications, uploads
-from marketplace.batches import layouts
+from marketplace.batches import templates
 from marketplace.eligibility import normalise
 from marketplace.errors import ParameterRefusal, Refusal, invalid_value
 from marketplace.models import HIT, Bonus, HITType, Holding, PolicyAction, PolicyResult
@@ -57,8 +57,8 @@ def _claim_hit_id(call: Call) -> str:
 def _create(call: Call, hit_id: str, hit_type: HITType) -> Result:
     question, layout_id = call.get("Question"), call.get("HITLayoutId", "")
     if question is None:
-        layout = layouts.layout_named(call.requester, layout_id)
-        question = layouts.question_of(layout, call.get("HITLayoutParameters", ()))
+        layout = templates.layout_named(call.requester, layout_id)
+        question = templates.question_of(layout, call.get("HITLayoutParameters", ()))
     row = hits.create_hit(
         hit_id=hit_id,
         hit_type=hit_type,

@@ -14,11 +14,10 @@ from django.utils.safestring import SafeString
 
 from core.money import AmountError, dollars, entered_cents
 from marketplace.batches import properties as limits
-from marketplace.batches.checks import find_problems
 from marketplace.batches.extensions import Wish, parse_ordinals
-from marketplace.batches.placeholders import of_template
 from marketplace.batches.properties import DAY, HOUR, MINUTE, Properties, from_stored
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS
+from marketplace.batches.templates import find_problems, of_template
 from marketplace.eligibility import (
     ADULT,
     LOCALE,

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from core.jobs import runner
 from core.jobs.models import Job, JobState
-from marketplace.batches import drafts, placeholders, publication
+from marketplace.batches import drafts, publication, templates
 from marketplace.batches.properties import Properties
 from marketplace.batches.sheets import Sheet
 from marketplace.models import Batch, Requester, Template
@@ -31,7 +31,7 @@ def template(requester: Requester, html: str = HTML, **changes: Any) -> Template
         requester=requester,
         name=f"Pictures {requester.templates.count()}",
         html=html,
-        hosts=placeholders.of_template(html),
+        hosts=templates.of_template(html),
         properties=properties(**changes).stored(),
         created_at=now,
         updated_at=now,

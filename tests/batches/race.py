@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from django.db import connections
 
 from marketplace import clock
-from marketplace.batches import placeholders, publication
+from marketplace.batches import publication, templates
 from marketplace.batches.properties import from_stored
 from marketplace.models import Batch
 from marketplace.services.hits import create_hit_type
@@ -15,7 +15,7 @@ def publish_at_once(batch: Batch, *, threads: int) -> int:
     """Every thread goes through all tasks; how many HITs they say they made."""
     properties = from_stored(batch.properties)
     kind = create_hit_type(requester=batch.requester, properties=properties.of_type(), now=clock.now())
-    page = placeholders.parse(batch.html)
+    page = templates.parse(batch.html)
     tasks = list(batch.tasks.order_by("ordinal"))
     chunks = [tasks[at : at + 3] for at in range(0, len(tasks), 3)]
     chunks = [tasks[at : at + 3] for at in range(0, len(tasks), 3)]

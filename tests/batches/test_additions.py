@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from core.money import dollars
 from marketplace import ledger
-from marketplace.batches import additions, publication
+from marketplace.batches import extensions, publication
 from marketplace.batches.sheets import SheetError
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Batch, BatchTask, Requester
@@ -31,7 +31,7 @@ def batch(lab) -> Batch:
 
 
 def addition(batch: Batch, text: str = MORE, *, leave_out: bool = True) -> Batch:
-    made = additions.make_addition(batch=batch, sheet=making.sheet(text), leave_out=leave_out)
+    made = extensions.make_addition(batch=batch, sheet=making.sheet(text), leave_out=leave_out)
     return Batch.objects.select_related("requester", "extends").get(pk=made.pk)
 
 
@@ -39,7 +39,7 @@ def test_new_rows_become_hits_of_the_batch_and_repeats_are_told_and_left_out(lab
     draft = addition(batch)
     assert draft.repeats == {"in_batch": 1, "in_file": 1, "lines": [3, 4], "left_out": True}
     assert list(draft.tasks.values_list("ordinal", "values")) == [(1, ["And this one?", "/3.jpg"])]
-    additions.add_rows(draft=draft)
+    extensions.add_rows(draft=draft)
     making.run_jobs()
     batch.refresh_from_db()
     assert (batch.state, batch.task_count, batch.published_count) == (Batch.State.PUBLISHED, 3, 3)
@@ -58,9 +58,9 @@ def test_repeats_are_added_once_more_where_that_is_asked_for(batch):
 
 def test_the_same_draft_adds_its_rows_once(batch):
     draft = addition(batch)
-    additions.add_rows(draft=draft)
+    extensions.add_rows(draft=draft)
     with pytest.raises(Refusal, match="added already"):
-        additions.add_rows(draft=draft)
+        extensions.add_rows(draft=draft)
     making.run_jobs()
     assert HIT.objects.count() == 3
 
@@ -79,7 +79,7 @@ def test_too_little_money_changes_nothing_and_a_draft_gets_no_rows(lab, batch):
     Requester.objects.update(deposited_cents=batch.requester.held_cents or 22, available_cents=0)
     draft = Batch.objects.select_related("requester").get(pk=draft.pk)
     with pytest.raises(Refusal, match="Deposit at least"):
-        additions.add_rows(draft=draft)
+        extensions.add_rows(draft=draft)
     assert batch.tasks.count() == 2
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from marketplace.batches.checks import find_problems, sample_rows
+from marketplace.batches.templates import find_problems, sample_rows
 from marketplace.html import SANDBOX
 from marketplace.models import Template
 from tests.batches import making

@@ -10,9 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from marketplace.batches import frames, publication
-from marketplace.batches.samples import SAMPLES
+from marketplace import frames
+from marketplace.batches import publication
 from marketplace.batches.sheets import Sheet
+from marketplace.batches.templates import SAMPLES
 from marketplace.models import HIT, Batch, Requester, Template
 from tests.batches import making
 from tests.saving import save

@@ -104,14 +104,14 @@ def test_cancelling_while_it_is_published_leaves_no_hit_on_offer(lab):
 def publish_two(batch: Batch) -> None:
     """What the job does before somebody cancels."""
     from marketplace import clock
-    from marketplace.batches import placeholders
+    from marketplace.batches import templates
     from marketplace.batches.properties import from_stored
     from marketplace.services.hits import create_hit_type
 
     kind = create_hit_type(
         requester=batch.requester, properties=from_stored(batch.properties).of_type(), now=clock.now()
     )
-    page = placeholders.parse(batch.html)
+    page = templates.parse(batch.html)
     for task in batch.tasks.order_by("ordinal")[:2]:
         assert publication._publish_some(batch, kind, page, [task]) == 1
         assert publication._publish_some(batch, kind, page, [task]) == 0

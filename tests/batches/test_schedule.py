@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from core.money import dollars
 from marketplace import clock
-from marketplace.batches import additions, letters, publication, schedule
+from marketplace.batches import extensions, publication, schedule
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Activity, Batch
 from marketplace.services import people
@@ -87,7 +87,7 @@ def test_a_batch_ends_at_its_time(draft, owner):
 
 def test_added_rows_have_no_end_of_their_own(lab, owner):
     batch = making.published(lab)
-    added = additions.make_addition(
+    added = extensions.make_addition(
         batch=batch, sheet=making.sheet(making.CSV + "Who?,/3.jpg\n"), leave_out=True
     )
     with pytest.raises(Refusal, match="end with their batch"):
@@ -153,6 +153,6 @@ def test_an_account_without_address_is_told_so(lab, as_owner):
     batch = making.published(lab)
     answer = as_owner.post(reverse("requester:batch_mail", args=[lab.customer_id, batch.number]), follow=True)
     assert "has no e-mail address" in answer.content.decode()
-    letters.look_for_ends(NOW())
+    schedule.look_for_ends(NOW())
     people.deposit(requester=lab, cents=1)
     assert Batch.objects.get().end_mail_to is None

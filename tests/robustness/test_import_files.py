@@ -28,7 +28,7 @@ from judgments.answer_files import FORMATS as ANSWER_FORMATS
 from judgments.answer_files import open_answers
 from judgments.rating_source import RatingsFileError
 from judgments.rating_table import read_ratings
-from marketplace.batches import placeholders, results
+from marketplace.batches import results, templates
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.html import task_document
@@ -129,9 +129,9 @@ def _reviews(path: Path, chance: random.Random) -> None:
 
 def _templates(path: Path, chance: random.Random) -> None:
     html = path.read_bytes().decode("utf-8", "replace")
-    page = placeholders.parse(html)
+    page = templates.parse(html)
     task_document(html, submit_url="/s/x/mturk/externalSubmit")
-    placeholders.check(page, ["question", "image_url"], file="sheet.csv")
+    templates.check(page, ["question", "image_url"], file="sheet.csv")
 
 
 def _grants(path: Path, chance: random.Random) -> None:

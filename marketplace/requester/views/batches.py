@@ -14,17 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.jobs.models import Job, JobState
 from core.revisions import ConflictError
-from marketplace import clock
-from marketplace.batches import (
-    additions,
-    drafts,
-    extensions,
-    frames,
-    placeholders,
-    publication,
-    results,
-    selectors,
-)
+from marketplace import clock, frames
+from marketplace.batches import drafts, extensions, publication, results, selectors, templates
 from marketplace.batches.properties import from_stored
 from marketplace.batches.selectors import TASK_STATES, Tally
 from marketplace.batches.sheets import RESULTS, Sheet
@@ -207,7 +198,7 @@ def _page(
             task.answered = hit.submitted + hit.approved + hit.rejected if hit else ""
         return page
 
-    page = placeholders.parse(batch.html)
+    page = templates.parse(batch.html)
     stands = _standing(batch, now)
     hours = Hours.of(batch.hours) if batch.hours else None
     more: dict[str, Any] = stands
@@ -269,11 +260,11 @@ def _open(job: Job | None) -> bool:
     return job is not None and job.state in (JobState.QUEUED, JobState.RUNNING)
 
 
-def _of_draft(requester: Requester, batch: Batch, page: placeholders.Page) -> dict[str, Any]:
+def _of_draft(requester: Requester, batch: Batch, page: templates.Page) -> dict[str, Any]:
     cost = publication.cost_of(batch)
     return {
         "hosts": HostsForm(batch=batch, label_suffix=""),
-        "unused": placeholders.unused(page, batch.columns),
+        "unused": templates.unused(page, batch.columns),
         "missing_cents": max(0, cost.total - requester.available_cents),
         "after_cents": requester.available_cents - cost.total,
         "first": 1,
@@ -379,7 +370,7 @@ def publish(request: HttpRequest, access: RequesterAccess, *, number: int) -> Ht
             return _page(request, access, batch, form=form)
     if batch.extends_id is None:
         _act(request, lambda: publication.publish(batch=batch), "The batch is being published.")
-    elif _act(request, lambda: additions.add_rows(draft=batch), "The rows are added and being published."):
+    elif _act(request, lambda: extensions.add_rows(draft=batch), "The rows are added and being published."):
         number = batch.extends.number if batch.extends else number
     return redirect("requester:batch", access.requester.customer_id, number)
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import ActionError
 from marketplace import clock
-from marketplace.batches import additions, drafts, extensions
+from marketplace.batches import drafts, extensions
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch, BatchExtension
@@ -61,7 +61,7 @@ def _addition(form: RowsForm, access: RequesterAccess, batch: Batch) -> Batch | 
             encoding=given["encoding"],
             sheet=given["sheet"],
         )
-        return additions.make_addition(
+        return extensions.make_addition(
             batch=batch, sheet=sheet, leave_out=given["leave_out"], user=access.user
         )
     except Refusal as refusal:

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, taskpages
+from marketplace import clock, frames, taskpages
 from marketplace.errors import Refusal
 from marketplace.models import HIT
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
@@ -20,7 +20,6 @@ from marketplace.selectors import hit_status, is_expired
 from marketplace.services import hits
 from marketplace.services.decisions import claim
 from marketplace.services.holds import LARGE_HIT
-from marketplace.site import frames
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.selectors.desk import Progress
 from marketplace.sweep import settle

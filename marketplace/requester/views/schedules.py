@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from core.errors import ActionError
 from marketplace import clock
-from marketplace.batches import letters, publication
+from marketplace.batches import publication
 from marketplace.batches import schedule as schedules
 from marketplace.models import Batch
 from marketplace.requester.access import RequesterAccess, on_requester, show
@@ -84,7 +84,7 @@ def mail(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpR
     wanted = "no" not in request.POST
 
     def action() -> str:
-        letters.ask_for_mail(batch=batch, user=access.user, wanted=wanted)
+        schedules.ask_for_mail(batch=batch, user=access.user, wanted=wanted)
         if not wanted:
             return "No e-mail is sent at the end of this batch."
         return f"One e-mail goes to {access.user.email} at the end of this batch."

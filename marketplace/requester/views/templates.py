@@ -11,9 +11,11 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.revisions import ConflictError
-from marketplace.batches import checks, frames, layouts, placeholders, samples, selectors
-from marketplace.batches.properties import change_template, create_template, from_stored
-from marketplace.batches.samples import SAMPLES, Sample
+from marketplace import frames
+from marketplace.batches import selectors
+from marketplace.batches import templates as batch_templates
+from marketplace.batches.properties import from_stored
+from marketplace.batches.templates import SAMPLES, Sample, change_template, create_template
 from marketplace.errors import Refusal
 from marketplace.html import SANDBOX, task_document, task_headers
 from marketplace.models import Template
@@ -93,8 +95,8 @@ def template(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpR
         form=form,
         sandbox=SANDBOX,
         task_page=found,
-        layout_id=layouts.layout_id_of(found),
-        variables=placeholders.parse(found.html).names,
+        layout_id=batch_templates.layout_id_of(found),
+        variables=batch_templates.parse(found.html).names,
         status=409 if form.conflict else 422 if form.errors else 200,
     )
 
@@ -111,7 +113,7 @@ def look(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRespo
         access,
         place=PLACE,
         task_page=found,
-        variables=placeholders.parse(found.html).names,
+        variables=batch_templates.parse(found.html).names,
         frame_url=frames.address_of(found),
         sandbox=SANDBOX,
     )
@@ -131,22 +133,23 @@ def preview(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     Nothing is stored. The page has the policy of every task: no origin, no cookie, nothing can be sent.
     """
     html = request.POST.get("html", "")[:_MOST_PREVIEWED].replace("\r\n", "\n").replace("\0", "")
-    samples_given = checks.sample_rows(html, request.POST.get("sample", "")[:_MOST_PREVIEWED])
+    samples_given = batch_templates.sample_rows(html, request.POST.get("sample", "")[:_MOST_PREVIEWED])
     asked = request.POST.get("row", "1")
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
     number = min(max(number, 1), len(samples_given.rows))
     if "check" not in request.POST:
-        page = checks.fill(html, samples_given.rows[number - 1])
-        return HttpResponse(task_document(page), headers=task_headers(placeholders.of_template(html)))
+        page = batch_templates.fill(html, samples_given.rows[number - 1])
+        return HttpResponse(task_document(page), headers=task_headers(batch_templates.of_template(html)))
     problems = [
-        {"line": each.line, "words": str(each), "wrong": each.wrong} for each in checks.find_problems(html)
+        {"line": each.line, "words": str(each), "wrong": each.wrong}
+        for each in batch_templates.find_problems(html)
     ]
     if samples_given.problem:
         problems.append({"line": 0, "words": samples_given.problem, "wrong": False})
     return JsonResponse(
         {
             "problems": problems,
-            "variables": placeholders.parse(html).names[:200],
+            "variables": batch_templates.parse(html).names[:200],
             "row": number,
             "rows": len(samples_given.rows),
             "made_up": samples_given.made_up,
@@ -156,7 +159,7 @@ def preview(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
 
 def _warn(request: HttpRequest, html: str) -> None:
     """What may be wrong with a page that was stored."""
-    for problem in checks.find_problems(html):
+    for problem in batch_templates.find_problems(html):
         messages.warning(request, str(problem))
 
 
@@ -219,7 +222,7 @@ def sample_table(request: HttpRequest, access: RequesterAccess, *, slug: str) ->
 
 
 def _sample(slug: str) -> Sample:
-    found = samples.named(slug)
+    found = batch_templates.sample_named(slug)
     if found is None:
         raise Http404("There is no such sample.")
     return found

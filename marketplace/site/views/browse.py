@@ -4,10 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from marketplace import clock, taskpages
+from marketplace import clock, frames, taskpages
 from marketplace.eligibility import verdict
 from marketplace.services.assignments import closed_hours, next_hit
-from marketplace.site import frames
 from marketplace.site.access import current_worker, page
 from marketplace.site.fresh import settle_overdue
 from marketplace.site.lookup import entity_id, group_named

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from marketplace import clock, taskpages
+from marketplace import clock, frames, taskpages
 from marketplace.eligibility import verdict
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
@@ -23,7 +23,6 @@ from marketplace.questions import ExternalQuestion
 from marketplace.services import assignments, pagestorage, traces
 from marketplace.services.digests import zone_of
 from marketplace.services.hits import return_assignment
-from marketplace.site import frames
 from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
 from marketplace.site.lookup import entity_id, group_named, own_holding, work_url
