@@ -53,7 +53,7 @@ from crowd.services.publication import publish_pending  # noqa: E402
 from crowd.services.receipts import receipt_fields  # noqa: E402
 from crowd.services.stages import create_stage  # noqa: E402
 from crowd.simulation.accounts import Browser, accounts  # noqa: E402
-from crowd.simulation.profiles import crowd_of  # noqa: E402
+from crowd.simulation.answers import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
 from examples.poll.models import Vote  # noqa: E402
 from marketplace import ids  # noqa: E402

@@ -33,7 +33,7 @@ from django.core.management import call_command  # noqa: E402
 
 from crowd import budget  # noqa: E402
 from crowd.adapters.base import CallSuccess  # noqa: E402
-from crowd.adapters.prolific.client import MOST_APPROVALS, ProlificClient  # noqa: E402
+from crowd.adapters.prolific_client import MOST_APPROVALS, ProlificClient  # noqa: E402
 from crowd.models import Assignment, PanelStudy, Stage, Worker  # noqa: E402
 from crowd.services import panels  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402

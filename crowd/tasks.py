@@ -5,7 +5,7 @@ from celery import shared_task
 from crowd.models import Endpoint
 from crowd.services.rounds import TASK, send_round
 from crowd.services.tick import Round, endpoints_with_work, leased_endpoints, run_round
-from crowd.simulation import job  # noqa: F401  # the job of simulated workers
+from crowd.simulation import run  # noqa: F401  # the job of simulated workers
 
 
 @shared_task(name="crowd.tick")

@@ -67,7 +67,7 @@ def ping() -> str:
 def _call(failing: list[str]) -> tuple[str, str]:
     import urllib3  # noqa: PLC0415  # only where PING_URL is set
 
-    from crowd.adapters.deadlines import timed_pools  # noqa: PLC0415 - where an address is set
+    from crowd.adapters.outcomes import timed_pools  # noqa: PLC0415 - where an address is set
 
     address = _failure_address(settings.PING_URL) if failing else settings.PING_URL
     try:

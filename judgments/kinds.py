@@ -22,7 +22,7 @@ from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, Simple
 from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.drafts import REMEMBERED
 from crowd.services.groups import let_pass
-from crowd.simulation.profiles import Profile
+from crowd.simulation.answers import Profile
 from judgments import units
 from judgments.judging_config import (
     Choice,

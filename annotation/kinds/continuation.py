@@ -23,7 +23,7 @@ from annotation.services.reviewed_work import approve_reviewed_work
 from annotation.units import PREFIX, distil_scope, judge_scope, of_query, query_of, simulated_truth, texts_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, config_of
 from crowd.models import Assignment, Stage
-from crowd.simulation.profiles import Profile
+from crowd.simulation.answers import Profile
 
 _INSTRUCTIONS = (
     "Read each dialogue, then write a message that could come next, as you would write it yourself. A good "

@@ -30,7 +30,7 @@ from annotation.services.reviewed_work import approve_reviewed_work
 from annotation.units import distil_scope, judge_scope, of_query, query_of, simulated_truth
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
-from crowd.simulation.profiles import Habit, Profile
+from crowd.simulation.answers import Habit, Profile
 
 # Reading a worker's answer: what is refused at once, in words for them, and what is only asked about.
 #

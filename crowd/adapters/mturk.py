@@ -50,7 +50,6 @@ from crowd.adapters.base import (
     TaskSpec,
     Unknown,
 )
-from crowd.adapters.deadlines import limit_answers
 from crowd.adapters.outcomes import (
     GARBAGE,
     GATEWAY_PAUSE_S,
@@ -58,6 +57,7 @@ from crowd.adapters.outcomes import (
     classify,
     describe_garbage,
     is_of_the_protocol,
+    limit_answers,
     reading,
     status_of,
 )

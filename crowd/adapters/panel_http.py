@@ -18,8 +18,7 @@ from crowd.adapters.base import (
     Outcome,
     Unknown,
 )
-from crowd.adapters.deadlines import timed_pools
-from crowd.adapters.outcomes import GARBAGE, GATEWAY_PAUSE_S, SOMETHING_ELSE, describe_garbage
+from crowd.adapters.outcomes import GARBAGE, GATEWAY_PAUSE_S, SOMETHING_ELSE, describe_garbage, timed_pools
 
 #: Seconds until a connection stands, and until the whole answer is there.
 _CONNECT_S, _ANSWER_S = 5.0, 30.0

@@ -9,9 +9,9 @@ from crowd.adapters.link import LinkAdapter
 from crowd.models import Endpoint
 
 if TYPE_CHECKING:
-    from crowd.adapters.connect.adapter import ConnectAdapter
+    from crowd.adapters.connect import ConnectAdapter
     from crowd.adapters.mturk import Account, MTurkAdapter
-    from crowd.adapters.prolific.adapter import ProlificAdapter
+    from crowd.adapters.prolific import ProlificAdapter
 
 _lock = threading.Lock()
 _adapters: dict[int, tuple["Account", "MTurkAdapter"]] = {}
@@ -74,9 +74,9 @@ def _panel(endpoint: Endpoint, token: str) -> Marketplace:
 
 def _make_panel(endpoint: Endpoint, token: str) -> "ProlificAdapter | ConnectAdapter":
     if endpoint.protocol == Endpoint.Protocol.CONNECT:
-        from crowd.adapters.connect.adapter import ConnectAdapter
+        from crowd.adapters.connect import ConnectAdapter
 
         return ConnectAdapter(endpoint, token)
-    from crowd.adapters.prolific.adapter import ProlificAdapter
+    from crowd.adapters.prolific import ProlificAdapter
 
     return ProlificAdapter(endpoint, token)

@@ -9,8 +9,8 @@ from core.jobs.services import enqueue
 from crowd.api.access import StagePermission, stage_access
 from crowd.errors import StageStateError
 from crowd.models import Stage
-from crowd.simulation.job import SIMULATE
-from crowd.simulation.profiles import MIXES, PROFILES
+from crowd.simulation.answers import MIXES, PROFILES
+from crowd.simulation.run import SIMULATE
 from web.api.access import ApiRequest, Role
 from web.api.bodies import JobRef
 from web.api.fields import Body

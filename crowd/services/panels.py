@@ -24,7 +24,7 @@ from core.projects.services import record
 from crowd.adapters import registry
 from crowd.adapters.base import Balance, MarketplaceDownError, MarketplaceRefusedError, Panel, PanelRow
 from crowd.adapters.link import TAKEN, has_place
-from crowd.adapters.prolific.signatures import SignatureError
+from crowd.adapters.panel import SignatureError
 from crowd.budget import Cost
 from crowd.completion_codes import OUTCOMES, make_code
 from crowd.errors import BudgetError, CrowdError

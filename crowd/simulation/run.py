@@ -1,4 +1,8 @@
-"""A crowd at work: everybody's steps, in the order of their time, on a few threads, until nothing is left."""
+"""A crowd at work: everybody's steps, in the order of their time, on a few threads, until nothing is left.
+
+Either the run makes rounds of the endpoint itself, or it is a job, and the installation's own rounds
+publish, collect and pay.
+"""
 
 import heapq
 import itertools
@@ -9,20 +13,24 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import connections
 from django.db.models import Max
 
+from core.jobs.errors import PermanentError
+from core.jobs.handlers import JobContext, handler
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
+from crowd.errors import CrowdError
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
+from crowd.services.rounds import request_round
 from crowd.services.tick import tick
-from crowd.simulation.accounts import Account, Browser, LostError, SimulationError, mark_simulated
-from crowd.simulation.answers import SimulatedPerson
+from crowd.simulation.accounts import Account, Browser, LostError, SimulationError, accounts, mark_simulated
+from crowd.simulation.answers import Profile, SimulatedPerson, crowd_of
 from crowd.simulation.people import GoneHome, Person, RetryDelays, WorkPace
-from crowd.simulation.profiles import Profile
 from crowd.sources import hits_of, stages_at
 
 _BETWEEN_ROUNDS_S = 1.0
@@ -394,3 +402,33 @@ def _pool(threads: int, name: str) -> Iterator[ThreadPoolExecutor]:
         yield pool
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+SIMULATE = "crowd.simulate"
+_THREADS = 4
+
+
+@handler(SIMULATE, longest=timedelta(hours=2))
+def simulate(context: JobContext) -> None:
+    """Let the crowd work until nothing is left for it; what it did is the job's result."""
+    given = context.payload
+    stage = Stage.objects.select_related("project", "endpoint").get(pk=given["stage"])
+    count, seed = given["workers"], given["seed"]
+    try:
+        people = accounts(site_of(stage), count)
+        crowd = Crowd(
+            stage,
+            crowd_of(given["mix"], count, seed=seed),
+            people,
+            seed=seed,
+            threads=_THREADS,
+            fast=True,
+            ticking=False,
+        )
+        summary = crowd.run(
+            progress=lambda now: context.progress(now.summary.outcomes["submitted"], 0, "Working")
+        )
+    except CrowdError as error:
+        raise PermanentError(str(error)) from error
+    context.commit(summary.facts)
+    request_round(stage.endpoint_id)

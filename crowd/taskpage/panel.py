@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.crypto import unseal
 from crowd import completion_codes
-from crowd.adapters.prolific.signatures import SignatureError, verify_hook
+from crowd.adapters.panel import SignatureError, verify_hook
 from crowd.models import Endpoint, PanelStudy, PanelSubmission
 from crowd.services import panels
 from crowd.services.deals import NoWork, NoWorkError, deal

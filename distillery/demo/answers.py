@@ -20,7 +20,7 @@ from crowd.models import Assignment, Endpoint, LedgerEntry, Stage
 from crowd.services.stages import create_stage, open_stage
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account
-from crowd.simulation.profiles import PROFILES, crowd_of
+from crowd.simulation.answers import PROFILES, crowd_of
 from crowd.simulation.run import Crowd
 from retrieval.readers import open_passages
 from retrieval.services.corpora import add_passages, create_corpus

@@ -30,11 +30,10 @@ from crowd.services.endpoints import change_endpoint, create_endpoint
 from crowd.services.sources import SourcePlan, set_sources
 from crowd.services.stages import close_stage, create_stage, open_stage
 from crowd.simulation.accounts import Browser, mark_simulated
-from crowd.simulation.answers import SimulatedPerson
-from crowd.simulation.profiles import PROFILES
+from crowd.simulation.answers import PROFILES, SimulatedPerson
+from crowd.simulation.people import Visitor
 from crowd.simulation.prolific.server import Simulator, WireCall, serve
 from crowd.simulation.prolific.state import Options
-from crowd.simulation.visitors import Visitor
 from crowd.sources import hits_of, stage_at
 from distillery.demo import answers, owner, publication
 from distillery.demo.owner import Scene

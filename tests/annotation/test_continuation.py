@@ -17,8 +17,7 @@ from core.projects.services import set_role
 from crowd.kinds import HitTerms, kind_of
 from crowd.models import Exclusion
 from crowd.services.quotes import bundles_to_publish
-from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
-from crowd.simulation.profiles import PROFILES
+from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from judgments.models import Candidate, System
 from judgments.selectors.candidates import to_judge
 from tests.annotation.distilling import (

@@ -81,7 +81,7 @@ _came: list[int] = []
 def _crowd(*, url: str, project: str, stage: str, people: int, mix: str) -> int:
     from crowd.models import Stage
     from crowd.simulation.accounts import accounts
-    from crowd.simulation.profiles import crowd_of
+    from crowd.simulation.answers import crowd_of
     from crowd.simulation.run import Crowd
 
     found = Stage.objects.select_related("project", "endpoint").get(project__slug=project, slug=stage)

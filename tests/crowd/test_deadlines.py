@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from crowd.adapters import deadlines
+from crowd.adapters import outcomes
 from crowd.adapters.base import MarketplaceDownError, Unknown
 from crowd.adapters.mturk import Account, MTurkAdapter
 
@@ -70,7 +70,7 @@ def far_end():
 
 @pytest.fixture
 def adapter(far_end, monkeypatch):
-    monkeypatch.setattr(deadlines, "ANSWER_SECONDS", SECONDS)
+    monkeypatch.setattr(outcomes, "ANSWER_SECONDS", SECONDS)
     address = f"http://127.0.0.1:{far_end.server_address[1]}/mturk/api"
     return MTurkAdapter(Account(address, "us-east-1", "AK", "secret", rate=0.0))
 
@@ -91,7 +91,7 @@ def test_of_a_change_nobody_knows_whether_it_was_done(adapter, far_end, part):
 def test_answers_in_time_share_a_connection_whose_clock_begins_with_each(adapter, far_end, monkeypatch):
     readings = count()
     clock = SimpleNamespace(monotonic=lambda: next(readings) * SECONDS / 20)
-    monkeypatch.setattr("crowd.adapters.deadlines.time", clock)
+    monkeypatch.setattr("crowd.adapters.outcomes.time", clock)
     for _ in range(12):
         assert adapter.check().available.minor == 1000
     assert len(far_end.connections) == 1

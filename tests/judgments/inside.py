@@ -21,7 +21,7 @@ from crowd.models import Assignment, Stage  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402
 from crowd.services.stages import create_stage, open_stage  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
-from crowd.simulation.profiles import crowd_of  # noqa: E402
+from crowd.simulation.answers import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
 from judgments.models import CheckAnswer, Judgment  # noqa: E402
 from judgments.selectors.judging import trained  # noqa: E402

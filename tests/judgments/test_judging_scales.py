@@ -15,8 +15,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import config_of, kind_of
 from crowd.models import Assignment, Worker
 from crowd.services.quotes import quote
-from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
-from crowd.simulation.profiles import PROFILES
+from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from crowd.study.documents import study_toml
 from crowd.study.reader import read
 from judgments.errors import FilteringError

@@ -6,8 +6,7 @@ from django.urls import reverse
 
 from crowd.kinds import kind_of
 from crowd.models import Worker
-from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
-from crowd.simulation.profiles import PROFILES
+from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from judgments.judging_config import JudgingConfig
 from judgments.kinds import true_score
 from judgments.models import Judgment

@@ -11,8 +11,7 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 import pytest
 from django.test import Client
 
-from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
-from crowd.simulation.profiles import PROFILES
+from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from marketplace import taskpages
 from marketplace.services import people, qualification_requests
 from marketplace.services.qualifications import QualificationTest

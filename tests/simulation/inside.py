@@ -19,7 +19,7 @@ from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, Work
 from crowd.services.endpoints import create_endpoint  # noqa: E402
 from crowd.services.stages import create_stage, open_stage, pause_stage  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
-from crowd.simulation.profiles import crowd_of  # noqa: E402
+from crowd.simulation.answers import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
 from examples.poll.models import Vote  # noqa: E402
 from marketplace.models import Requester  # noqa: E402

@@ -6,8 +6,7 @@ from collections import Counter
 import pytest
 
 from crowd.models import Stage
-from crowd.simulation.answers import Form, SimulatedPerson, answer_unit, effort_of, read_form
-from crowd.simulation.profiles import PROFILES
+from crowd.simulation.answers import PROFILES, Form, SimulatedPerson, answer_unit, effort_of, read_form
 
 OPTIONS = ["1", "2", "3", "4", "5"]
 PASSAGE = " ".join(f"word{number}" for number in range(60))

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from crowd.simulation.profiles import MIXES, PROFILES, Habit, crowd_of
+from crowd.simulation.answers import MIXES, PROFILES, Habit, crowd_of
 
 
 @pytest.mark.parametrize("mix", MIXES)

@@ -31,7 +31,7 @@ from crowd.services.review import approve  # noqa: E402
 from crowd.services.stages import open_stage  # noqa: E402
 from crowd.services.tick import tick  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
-from crowd.simulation.profiles import Habit, Profile  # noqa: E402
+from crowd.simulation.answers import Habit, Profile  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
 from crowd.study.application import apply  # noqa: E402
 from crowd.study.planning import plan  # noqa: E402

@@ -16,8 +16,7 @@ from django.utils import timezone
 from crowd.kinds import kind_of, kinds
 from crowd.models import Assignment, HitUnit, Stage, Worker
 from crowd.services import receipts
-from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
-from crowd.simulation.profiles import PROFILES
+from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from judgments.judging_config import JudgingConfig
 from judgments.services.judging import ensure_checks
 from judgments.units import of_candidate

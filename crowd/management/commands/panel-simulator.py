@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from crowd.simulation.connect.server import ConnectSimulator
+from crowd.simulation.connect import ConnectSimulator
 from crowd.simulation.prolific.server import Simulator, serve
 from crowd.simulation.prolific.state import Options
 

@@ -15,7 +15,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Hit, Stage
 from crowd.simulation.accounts import accounts, accounts_from
-from crowd.simulation.profiles import MIXES, PROFILES, crowd_of
+from crowd.simulation.answers import MIXES, PROFILES, crowd_of
 from crowd.simulation.run import OUTCOMES, Crowd, Summary, site_of
 
 

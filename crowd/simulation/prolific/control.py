@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from crowd.simulation.prolific import hooks, signatures, submissions
-from crowd.simulation.prolific.account import is_eligible, write_messages
-from crowd.simulation.prolific.answers import Answer, Call, RefusalError, field_error
-from crowd.simulation.prolific.faults import set_faults
+from crowd.simulation.prolific import hooks, submissions
+from crowd.simulation.prolific.account import balance_of, is_eligible, write_messages
+from crowd.simulation.prolific.calls import Answer, Call, RefusalError, field_error
+from crowd.simulation.prolific.hooks import set_faults
 from crowd.simulation.prolific.state import State, Thing
-from crowd.simulation.prolific.wallet import balance_of
 
 _MOST_PARTICIPANTS = 100_000
 _YEAR_SECONDS = 366 * 24 * 3600
@@ -116,7 +115,7 @@ def deposit(call: Call) -> Answer:
 
 def rotate_keys(call: Call) -> Answer:
     """A new key for secure links; `drop_old` takes the old one out of the document at once."""
-    return Answer(200, {"kid": signatures.rotate_keys(call.state, drop_old=bool(call.body.get("drop_old")))})
+    return Answer(200, {"kid": hooks.rotate_keys(call.state, drop_old=bool(call.body.get("drop_old")))})
 
 
 def reset(call: Call) -> Answer:

@@ -1,17 +1,178 @@
-"""Hooks: secrets, subscriptions, events, and deliveries that fail, repeat, overtake or get lost."""
+"""Hooks: subscriptions, events, signatures, and deliveries that fail, repeat, overtake or get lost.
 
+Here, too, are the keys of secure links with the tokens made with them, and the faults of calls and
+deliveries, drawn by share or by count. Tokens and signatures carry real time, not that of the simulator's
+clock: who checks them has no other.
+"""
+
+import base64
+import hashlib
+import hmac
 import http.client
 import json
 import random
 import secrets
 import time
 from contextlib import closing
-from urllib.parse import urlsplit, urlunsplit
+from fnmatch import fnmatchcase
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from crowd.simulation.prolific.answers import Answer, Call, RefusalError, field_error, not_found, page
-from crowd.simulation.prolific.faults import draw_fault
-from crowd.simulation.prolific.signatures import sign_delivery
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+from crowd.simulation.prolific.calls import Answer, Call, RefusalError, field_error, not_found, page
 from crowd.simulation.prolific.state import State, Thing
+
+ISSUER = "https://www.prolific.com"
+TOKEN_SECONDS = 120
+_KEYS_SERVED = 2
+
+
+def sign_delivery(secret: str, timestamp: str, raw_body: bytes) -> str:
+    """The signature of a delivery."""
+    digest = hmac.new(secret.encode(), timestamp.encode() + raw_body, hashlib.sha256).digest()
+    return base64.b64encode(digest).decode()
+
+
+def public_keys(state: State) -> Thing:
+    """The document of keys: the one that signs, and the one before."""
+    return {"keys": [key["public"] for key in _keys(state)[:_KEYS_SERVED]]}
+
+
+def rotate_keys(state: State, *, drop_old: bool = False) -> str:
+    """A new key signs from now on; `drop_old` takes the others out of the document. Returns its `kid`."""
+    made = _make_key()
+    state.keep("keys", [made] if drop_old else [made, *_keys(state)][:_KEYS_SERVED])
+    return str(made["public"]["kid"])
+
+
+def sign_arrival(state: State, study: Thing, submission: Thing, address: str) -> str:
+    """The token of a secure link: the values of the address and who stands behind them."""
+    key = _keys(state)[0]
+    now = int(time.time())
+    claims = {
+        "iss": ISSUER,
+        "iat": now,
+        "exp": now + TOKEN_SECONDS,
+        "aud": urlsplit(address)._replace(query="", fragment="").geturl(),
+        "sub": submission["id"],
+        "prolific": {
+            **dict(parse_qsl(urlsplit(address).query, keep_blank_values=True)),
+            "workspace_id": study["workspace_id"],
+        },
+    }
+    header = {"alg": "RS256", "kid": key["public"]["kid"], "typ": "JWT"}
+    signed = f"{_encode(json.dumps(header).encode())}.{_encode(json.dumps(claims).encode())}"
+    private = serialization.load_pem_private_key(key["private"].encode(), None)
+    assert isinstance(private, rsa.RSAPrivateKey)
+    signature = private.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+    return f"{signed}.{_encode(signature)}"
+
+
+def _keys(state: State) -> list[Thing]:
+    kept: list[Thing] | None = state.fact("keys")
+    if kept is None:
+        kept = [_make_key()]
+        state.keep("keys", kept)
+    return kept
+
+
+def _make_key() -> Thing:
+    key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+    numbers = key.public_key().public_numbers()
+    return {
+        "private": key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ).decode(),
+        "public": {
+            "kty": "RSA",
+            "alg": "RS256",
+            "use": "sig",
+            "key_ops": ["verify"],
+            "kid": secrets.token_hex(8),
+            "n": _encode(numbers.n.to_bytes((numbers.n.bit_length() + 7) // 8, "big")),
+            "e": _encode(numbers.e.to_bytes(3, "big")),
+        },
+    }
+
+
+def _encode(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+#: Of calls: the call or its reply gets lost, it waits, a gateway's error, too many calls. Then hooks.
+CALL_FAULTS = ("lost_before", "lost_after", "delay", "error", "throttle")
+HOOK_FAULTS = ("hook_lost", "hook_duplicate", "hook_reorder")
+_OPTIONS = ("path", "method", "delay_seconds", "error_form")
+_WRITES = ("POST", "PATCH", "PUT", "DELETE")
+ERROR_FORMS = ("error", "message", "text")
+
+_random: dict[int, random.Random] = {}
+
+
+def set_faults(state: State, given: Thing) -> Thing:
+    """Replace all faults. Raises `RefusalError` where one is not understood."""
+    unknown = sorted(set(given) - {*CALL_FAULTS, *HOOK_FAULTS, *_OPTIONS})
+    if unknown:
+        raise field_error(unknown[0], f"Known are {', '.join((*CALL_FAULTS, *HOOK_FAULTS, *_OPTIONS))}.")
+    for name in (*CALL_FAULTS, *HOOK_FAULTS):
+        if name in given and not _is_measure(given[name]):
+            raise field_error(name, "A share from 0.0 to 1.0, or a whole number: so many of the next calls.")
+    if not _is_number(given.get("delay_seconds", 1)) or not 0 <= given.get("delay_seconds", 1) <= 600:
+        raise field_error("delay_seconds", "Seconds, at most 600.")
+    for name in ("path", "method"):
+        if not isinstance(given.get(name, ""), str):
+            raise field_error(name, "A pattern, such as */transition/.")
+    if given.get("error_form", "error") not in ERROR_FORMS:
+        raise field_error("error_form", f"One of {', '.join(ERROR_FORMS)}.")
+    state.keep("faults", given)
+    return given
+
+
+def draw_fault(state: State, name: str, method: str, path: str) -> bool:
+    """Whether this call, or this event, has the fault; a count goes down by one."""
+    faults: Thing = state.fact("faults") or {}
+    measure = faults.get(name)
+    if not measure or not _concerns(faults, name, method, path):
+        return False
+    if isinstance(measure, int):
+        state.keep("faults", faults | {name: measure - 1})
+        return True
+    chance = _random.setdefault(id(state), random.Random(state.options.seed))
+    return bool(chance.random() < measure)
+
+
+def draw_error_form(state: State) -> str:
+    """The form of the next error: the one that is asked for, else each in its turn."""
+    faults: Thing = state.fact("faults") or {}
+    turn = int(state.fact("errors") or 0)
+    state.keep("errors", turn + 1)
+    return str(faults.get("error_form") or ERROR_FORMS[turn % len(ERROR_FORMS)])
+
+
+def _concerns(faults: Thing, name: str, method: str, path: str) -> bool:
+    if name in HOOK_FAULTS:
+        return True
+    wanted = faults.get("method")
+    if wanted:
+        if not fnmatchcase(method, wanted.upper()):
+            return False
+    elif name.startswith("lost") and method not in _WRITES:
+        return False
+    pattern = faults.get("path")
+    return not pattern or fnmatchcase(path, pattern) or (("*" not in pattern) and pattern in path)
+
+
+def _is_measure(value: Any) -> bool:
+    return _is_number(value) and (value >= 0 if isinstance(value, int) else 0.0 <= value <= 1.0)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
 
 EVENT_TYPES = {
     "submission.status.change": "A submission changed its status.",

@@ -7,11 +7,18 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from crowd.simulation.prolific.account import check_filters, project_of
-from crowd.simulation.prolific.answers import Answer, Call, RefusalError, field_error, not_found, page
+from crowd.simulation.prolific.account import (
+    HOURLY,
+    SETTLED,
+    check_filters,
+    cost_of,
+    count_places,
+    need_funds,
+    project_of,
+)
+from crowd.simulation.prolific.calls import Answer, Call, RefusalError, field_error, not_found, page
 from crowd.simulation.prolific.hooks import announce, workspace_of
 from crowd.simulation.prolific.state import State, Thing
-from crowd.simulation.prolific.wallet import HOURLY, SETTLED, cost_of, count_places, need_funds
 
 STATUSES = (
     "UNPUBLISHED",

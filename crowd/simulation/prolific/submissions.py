@@ -7,13 +7,21 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from urllib.parse import quote
 
-from crowd.simulation.prolific.account import add_members, group_of, refuse_filters, write_messages
-from crowd.simulation.prolific.answers import Answer, Call, RefusalError, field_error, not_found, page
-from crowd.simulation.prolific.hooks import announce
-from crowd.simulation.prolific.signatures import sign_arrival
+from crowd.simulation.prolific.account import (
+    HOLDING,
+    add_members,
+    cost_of,
+    count_places,
+    group_of,
+    need_funds,
+    pay,
+    refuse_filters,
+    write_messages,
+)
+from crowd.simulation.prolific.calls import Answer, Call, RefusalError, field_error, not_found, page
+from crowd.simulation.prolific.hooks import announce, sign_arrival
 from crowd.simulation.prolific.state import State, Thing
 from crowd.simulation.prolific.studies import follow_places, fund_place, set_study_status, study_of
-from crowd.simulation.prolific.wallet import HOLDING, cost_of, count_places, need_funds, pay
 
 STATUSES = (
     "RESERVED",

@@ -16,11 +16,11 @@ from crowd.adapters.base import (
     MarketplaceRefusedError,
     Unknown,
 )
+from crowd.adapters.panel import SignatureError, verify_hook
 from crowd.adapters.panel_http import NotFoundError
-from crowd.adapters.prolific.client import ProlificClient
-from crowd.adapters.prolific.signatures import SignatureError, verify_hook
+from crowd.adapters.prolific_client import ProlificClient
+from crowd.simulation.prolific.hooks import sign_delivery
 from crowd.simulation.prolific.server import serve
-from crowd.simulation.prolific.signatures import sign_delivery
 from tests.crowd.panels.worlds import REASON, TOKEN, Panel, draft
 
 LOST = {"lost_before": "not done", "lost_after": "done"}

@@ -11,14 +11,14 @@ import pytest
 from django.utils import timezone
 
 from crowd.adapters import registry
-from crowd.adapters.connect.client import ConnectClient
+from crowd.adapters.connect import ConnectClient
 from crowd.errors import CrowdError
 from crowd.models import Assignment, EndpointRound, MarketOperation, PanelStudy, PanelSubmission
 from crowd.outbox import dispatch as outbox
 from crowd.services import panel_messages, panel_pay, panels, review, stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
-from crowd.simulation.connect.server import ConnectSimulator
+from crowd.simulation.connect import ConnectSimulator
 from crowd.simulation.prolific.server import serve
 from crowd.simulation.prolific.state import Options
 from tests.crowd.panels.test_stages import work_on

@@ -17,7 +17,7 @@ import pytest
 from django.db.models import F, Sum
 from django.utils import timezone
 
-from crowd.adapters.prolific.client import ProlificClient
+from crowd.adapters.prolific_client import ProlificClient
 from crowd.models import (
     Assignment,
     EndpointRound,

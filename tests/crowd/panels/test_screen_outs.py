@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from core.projects.services import set_role
 from crowd import completion_codes
-from crowd.adapters.prolific.adapter import _slots_to_set
+from crowd.adapters.prolific import _slots_to_set
 from crowd.errors import BudgetError, CrowdError
 from crowd.models import MarketOperation, PanelStudy, PanelSubmission, Stage
 from crowd.services import panel_pay, panels, stages

@@ -29,10 +29,9 @@ from crowd.adapters.base import (
     Unknown,
 )
 from crowd.adapters.outcomes import GARBAGE, describe_garbage, reading
-from crowd.adapters.panel import PanelAdapter
+from crowd.adapters.panel import PanelAdapter, UnknownKeyError, verify_arrival
 from crowd.adapters.panel_http import Document, NotFoundError
-from crowd.adapters.prolific.client import LEAST_REJECTION, ProlificClient
-from crowd.adapters.prolific.signatures import UnknownKeyError, verify_arrival
+from crowd.adapters.prolific_client import LEAST_REJECTION, ProlificClient
 from crowd.completion_codes import PARTIAL, SCREENED_OUT
 from crowd.models import Endpoint
 
