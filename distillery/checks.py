@@ -27,7 +27,7 @@ from django.http.request import validate_host
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from core.audit import triggers
+from core.audit import chain
 from core.audit.tasks import last_faults
 from core.jobs import selectors as jobs_selectors
 from core.jobs.services import format_span
@@ -110,7 +110,7 @@ def ledger() -> Finding:
 
 def audit_log() -> Finding:
     """Whether the triggers of the audit log are there, and what the last look at its chains found."""
-    if unguarded := triggers.missing(connection):
+    if unguarded := chain.tables_without_triggers(connection):
         return Finding(
             "error",
             "audit log",

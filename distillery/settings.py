@@ -159,7 +159,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "core.accounts.places.in_templates",
                 "core.accounts.keptforms.in_templates",
             ],
-            "builtins": ["core.accounts.templatetags.owned_forms"],
+            "builtins": ["core.accounts.keptforms"],
         },
     }
 ]
@@ -308,8 +308,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
-    {"NAME": "core.accounts.validators.EasyPasswordValidator"},
-    {"NAME": "core.accounts.validators.BreachedPasswordValidator"},
+    {"NAME": "core.accounts.passwords.EasyPasswordValidator"},
+    {"NAME": "core.accounts.passwords.BreachedPasswordValidator"},
 ]
 # Second factors, passkeys and providers, by django-allauth behind pages, limits and sessions of our own.
 SIGN_IN_PROVIDERS = external_services.sign_in_providers(env.text("SIGN_IN_PROVIDERS"))

@@ -15,8 +15,8 @@ from django.contrib.sessions.models import Session
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from core.accounts.devices import forget_ended
 from core.accounts.models import SignedKey
+from core.accounts.sessions import forget_ended
 from core.api import idempotency
 from core.api.models import ApiToken
 from core.jobs.models import OPEN_STATES, Job

@@ -9,6 +9,7 @@ from django.urls import include, path
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from core.accounts.urls import library_urlpatterns
 from core.accounts.views import LogIn
 from distillery.health import health, show_metrics
 
@@ -51,7 +52,7 @@ urlpatterns = [
     path("releases/", include("releases.urls")),
     path("leaderboards/", include("evaluations.urls")),
     path("accounts/", include("core.accounts.urls")),
-    path("accounts/", include("core.accounts.library_urls")),
+    path("accounts/", include(library_urlpatterns)),
     path("examples/", include("distillery.demo.urls")),
     path(".well-known/security.txt", show_security_contact, name="security"),
     path("health/", health, name="health"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.audit.triggers import AuditSource, moment
+from core.audit.chain import AuditSource, moment
 from core.extensions import Extension
 from core.notices.conditions import Rule
 from core.origin import Owner

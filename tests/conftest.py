@@ -134,13 +134,13 @@ def delete_rows(style: Style, tables: list[str], **_: bool) -> list[str]:
     """
     from django.db import connection
 
-    from core.audit import triggers
+    from core.audit import chain
 
     deletions = [
         f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables if table not in OF_THE_MODELS
     ]
     # In any order: what rows refer to is looked at when the transaction ends. SQLite takes one at a time.
-    statements = triggers.emptying_statements(connection.vendor, deletions)
+    statements = chain.emptying_statements(connection.vendor, deletions)
     return ["; ".join(statements)] if connection.vendor == "postgresql" else statements
 
 

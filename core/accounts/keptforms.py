@@ -1,6 +1,6 @@
 """What was typed into a form whose session had ended: kept until the same person has signed in again.
 
-A form of the desk or of a requester says whose it is (`templatetags/owned_forms.py`). Where it arrives after
+A form of the desk or of a requester says whose it is (`OwnedFormNode`). Where it arrives after
 the session ended, its texts go into the new session of that browser, on the server, for two hours. After
 sign-in the page shows them in its form, with a note and unsaved: nothing that was kept is ever sent again by
 itself, and nobody but the person who opened the form gets it. A form that another site sent is not kept.
@@ -12,11 +12,16 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from django import template
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest
+from django.template.context import Context
+from django.template.defaulttags import CsrfTokenNode
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 #: The hidden field that says whose form it is, and the parameter of the address that gives it back.
 OWNER, PARAMETER = "form_of", "kept"
@@ -159,3 +164,28 @@ def _page(request: HttpRequest) -> str:
         return request.path
     pairs = [pair for pair in came.query.split("&") if pair and not pair.startswith(f"{PARAMETER}=")]
     return f"{came.path}?{'&'.join(pairs)}" if pairs else came.path
+
+
+register = template.Library()
+
+
+class OwnedFormNode(CsrfTokenNode):
+    """Django's own hidden field and ours."""
+
+    def render(self, context: Context) -> SafeString:
+        """Both, on the desk and on requesters' pages; elsewhere Django's alone."""
+        token = SafeString(super().render(context))
+        request = context.get("request")
+        if not token or request is None or not has_forms(request.path):
+            return token
+        user = getattr(request, "user", None)
+        if user is None or not user.is_authenticated:
+            return token
+        mark = owner_mark(user.pk)
+        return format_html('{}<input type="hidden" name="{}" value="{}">', token, OWNER, mark)
+
+
+@register.tag("csrf_token")
+def csrf_token(parser: Any, token: Any) -> OwnedFormNode:
+    """In the place of Django's tag of this name."""
+    return OwnedFormNode()

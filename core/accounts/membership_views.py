@@ -19,9 +19,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from core.accounts import guards, memberships, security
 from core.accounts.adapters import BACKEND
 from core.accounts.confirmation import confirmed
-from core.accounts.forms import new_password_fields
 from core.accounts.memberships import INVITATION, InvitationPlan, MembershipError, MembershipKind
 from core.accounts.middleware import too_many
+from core.accounts.passwords import new_password_fields
 from core.errors import ActionError
 from core.extensions import parts_of
 

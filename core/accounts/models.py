@@ -48,7 +48,7 @@ class SignedKey(models.Model):
 
 
 class SignedInSession(models.Model):
-    """A browser in which somebody is signed in, so that they can see it and end it (`devices.py`)."""
+    """A browser in which somebody is signed in, so that they can see it and end it (`sessions.py`)."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="signed_in_sessions"

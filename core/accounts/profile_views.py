@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core.accounts import devices, emails, factors, guards, keys, memberships, providers
+from core.accounts import emails, factors, guards, keys, memberships, providers, sessions
 from core.accounts.confirmation import confirmed_without_factor
 from core.accounts.emails import EmailError
 from core.accounts.middleware import too_many
@@ -66,7 +66,7 @@ def _profile(request: HttpRequest, *, status: int = 200, **forms_with_errors: An
         "by_mail": settings.NOTICES_BY_EMAIL,
         "own_profile": own_profile_of(user),
         "factors": factors.factors_of(user),
-        "devices": devices.devices_of(user, request)[:5],
+        "devices": sessions.devices_of(user, request)[:5],
         "memberships": memberships.memberships_of(user),
         "offers": [
             (offer, memberships.kind_named(offer.kind).title(offer.target))
@@ -146,7 +146,7 @@ def show_sessions(request: HttpRequest) -> HttpResponse:
     """Every browser in which the person is signed in."""
     assert isinstance(request.user, User)
     context = {
-        "devices": devices.devices_of(request.user, request),
+        "devices": sessions.devices_of(request.user, request),
         "by_password": request.user.has_usable_password(),
     }
     return render(request, "accounts/sessions.html", context)
@@ -157,7 +157,7 @@ def show_sessions(request: HttpRequest) -> HttpResponse:
 def end_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Sign one browser out."""
     assert isinstance(request.user, User)
-    name = devices.end_device(user=request.user, pk=pk)
+    name = sessions.end_device(user=request.user, pk=pk)
     if name:
         messages.success(request, f"{name} is signed out.")
     else:

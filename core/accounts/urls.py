@@ -59,3 +59,15 @@ urlpatterns = [
     path("oidc/<slug:provider_id>/connect/", lazy_view("provider_views.connect"), name="connect"),
     path("connections/<int:pk>/remove/", lazy_view("provider_views.disconnect"), name="disconnect"),
 ]
+
+#: Addresses whose names django-allauth knows, outside of our namespace; all others of it do not exist here.
+library_urlpatterns = [
+    path("login/", views.LogIn.as_view(), name="account_login"),
+    path("factor/", lazy_view("factor_views.second_factor"), name="mfa_authenticate"),
+    path("oidc/<slug:provider_id>/login/", lazy_view("provider_views.begin"), name="openid_connect_login"),
+    path(
+        "oidc/<slug:provider_id>/login/callback/",
+        lazy_view("provider_views.callback"),
+        name="openid_connect_callback",
+    ),
+]

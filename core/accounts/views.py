@@ -16,9 +16,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from core.accounts import devices, guards, keptforms, keys, services
+from core.accounts import guards, keptforms, keys, services, sessions
 from core.accounts.confirmation import confirmation_missing
-from core.accounts.forms import NewPasswordForm
+from core.accounts.passwords import NewPasswordForm
 from core.accounts.places import home_of
 
 
@@ -65,7 +65,7 @@ class ChangePassword(RedirectURLMixin, PasswordChangeView):
         assert isinstance(self.request.user, User)
         services.password_was_changed(user=self.request.user)
         guards.forget_password_demand(self.request)
-        devices.end_other_devices(user=self.request.user, request=self.request)
+        sessions.end_other_devices(user=self.request.user, request=self.request)
         messages.success(self.request, "Your new password is set.")
         return response
 
@@ -98,7 +98,7 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
     else:
         services.end_all_sessions(user=user, password=password)
     update_session_auth_hash(request, user)
-    devices.end_other_devices(user=user, request=request)
+    sessions.end_other_devices(user=user, request=request)
     messages.success(request, "You are signed out everywhere else, and your search keys have ended.")
     return redirect(back)
 

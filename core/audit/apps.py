@@ -19,6 +19,6 @@ class AuditConfig(AppConfig):
 
 
 def _install(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:
-    from core.audit import triggers  # needs the models
+    from core.audit import chain  # needs the models
 
-    triggers.install(connections[using])
+    chain.install_triggers(connections[using])

@@ -8,7 +8,7 @@ from django.urls import reverse
 from core.accounts.confirmation import Trust
 from core.accounts.memberships import Membership as ShownMembership
 from core.accounts.memberships import MembershipKind
-from core.audit.triggers import AuditSource, moment
+from core.audit.chain import AuditSource, moment
 from core.extensions import Extension
 from core.origin import Owner
 from core.projects import services

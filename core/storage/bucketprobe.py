@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from core.storage.bucket import storage_for
-from core.storage.shelves import bucket_place
+from core.storage.store import bucket_place
 
 _CONTENT = b"A probe of manage.py doctor; it may be deleted.\n"
 

@@ -17,8 +17,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from core.files.atomic import scratch_dir
-from core.storage.shelves import inside
-from core.storage.store import SharedStore, fetch
+from core.storage.store import SharedStore, fetch, inside
 
 _LIST = re.compile(r"([0-9a-f]{64})\.json")
 _Listed = dict[str, dict[str, str | int]]

@@ -24,9 +24,9 @@ class DatabaseOperations(operations.DatabaseOperations):
 
     def sql_flush(self, style: Any, tables: Any, **options: Any) -> list[str]:
         """Without the triggers that keep logs append-only; they are made again in the same transaction."""
-        from core.audit import triggers  # noqa: PLC0415  # needs the apps
+        from core.audit import chain  # noqa: PLC0415  # needs the apps
 
-        return triggers.emptying_statements("sqlite", super().sql_flush(style, tables, **options))
+        return chain.emptying_statements("sqlite", super().sql_flush(style, tables, **options))
 
 
 @lru_cache(maxsize=512)

@@ -8,7 +8,7 @@ from django.contrib.auth.forms import UserCreationForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 
-from core.accounts.forms import new_password_fields
+from core.accounts.passwords import new_password_fields
 from marketplace.models import Worker
 from marketplace.services.contact import checked_address
 from marketplace.site.access import Newcomer

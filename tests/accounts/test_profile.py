@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from core.accounts import devices, emails
+from core.accounts import emails, sessions
 from core.accounts.models import SignedInSession
 from core.jobs.models import Job
 from core.notices import letters
@@ -136,7 +136,7 @@ def test_all_others_end_at_once(person):
 def test_a_browser_that_ended_is_forgotten(person):
     browser()
     Session.objects.all().delete()
-    assert devices.forget_ended().count() == 1
+    assert sessions.forget_ended().count() == 1
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_browser_that_ended_is_forgotten(person):
     ],
 )
 def test_browsers_have_names_of_ours(agent, words):
-    assert devices.device_name(agent) == words
+    assert sessions.device_name(agent) == words
 
 
 def test_a_name_is_saved_and_shown_as_text(person):

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as
-from core.audit import chain, triggers
+from core.audit import chain
 from core.audit.models import AuditChain, AuditCheckpoint, AuditLink, AuditProgress
 from core.audit.tasks import last_faults, nightly
 from core.jobs import runner
@@ -68,12 +68,12 @@ class Unguarded:
     """The triggers are gone, as for somebody who owns the database."""
 
     def __enter__(self) -> None:
-        for sql in triggers.emptying_statements(connection.vendor, []):
+        for sql in chain.emptying_statements(connection.vendor, []):
             if sql.startswith("DROP"):
                 run(sql)
 
     def __exit__(self, *_: object) -> None:
-        triggers.install(connection)
+        chain.install_triggers(connection)
 
 
 def faults(project: Project) -> list[str]:
@@ -90,7 +90,7 @@ def test_the_database_refuses_to_change_or_delete_entries_links_and_checkpoints(
     chain.checkpoint(sealed, 1, "test")
     assert refused(f"UPDATE {CHECKPOINTS} SET why = 'x'") and refused(f"DELETE FROM {CHECKPOINTS}")
     assert refused(f"DELETE FROM {EVENTS} WHERE id > (SELECT min(id) FROM {EVENTS})")
-    assert triggers.missing(connection) == []
+    assert chain.tables_without_triggers(connection) == []
 
 
 def test_an_account_that_goes_leaves_its_name_in_the_log():

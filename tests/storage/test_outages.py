@@ -15,8 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.services import staged_files
 from core.storage import bucket, outages
 from core.storage.outages import StorageUnavailableError
-from core.storage.shelves import FolderShelf
-from core.storage.store import FolderStore, shared_store
+from core.storage.store import FolderShelf, FolderStore, shared_store
 from distillery.backup_folder import Models
 from evaluations import model_shelf
 from retrieval.errors import IndexUnavailableError

@@ -7,10 +7,9 @@ from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
 from pydantic import BaseModel, Field
 
-from core.audit.chain import chain_of, export_lines, verify
+from core.audit.chain import AuditSource, chain_of, export_lines, sources, verify
 from core.audit.models import AuditCheckpoint, AuditLink
 from core.audit.tasks import last_faults
-from core.audit.triggers import AuditSource, sources
 from core.origin import Owner, Via
 from web.api.fields import Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of

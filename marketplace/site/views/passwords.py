@@ -13,8 +13,8 @@ from django.shortcuts import redirect
 from django.urls import reverse_lazy
 
 from core.accounts import guards, security, services
-from core.accounts.forms import new_password_fields
 from core.accounts.middleware import too_many
+from core.accounts.passwords import new_password_fields
 from marketplace.services.contact import ask_for_password
 from marketplace.site.forms import AddressField
 from marketplace.taskpages import site_url

@@ -1,4 +1,4 @@
-"""Passwords that are guessed first: the site's name, the person's name over and over, rows of letters."""
+"""Passwords: which are refused because they are guessed first, and the form for a new one."""
 
 import re
 from functools import cache
@@ -6,7 +6,9 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
+from django import forms
 from django.conf import settings
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordMixin
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
@@ -132,3 +134,23 @@ def _breached() -> frozenset[str]:
 def _is_row(text: str) -> bool:
     steps = {ord(after) - ord(before) for before, after in pairwise(text)}
     return steps in ({1}, {-1})
+
+
+def new_password_fields(label: str) -> tuple[forms.CharField, forms.CharField]:
+    """A new password and its repetition; the rules stand beside the first."""
+    first, second = SetPasswordMixin.create_password_fields(label1=label, label2="The same once more")
+    second.help_text = ""
+    return first, second
+
+
+class NewPasswordForm(PasswordChangeForm):
+    """The old password, then a new one twice; the new one must really be new."""
+
+    new_password1, new_password2 = new_password_fields("New password")
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse the password that is being replaced."""
+        cleaned = super().clean() or {}
+        if cleaned.get("new_password1") and cleaned["new_password1"] == cleaned.get("old_password"):
+            self.add_error("new_password1", "This is the password you have now. Choose another one.")
+        return cleaned
