@@ -28,20 +28,23 @@ from core.projects.selectors import Pseudonyms
 from crowd.api.access import StagePermission, stage_access
 from crowd.models import Stage
 from judgments.answer_files import LONGEST_SYSTEM, RowRefusedError, row_of
-from judgments.errors import FilteringError, FiltersChangedError, NothingMissingError
 from judgments.models import Candidate, CandidateSource, FilterRun, Judgment, System
 from judgments.selectors import candidates as selectors
 from judgments.selectors import scores as score_rows
 from judgments.selectors.candidates import AnswerScore, Filters
 from judgments.selectors.live import in_force, live
-from judgments.selectors.ratings import good, scale_of
-from judgments.selectors.reports import standing
+from judgments.selectors.ratings import good, scale_of, stamp_for_pages
 from judgments.selectors.scores import random_scores_caution
-from judgments.selectors.stamps import stamp_for_pages
 from judgments.services import candidates as services
 from judgments.services import filter_runs, reports
-from judgments.services.filter_decisions import recipe_named
+from judgments.services.filter_decisions import (
+    FilteringError,
+    FiltersChangedError,
+    NothingMissingError,
+    recipe_named,
+)
 from judgments.services.imports import Options
+from judgments.services.reports import standing
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access

@@ -18,11 +18,11 @@ from crowd.desk.overview import OverviewSource
 from crowd.desk.panels import WorkerSection
 from crowd.models import Stage
 from crowd.selectors.people import Knowledge
-from judgments.desk import overview, steps
+from judgments.desk import overview
 from judgments.judging_config import judging_config
 from judgments.kinds import JudgeTraining, Judging
 from judgments.models import AgreementReport
-from judgments.services.recounts import JudgedWork
+from judgments.services.filter_runs import JudgedWork
 from web.api.parts import ApiPart
 from web.nav import Page
 
@@ -248,7 +248,7 @@ EXTENSION = Extension(
     Source(overview.KINDS, overview.rows_of),
     Knowledge(overview.KIND, overview.judge_figures, overview.stamp),
     WorkerSection("judgments/parts/worker_plots.html", overview.plots),
-    *steps.STEPS,
+    *overview.STEPS,
     Rule("agreement", agreement_below_target, kinds=("agreement",)),
     JobKindNotice("judgments.import", "An import of answers", pages_of_project("judgments:import_job")),
     JobKindNotice("judgments.report", "The report on agreement", pages_of_reports),

@@ -23,7 +23,6 @@ from crowd.models import Assignment, Claim, Stage, Worker
 from crowd.services.drafts import REMEMBERED
 from crowd.services.groups import let_pass
 from crowd.simulation.answers import Profile
-from judgments import units
 from judgments.judging_config import (
     Choice,
     JudgingConfig,
@@ -36,7 +35,7 @@ from judgments.judging_config import (
 )
 from judgments.models import AttentionCheck, Candidate
 from judgments.rating_source import exact
-from judgments.rules import nearest
+from judgments.rules import candidate_of, check_of, is_check, nearest, of_candidate, of_check
 from judgments.selectors.candidates import reference_texts
 from judgments.selectors.judging import (
     JudgedItem,
@@ -56,8 +55,8 @@ from judgments.selectors.ratings import other_scale_in_training
 from judgments.selectors.scores import random_scores_caution
 from judgments.services import reports
 from judgments.services.candidates import human_candidates, refresh_exact
+from judgments.services.filter_runs import reconsider_run
 from judgments.services.judging import ensure_checks, in_units, keep_references, record_judgments
-from judgments.services.recounts import reconsider_run
 from metrics.agreement.scale import Scale
 
 #: Standard deviation of attentive people's scores around what they mean, in points of a scale of 1 to 5.
@@ -68,9 +67,9 @@ _POINTS = 4
 def simulated_judgment(stage: Stage, unit: str, profile: Profile, rng: random.Random) -> dict[str, str]:
     """Fields of the form. Who fails checks or chooses at random does so by their profile, not here."""
     config = judging_config(stage)
-    if units.is_check(unit):
+    if is_check(unit):
         return _fields(config, _meant(unit, config.rating_scale), rng)
-    truth = true_score(units.candidate_of(unit), config)
+    truth = true_score(candidate_of(unit), config)
     low, high = config.rating_scale.ends
     strayed = (profile.bias + rng.gauss(0.0, _NOISE)) * (high - low) / _POINTS
     return _fields(config, truth + strayed, rng)
@@ -78,7 +77,7 @@ def simulated_judgment(stage: Stage, unit: str, profile: Profile, rng: random.Ra
 
 def _meant(unit: str, scale: Scale) -> float:
     """The most decided of the scores that a check accepts: 1 of 1 and 2, 5 of 4 and 5."""
-    check = AttentionCheck.objects.get(pk=units.check_of(unit))
+    check = AttentionCheck.objects.get(pk=check_of(unit))
     chosen = max if check.source == AttentionCheck.Source.REFERENCE else min
     return float(scale.number(chosen(check.accepted)))
 
@@ -175,17 +174,17 @@ class Judging(SimpleKind):
         """Answers with fewer judgments that count than are wanted; shared ones come with all others."""
         config = judging_config(stage)
         for candidate, n in pending_judgments(stage, config, sums_by_candidate(stage)):
-            yield PendingUnit(units.of_candidate(candidate), n)
+            yield PendingUnit(of_candidate(candidate), n)
 
     def checks(self, stage: Stage) -> list[str]:
         """One unit per attention check, which are made when they are first asked for."""
-        return [units.of_check(check) for check in ensure_checks(stage, judging_config(stage))]
+        return [of_check(check) for check in ensure_checks(stage, judging_config(stage))]
 
     def overlap(self, stage: Stage) -> list[str]:
         """All answers to the shared queries."""
         config = judging_config(stage)
         shared = shared_queries(stage, config)
-        return [units.of_candidate(pk) for pk in candidates_of(stage, config, shared)] if shared else []
+        return [of_candidate(pk) for pk in candidates_of(stage, config, shared)] if shared else []
 
     def together(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
         """Answers to one query."""
@@ -220,7 +219,7 @@ class Judging(SimpleKind):
         """The score is one of those that the check accepts."""
         accepted = AttentionCheck.objects.values_list("accepted", flat=True)
         score = in_units(response["score"], judging_config(stage).rating_scale)
-        return score in accepted.get(pk=units.check_of(unit))
+        return score in accepted.get(pk=check_of(unit))
 
     def scopes(self, stage: Stage, unit: str) -> list[str]:
         """Who wrote an answer to the query judges none of them."""

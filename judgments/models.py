@@ -338,7 +338,7 @@ class ImportedScore(models.Model):
 class AgreementReport(models.Model):
     """The honest report of a stage as its judgments were at a moment; later ones are further rows.
 
-    `stamp` says what it was made of, by `judgments.selectors.stamps`. Workers have pseudonyms in it.
+    `stamp` says what it was made of, by `judgments.selectors.ratings`. Workers have pseudonyms in it.
     """
 
     stage = models.ForeignKey(

@@ -1,12 +1,60 @@
-"""Pure rules of judging: no database, the same result for the same seed."""
+"""Pure rules of judging: names of units, what texts share, attention checks, classes of scores.
 
+No database, and the same result for the same seed.
+"""
+
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.flags.tokens import shingles
-from judgments.units import rank
 from metrics.agreement.scale import Scale
+
+# Draws that stay as they are when something is added: everything has its own place by the seed.
+
+
+def rank(*about: object) -> bytes:
+    """A place in a seeded order, the same on every machine; sort by it or take the least."""
+    return hashlib.sha256(":".join(map(str, about)).encode()).digest()
+
+
+# Names of units in the stages of this app: `candidate:17`, and `check:4` for attention checks.
+
+_CANDIDATE = "candidate:"
+_CHECK = "check:"
+
+
+def of_candidate(pk: int) -> str:
+    """The unit of a candidate."""
+    return f"{_CANDIDATE}{pk}"
+
+
+def of_check(pk: int) -> str:
+    """The unit of an attention check."""
+    return f"{_CHECK}{pk}"
+
+
+def is_check(unit: str) -> bool:
+    """Whether the unit is an attention check."""
+    return unit.startswith(_CHECK)
+
+
+def candidate_of(unit: str) -> int:
+    """The candidate of a unit; ValueError where the unit is not one of a candidate."""
+    return _key(unit, _CANDIDATE)
+
+
+def check_of(unit: str) -> int:
+    """The attention check of a unit; ValueError where the unit is not one of a check."""
+    return _key(unit, _CHECK)
+
+
+def _key(unit: str, prefix: str) -> int:
+    if not unit.startswith(prefix):
+        raise ValueError(f"{unit!r} does not begin with {prefix!r}.")
+    return int(unit.removeprefix(prefix))
+
 
 # How much two texts share, in any script.
 

@@ -11,9 +11,9 @@ from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext, handler
 from core.projects.models import Project
 from crowd.models import Stage
-from judgments.errors import FilteringError, NothingMissingError
 from judgments.models import FilterRun
-from judgments.services import filter_runs, recounts, reports
+from judgments.services import filter_runs, reports
+from judgments.services.filter_decisions import FilteringError, NothingMissingError
 from judgments.services.imports import Options, import_candidates
 
 IMPORT = "judgments.import"
@@ -75,7 +75,9 @@ def remake_filters(context: JobContext) -> int:
     """Make a run again on the judgments that count now; the run's key is the job's result."""
     run = FilterRun.objects.select_related("stage__project", "stage__endpoint").get(pk=context.payload["run"])
     try:
-        recounts.remake(run=run, why=context.payload["why"], progress=context.progress, commit=context.commit)
+        filter_runs.remake(
+            run=run, why=context.payload["why"], progress=context.progress, commit=context.commit
+        )
     except FilteringError as error:
         raise PermanentError(str(error)) from error
     return int(run.pk)

@@ -14,8 +14,7 @@ from crowd.models import Assignment, HitUnit, LedgerEntry, Stage
 from crowd.selectors.source_status import source_status
 from crowd.selectors.wage import wage
 from judgments.models import AgreementReport, Judgment
-from judgments.selectors.ratings import good, not_good
-from judgments.selectors.stamps import stamp_of
+from judgments.selectors.ratings import good, not_good, stamp_of
 from judgments.services import reports
 from releases.groups import GROUPS
 from releases.rows.acceptance import answers_of, inside

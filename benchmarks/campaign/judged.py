@@ -9,9 +9,9 @@ from benchmarks.campaign.texts import Texts
 from benchmarks.campaign.world import Crowd, World
 from core.bulk_rows import BulkTable
 from crowd.models import Stage
-from judgments import units
 from judgments.judging_config import judging_config
 from judgments.models import AttentionCheck, Candidate, CandidateSource, CheckAnswer, Judgment, System
+from judgments.rules import of_candidate, of_check
 from judgments.services.judging import ensure_checks
 
 _PER_HIT = 10
@@ -83,9 +83,9 @@ def judged(world: World, stage: Stage, candidates: list[tuple[int, int]]) -> Non
     for bundle in _bundles(candidates):
         quality = {key: chance.choice((1.2, 1.5, 3.0, 4.6, 4.8)) for key, _ in bundle}
         check, accepted = chance.choice(checks) if checks else (0, [])
-        asked = [(units.of_candidate(key), "unit") for key, _ in bundle]
+        asked = [(of_candidate(key), "unit") for key, _ in bundle]
         if checks:
-            asked.insert(chance.randrange(len(asked)), (units.of_check(check), "check"))
+            asked.insert(chance.randrange(len(asked)), (of_check(check), "check"))
         marks = sorted({distil_scope(query) for _, query in bundle})
         for hit, workers in crowd.hits(asked, marks):
             for worker in workers:
@@ -94,12 +94,12 @@ def judged(world: World, stage: Stage, candidates: list[tuple[int, int]]) -> Non
                     key: chance.randrange(1, 6) if blind else _near(chance.gauss(mean + bias[worker], _NOISE))
                     for key, mean in quality.items()
                 }
-                response = {units.of_candidate(key): {"score": score} for key, score in scores.items()}
+                response = {of_candidate(key): {"score": score} for key, score in scores.items()}
                 right, passed = 0, True
                 if checks:
                     passed = chance.random() < (0.4 if blind else 0.998)
                     right = accepted[0] if passed else _other(accepted)
-                    response[units.of_check(check)] = {"score": right}
+                    response[of_check(check)] = {"score": right}
                 work = crowd.work(hit, worker, len(workers), response, failed=int(not passed))
                 judgments.add_all(
                     (stage.pk, work.pk, worker, key, score, "", work.stored_at)
@@ -108,7 +108,7 @@ def judged(world: World, stage: Stage, candidates: list[tuple[int, int]]) -> Non
                 if checks:
                     passes.add(check, work.pk, worker, right, passed, work.stored_at)
     for bundle in _bundles(candidates[: len(candidates) // 100]):
-        crowd.open_hit([(units.of_candidate(key), "unit") for key, _ in bundle], 3, 2)
+        crowd.open_hit([(of_candidate(key), "unit") for key, _ in bundle], 3, 2)
     judgments.close()
     passes.close()
     crowd.close(status=Stage.Status.OPEN)

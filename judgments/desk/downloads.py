@@ -14,7 +14,7 @@ from core.projects.models import Project
 from core.projects.selectors import pseudonym
 from crowd.models import Worker
 from judgments.selectors.live import Live
-from judgments.selectors.reports import ReportStatus
+from judgments.services.reports import ReportStatus
 
 Row = Sequence[Any]
 

@@ -24,14 +24,17 @@ from crowd.kinds import kind_of
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import is_large, stage_figures
 from judgments.desk.agreement import FOLDER, judging_only
-from judgments.errors import FilteringError, FiltersChangedError
 from judgments.models import FilterRun, Judgment
 from judgments.selectors.judging import MissingJudgments, missing_of
 from judgments.selectors.live import in_force
-from judgments.selectors.ratings import newer_than
-from judgments.selectors.stamps import stamp_for_pages
+from judgments.selectors.ratings import newer_than, stamp_for_pages
 from judgments.services import filter_runs
-from judgments.services.filter_decisions import recipe_named, stored_parameters
+from judgments.services.filter_decisions import (
+    FilteringError,
+    FiltersChangedError,
+    recipe_named,
+    stored_parameters,
+)
 from web.access import Role
 from web.cache import NotMadeError, cached_or_none, moment
 from web.forms import MoneyField, read_form, run_action

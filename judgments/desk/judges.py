@@ -1,17 +1,20 @@
 """The desk's table of judges, and a page for each."""
 
+from operator import attrgetter
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST, require_safe
 
+from core.money import dollars
 from core.projects.selectors import projects_of
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import ReasonForm
 from crowd.models import Exclusion, Worker
 from crowd.services.review import exclude_from_project, exclude_worker
 from judgments.desk.agreement import FOLDER, judging_only
-from judgments.desk.columns import JUDGES
 from judgments.selectors import judges as listing
 from judgments.selectors.judges import (
     Judge,
@@ -28,7 +31,57 @@ from web.access import Role
 from web.forms import read_form, run_action
 from web.pages import show
 from web.table_pages import respond
-from web.tables import GridRequest, page_of
+from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
+
+
+def _ranked(value: Any) -> Any:
+    """Who has few judgments stands behind all others, whatever is sorted by."""
+    return lambda row: value(row) if row.enough else None
+
+
+def _failed_share(row: Judge) -> float | None:
+    return row.failed / row.presented if row.presented else None
+
+
+def _pay(row: Judge) -> str | None:
+    return None if row.per_hour is None else dollars(row.per_hour)
+
+
+JUDGES = Grid(
+    "judges",
+    columns=(
+        Column("judge", "Judge", attrgetter("name"), by="name", key=_ranked(attrgetter("name"))),
+        Column("simulated", "Simulated", attrgetter("simulated"), on_page=False),
+        Column(
+            "ratings",
+            "Judgments",
+            attrgetter("ratings"),
+            by="n",
+            down=True,
+            key=_ranked(attrgetter("ratings")),
+        ),
+        Column("fastest", "Median time", attrgetter("seconds"), by="s", key=_ranked(attrgetter("seconds"))),
+        Column("kappa", "Kappa", attrgetter("kappa"), by="kappa", key=_ranked(attrgetter("kappa"))),
+        Column("kappa_n", "Kappa of", attrgetter("kappa_n"), on_page=False),
+        Column("presented", "Checks shown", attrgetter("presented"), on_page=False),
+        Column("failed", "Checks failed", attrgetter("failed"), on_page=False),
+        Column("checks", "Checks passed", by="checks", down=True, key=_ranked(_failed_share)),
+        Column(
+            "removed",
+            "Removed",
+            attrgetter("removed_share"),
+            by="removed",
+            down=True,
+            key=_ranked(attrgetter("removed_share")),
+        ),
+        Column("verdict", "Rule", attrgetter("verdict"), on_page=False),
+        Column("pay", "Pay per hour", _pay, by="pay", down=True, key=_ranked(attrgetter("per_hour"))),
+        Column("flags", "Flags", attrgetter("flags")),
+        Column("excluded", "Excluded", attrgetter("excluded"), on_page=False),
+    ),
+    filters=(Choices("show", "Which judges", listing.SHOWN, tabs=True), Words("q", "Judge")),
+    order="kappa",
+)
 
 JUDGE = "judgments:judge"
 _CHECKS = 50

@@ -1,4 +1,4 @@
-"""What this app tells about a project: a step of the overview, its judges, rows of the page of agreement."""
+"""What this app tells about a project: its first step, a step of the overview, judges, rows of agreement."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,12 +9,13 @@ from django.urls import reverse
 from core.projects.models import Project
 from crowd.desk.agreements import Row, SourceAgreement
 from crowd.desk.overview import Count, OverviewPart, Step
+from crowd.desk.steps import Step as FirstStep
 from crowd.models import Stage, Worker
 from crowd.selectors.people import WorkerFigures
 from judgments.judging_config import judging_config
-from judgments.models import AgreementReport, FilterRun
-from judgments.selectors.funnel import judged
+from judgments.models import AgreementReport, Candidate, FilterRun
 from judgments.selectors.judges import histogram, judges, time_plot
+from judgments.selectors.scores import judged
 
 # What this app says on a project's overview: queries all of whose answers are judged.
 
@@ -134,3 +135,27 @@ def _note(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     if crossed is not None:
         return f"{crossed:.2f} cross-fitted"
     return str((before.get("reason") or {}).get("interval", ""))
+
+
+# What a new project needs of this app.
+
+
+def _wanted(_: Project, kinds: frozenset[str]) -> bool:
+    return "judging" in kinds
+
+
+def _done(project: Project) -> bool:
+    return Candidate.objects.filter(system__project=project).exists()
+
+
+STEPS = (
+    FirstStep(
+        "systems",
+        "Import systems' answers",
+        "A line per answer, with the query and the system that gave it.",
+        "judgments:import_new",
+        done=_done,
+        wanted=_wanted,
+        position=30,
+    ),
+)

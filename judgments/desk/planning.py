@@ -14,7 +14,7 @@ from crowd.selectors.stage_sizes import stage_figures
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.judging_config import judging_config
 from judgments.models import Candidate
-from judgments.selectors import planning as selectors
+from judgments.selectors import live as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
 from metrics.agreement.scale import Scale

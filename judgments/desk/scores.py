@@ -11,16 +11,32 @@ from core.files.cells import cell, csv_text
 from crowd.desk.access import StageAccess, on_stage
 from crowd.models import Stage
 from judgments.desk.agreement import FOLDER, judging_only
-from judgments.desk.columns import SCORES
 from judgments.desk.downloads import signature
 from judgments.models import FilterRun
 from judgments.selectors import scores as selectors
 from judgments.selectors.live import in_force
+from judgments.selectors.ratings import stamp_for_pages
 from judgments.selectors.scores import random_scores_caution
-from judgments.selectors.stamps import stamp_for_pages
 from web.cache import cached_rows
 from web.pages import show
-from web.tables import Choices, GridRequest, page_of
+from web.tables import Choices, Column, Grid, GridRequest, page_of
+
+#: Its file begins with a signature and has columns of its own.
+SCORES = Grid(
+    "scores",
+    columns=(
+        Column("query", "Answer", by="query"),
+        Column("system", "System"),
+        Column("mean", "Mean", by="mean", down=True, number=True),
+        Column("sd", "SD", by="sd", down=True, number=True),
+        Column("n", "Judgments", by="n_kept", number=True),
+        Column("median", "Median", number=True),
+        Column("trimmed", "Trimmed", number=True),
+        Column("adjusted", "Adjusted", number=True),
+    ),
+    order="mean",
+    aliases={"best": "mean", "worst": "-mean", "disputed": "sd", "fewest": "n"},
+)
 
 _COLUMNS = (
     "candidate", "query_key", "query", "system", "answer", "n_raw", "n_kept", "mean", "sd", "median",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 from django.db.models import QuerySet
@@ -14,7 +15,6 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.desk.columns import links_of_query
 from annotation.models import HeldOutWorker
 from core.files.cells import cell, csv_text
-from judgments.desk.columns import OF_SYSTEM, SYSTEMS
 from judgments.models import Candidate, CandidateSource, System
 from judgments.selectors import candidates as selectors
 from judgments.selectors.candidates import AnswerScore, Filters, reference_texts
@@ -23,7 +23,44 @@ from web.access import ProjectAccess, Role, on_project
 from web.forms import LogReasonForm, read_form, run_action
 from web.pages import show
 from web.table_pages import respond
-from web.tables import GridRequest
+from web.tables import Choices, Column, Grid, GridRequest, Words
+
+SYSTEMS = Grid(
+    "systems",
+    columns=(
+        Column("system", "System", attrgetter("system.name"), by="name"),
+        Column("kind", "Kind", attrgetter("system.kind"), on_page=False),
+        Column("answers", "Answers", attrgetter("answers"), by="answers", down=True, number=True),
+        Column("judge", "To judge", attrgetter("to_judge"), by="to_judge", down=True, number=True),
+        Column("exact", "Same as a reference", attrgetter("exact"), by="exact", down=True, number=True),
+        Column("empty", "No answer", attrgetter("empty"), by="empty", down=True, number=True),
+        Column(
+            "out", "Taken out", lambda row: row.withdrawn + row.query_out, by="out", down=True, number=True
+        ),
+        Column("judged", "Judged", attrgetter("judged"), by="judged", down=True, number=True),
+        Column("judgments", "Judgments", attrgetter("judgments"), by="judgments", down=True, number=True),
+        Column("mean", "Mean score", attrgetter("mean"), by="mean", down=True, number=True),
+    ),
+    order="system",
+)
+#: Its file has columns of its own, which are read without a model instance per row.
+OF_SYSTEM = Grid(
+    "answers",
+    columns=(
+        Column("text", "Answer", by="text"),
+        Column("query", "Query", by="query__text"),
+        Column("state", "State", by="aside"),
+        Column("judged", "Judgments", by="judgment_count", down=True, number=True),
+        Column("mean", "Mean score", by="mean_score", down=True, number=True, gaps=True),
+        Column("number", "Number", by="pk", on_page=False),
+    ),
+    filters=(
+        Words("q", "Words of the answer or the query, or its id"),
+        Choices("state", "Which", selectors.STATES),
+    ),
+    order="number",
+    aliases={"best": "mean", "worst": "-mean"},
+)
 
 FOLDER = "judgments"
 _AT_ONCE = 1000

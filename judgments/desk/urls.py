@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judgments.desk import agreement, filters, imports, judges, planning, plots, scores, systems
+from judgments.desk import agreement, filters, imports, judges, planning, scores, systems
 
 app_name = "judgments"
 _P = "projects/<slug:project>/"
@@ -15,7 +15,7 @@ _QUALITY: list[URLPattern] = [
     path(f"{_J}agreement/cancel/", agreement.cancel, name="cancel_report"),
     path(f"{_J}agreement/report.json", agreement.report_json, name="report_json"),
     path(f"{_J}agreement/<slug:figure>.csv", agreement.figure_csv, name="figure_csv"),
-    path(f"{_J}plots/<slug:plot>.<str:form>", plots.of_stage, name="plot"),
+    path(f"{_J}plots/<slug:plot>.<str:form>", agreement.of_stage, name="plot"),
     path(f"{_J}filters/", filters.filters, name="filters"),
     path(f"{_J}filters/apply/", filters.apply, name="apply_filter"),
     path(f"{_J}filters/top-up/", filters.top_up, name="top_up"),
@@ -25,7 +25,7 @@ _QUALITY: list[URLPattern] = [
     path(f"{_J}judges/", judges.judges, name="judges"),
     path(f"{_J}judges/<int:pk>/", judges.judge, name="judge"),
     path(f"{_J}judges/<int:pk>/exclude/", judges.exclude, name="exclude_judge"),
-    path(f"{_J}judges/<int:pk>/plots/<slug:plot>.<str:form>", plots.of_judge, name="judge_plot"),
+    path(f"{_J}judges/<int:pk>/plots/<slug:plot>.<str:form>", agreement.of_judge, name="judge_plot"),
     path(f"{_J}planning/", planning.planning, name="planning"),
 ]
 _SYSTEMS: list[URLPattern] = [

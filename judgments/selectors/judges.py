@@ -18,8 +18,15 @@ from crowd.selectors.stage_sizes import is_large
 from judgments.models import CheckAnswer, FilterRun, Judgment, Verdict
 from judgments.rules import score_classes
 from judgments.selectors.live import live
-from judgments.selectors.ratings import checks_of, good, ratings_of_stage, scale_of, times_of
-from judgments.selectors.stamps import Stamp, stamp_for_pages
+from judgments.selectors.ratings import (
+    Stamp,
+    checks_of,
+    good,
+    ratings_of_stage,
+    scale_of,
+    stamp_for_pages,
+    times_of,
+)
 from metrics.agreement.proportions import wilson
 from web.cache import cached
 

@@ -15,12 +15,10 @@ from crowd.counted_work import counting, not_counting
 from crowd.kinds import PendingUnit
 from crowd.models import Assignment, Stage
 from crowd.services.quotes import Quote, left_to_ask, quote
-from judgments import units
 from judgments.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate, FilterRun, Judgment, ShownReferences, System, Verdict
-from judgments.rules import most_central
+from judgments.rules import candidate_of, check_of, is_check, most_central, rank
 from judgments.selectors.candidates import OUT, accepted_texts, to_judge
-from judgments.units import rank
 from web.cache import NotMadeError, cached_or_none, is_large_table
 
 # What researchers read for the units of this app.
@@ -28,8 +26,8 @@ from web.cache import NotMadeError, cached_or_none, is_large_table
 
 def texts_of(names: Sequence[str]) -> dict[str, str]:
     """Query and answer of each unit, cut; a check says what it is made of. Two statements."""
-    candidates = {units.candidate_of(unit): unit for unit in names if not units.is_check(unit)}
-    checks = {units.check_of(unit): unit for unit in names if units.is_check(unit)}
+    candidates = {candidate_of(unit): unit for unit in names if not is_check(unit)}
+    checks = {check_of(unit): unit for unit in names if is_check(unit)}
     found = {unit: unit for unit in names}
     rows = Candidate.objects.filter(pk__in=candidates).values_list("pk", "query__text", "text")
     for pk, query, text in rows:
@@ -316,8 +314,8 @@ def queries_of(names: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for start in range(0, len(names), _AT_ONCE):
         some = names[start : start + _AT_ONCE]
-        candidates = {units.candidate_of(unit): unit for unit in some if not units.is_check(unit)}
-        checks = {units.check_of(unit): unit for unit in some if units.is_check(unit)}
+        candidates = {candidate_of(unit): unit for unit in some if not is_check(unit)}
+        checks = {check_of(unit): unit for unit in some if is_check(unit)}
         for model, keys in ((Candidate, candidates), (AttentionCheck, checks)):
             if keys:
                 rows = model.objects.filter(pk__in=keys).values_list("pk", "query")
@@ -362,8 +360,8 @@ def _first_in_view(query: int, texts: list[str], config: JudgingConfig, seed: in
 
 
 def _rows(names: Sequence[str]) -> dict[str, Candidate | AttentionCheck]:
-    candidates = {unit: units.candidate_of(unit) for unit in names if not units.is_check(unit)}
-    checks = {unit: units.check_of(unit) for unit in names if units.is_check(unit)}
+    candidates = {unit: candidate_of(unit) for unit in names if not is_check(unit)}
+    checks = {unit: check_of(unit) for unit in names if is_check(unit)}
     answers = Candidate.objects.select_related("query").in_bulk(list(candidates.values()))
     known = AttentionCheck.objects.select_related("query").in_bulk(list(checks.values())) if checks else {}
     return {unit: known[checks[unit]] if unit in checks else answers[candidates[unit]] for unit in names}

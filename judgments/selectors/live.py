@@ -1,8 +1,11 @@
-"""Figures of a stage while judgments come in, from counts of scores, without reading a judgment."""
+"""Figures of a stage while judgments come in, from counts of scores, without reading a judgment.
+
+And what follows from them for a study: how many answers and judges it needs, and what they cost.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass
-from math import isnan
+from math import ceil, isnan
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
@@ -10,15 +13,16 @@ from django.db.models import Count
 
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import cached_of_stage
+from crowd.services.quotes import fee, sizes
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from judgments.selectors.ratings import good, scale_of
-from judgments.selectors.stamps import Stamp, stamp_for_pages
+from judgments.selectors.ratings import Stamp, good, scale_of, stamp_for_pages
 from metrics.agreement.scale import Scale
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from metrics.agreement.planning import ScoreSpread
     from metrics.figure import Figure
 
     Floats = npt.NDArray[np.float64]
@@ -74,6 +78,8 @@ def _grown(stage: Stage, before: ScoreCounts, stamp: Stamp, low: int) -> ScoreCo
     if (before.stamp.spoilt, before.stamp.spoilt_sum) != (stamp.spoilt, stamp.spoilt_sum):
         return None
     rows = _rows(stage, stamp, before.stamp.last)
+    # A key may be taken before another and become visible after it, so that "newer keys" misses its judgment:
+    # the numbers must add up.
     if (
         before.stamp.count
         + Judgment.objects.filter(stage=stage, pk__gt=before.stamp.last, pk__lte=stamp.last).count()
@@ -255,3 +261,106 @@ def _kept(stamp: Stamp, systems: list[str], candidates: "Keys") -> dict[str, Sys
 def in_force(stage: Stage) -> FilterRun | None:
     """The filter run in force."""
     return FilterRun.objects.in_force().filter(stage=stage).select_related("created_by").first()
+
+
+# How many answers and judges a study needs, and what they cost at a stage's reward and fees.
+
+#: Judges per answer that the table of two systems shows.
+JUDGES = (1, 2, 3, 5, 7, 10, 15)
+MOST_JUDGES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """So many judges per answer need so many questions, which both systems answer."""
+
+    judges: int
+    questions: int
+    judgments: int
+    cents: int
+    cheapest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Reliability of the mean of n judgments, None with a reason, and what all answers cost with n each."""
+
+    n: int
+    reliability: float | None
+    reason: str
+    width: float
+    cents: int
+    wanted: bool
+
+
+def cost(stage: Stage, answers: int, judges: int) -> int:
+    """Cents for so many judges for each of so many answers: rewards and fees, HITs split as they would be."""
+    per_hit = sum(size * (stage.reward_cents + fee(stage, size)) for size in sizes(stage, judges))
+    return ceil(answers / stage.units_per_hit) * per_hit
+
+
+def designs(stage: Stage, spread: "ScoreSpread", difference: float, power: float) -> list[Design]:
+    """Designs that find a true difference of two systems' means with this power."""
+    from metrics.agreement.planning import items_for_systems
+
+    found = []
+    for judges in JUDGES:
+        questions = items_for_systems(spread, ratings=judges, difference=difference, power=power)
+        answers = 2 * questions
+        found.append(Design(judges, questions, answers * judges, cost(stage, answers, judges)))
+    least = min(each.cents for each in found)
+    return [
+        Design(each.judges, each.questions, each.judgments, each.cents, each.cents == least) for each in found
+    ]
+
+
+def steps(stage: Stage, one: float | None, answers: int) -> list[Step]:
+    """Reliability at 1 to 20 judges from the agreement of single judgments (Spearman-Brown)."""
+    from metrics.agreement.planning import reliability_table
+
+    return [
+        Step(
+            step.n,
+            step.reliability.value,
+            step.reliability.reason,
+            round(100 * (step.reliability.value or 0), 2),
+            cost(stage, answers, step.n),
+            step.n == stage.redundancy,
+        )
+        for step in reliability_table(one, MOST_JUDGES)
+    ]
+
+
+def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
+    """What the stage's own judgments show, of its two systems with most answers; None for fewer."""
+    import numpy as np  # start-up does without numpy
+
+    from metrics.agreement.data import Sums
+    from metrics.agreement.planning import ScoreSpread, spread_of
+
+    names = [row.system for row in sorted(now.systems, key=lambda row: (-row.items, row.system))[:2]]
+    if len(names) < 2:
+        return None
+    scale = scale_of(stage)
+    given = score_counts(stage, now.stamp, scale.low, scale.size)
+    systems = systems_of(stage, given.candidates)
+    queries = dict(
+        Candidate.objects.filter(system__project=stage.project_id, system__name__in=names)
+        .order_by()
+        .values_list("pk", "query_id")
+    )
+    rows: dict[str, dict[int, int]] = {name: {} for name in names}
+    for at, (key, system) in enumerate(zip(given.candidates.tolist(), systems, strict=True)):
+        if system in rows:
+            rows[system][queries[key]] = at
+    common = sorted(set(rows[names[0]]) & set(rows[names[1]]))
+
+    def sums(name: str) -> Sums:
+        counts = given.counts[np.array([rows[name][query] for query in common], dtype=np.int64)]
+        values = scale.steps
+        return Sums(counts.sum(axis=1), counts @ values, counts @ (values * values))
+
+    found, unit = spread_of(sums(names[0]), sums(names[1])), float(scale.unit)
+    if not isinstance(found, ScoreSpread):
+        return found
+    return ScoreSpread(found.sd_difference * unit, found.sd_rating * unit)

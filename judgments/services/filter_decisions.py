@@ -1,4 +1,4 @@
-"""A recipe run over a stage's judgments, and what it decided as rows of the database."""
+"""A recipe run over a stage's judgments, and what it decided as rows of the database; errors of filters."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from core.bulk_rows import BATCH, insert_columns
+from crowd.errors import CrowdError
 from crowd.models import Stage
-from judgments.errors import FilteringError
 from judgments.models import FilterRun, Score, Verdict
 from judgments.selectors.ratings import (
     StageRatings,
@@ -26,6 +26,18 @@ if TYPE_CHECKING:
 
     from metrics.agreement.filters import Checks, Run, Verdicts
     from metrics.agreement.scores import AdjustedScores, ItemScores
+
+
+class FilteringError(CrowdError):
+    """Filters cannot be run, applied or undone so; nothing was changed."""
+
+
+class FiltersChangedError(FilteringError):
+    """Other filters are in force than the person saw; nothing was changed."""
+
+
+class NothingMissingError(FilteringError):
+    """There is nothing to ask again for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,14 +12,12 @@ from annotation.models import Query
 from annotation.selectors.answers import materials
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
-from judgments import units
 from judgments.judging_config import JudgingConfig, accepted_steps, judging_config
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, ShownReferences
-from judgments.rules import Check, CheckPlan, Item, draw_checks
+from judgments.rules import Check, CheckPlan, Item, candidate_of, check_of, draw_checks, is_check, rank
 from judgments.selectors.candidates import accepted_texts, reference_texts
 from judgments.selectors.judging import candidates_to_judge, references_shown
 from judgments.selectors.ratings import scale_of
-from judgments.units import rank
 from metrics.agreement.scale import Scale
 
 # The correct answers that the judges of a stage see, kept so that all of them see the same.
@@ -48,7 +46,7 @@ def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[
     AttentionCheck.DoesNotExist where a check is not one of the stage: nothing is kept then.
     """
     at = assignment.stored_at or timezone.now()
-    asked = {units.check_of(unit): unit for unit in responses if units.is_check(unit)}
+    asked = {check_of(unit): unit for unit in responses if is_check(unit)}
     checks = AttentionCheck.objects.filter(stage=assignment.stage_id).in_bulk(list(asked)) if asked else {}
     if len(checks) < len(asked):
         raise AttentionCheck.DoesNotExist(
@@ -71,19 +69,20 @@ def record_judgments(*, assignment: Assignment, responses: Mapping[str, Mapping[
             stage=assignment.stage,
             assignment=assignment,
             worker=assignment.worker,
-            candidate_id=units.candidate_of(unit),
+            candidate_id=candidate_of(unit),
             score=in_units(response["score"], scale),
             aspects=response.get("aspects", {}),
             comment=response.get("comment", ""),
             at=at,
         )
         for unit, response in responses.items()
-        if not units.is_check(unit)
+        if not is_check(unit)
     )
 
 
 def in_units(score: float, scale: Scale) -> int:
     """A score of a response as it is stored; ValueError for one that is none of the scale."""
+    # By its decimal digits: 0.1 as a binary fraction is on no scale.
     steps = scale.step_of(Fraction(repr(score)))
     if steps is None:
         raise ValueError(f"The score {score} is not on the scale {scale.description}.")
@@ -134,6 +133,7 @@ def _bring_up_to_date(stage: Stage, config: JudgingConfig, known: list[Attention
     as_drawn = {check.key: check for check in drawn}
     kept = [row for row in known if stage.opened_at or _same(row, as_drawn.get(row.key))]
     gone = {row.pk for row in known}.difference(row.pk for row in kept)
+    # One that somebody answered stays: their answer refers to it.
     AttentionCheck.objects.filter(pk__in=gone, answers=None).delete()
     room = Counter(_counts(config))
     room.subtract(Counter(row.source for row in kept))
@@ -153,6 +153,7 @@ def _bring_up_to_date(stage: Stage, config: JudgingConfig, known: list[Attention
                     reason=check.reason,
                 )
             )
+    # Two HITs composed at once draw the same checks, by the same seed: the second finds those of the first.
     AttentionCheck.objects.bulk_create(new, ignore_conflicts=True)
 
 

@@ -1,7 +1,8 @@
-"""The honest report of a stage, worked out by a job: asking for it, making it."""
+"""The honest report of a stage, worked out by a job: asking for it, making it, how old the newest one is."""
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -12,7 +13,7 @@ from core.jobs import services as jobs
 from core.jobs.models import OPEN_STATES, Job, JobState
 from crowd.models import Stage
 from judgments.models import AgreementReport, FilterRun
-from judgments.selectors.stamps import Stamp, stamp_of
+from judgments.selectors.ratings import Stamp, stamp_of
 
 REPORT = "judgments.report"
 #: Grows when the report has other figures, so that old ones are made again.
@@ -104,3 +105,46 @@ def keep(row: AgreementReport) -> int:
         )
         set_json(stored, "rows", json_pieces(row.rows))
     return int(stored.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportStatus:
+    """The newest report (None: none yet), whether it is of now, and the job that makes the next one."""
+
+    newest: AgreementReport | None
+    fresh: bool
+    job: Job | None
+
+    @property
+    def under_way(self) -> bool:
+        """Another is being made."""
+        return self.job is not None and self.job.state in OPEN_STATES
+
+    @property
+    def failed(self) -> bool:
+        """The last attempt did not come to an end."""
+        return self.job is not None and self.job.state == JobState.FAILED
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The report itself."""
+        report: dict[str, Any] = self.newest.report if self.newest else {}
+        return report
+
+
+def standing(stage: Stage, stamp: Stamp) -> ReportStatus:
+    """In two questions to the database."""
+    newest = (
+        AgreementReport.objects.filter(stage=stage)
+        .defer("rows")
+        .select_related("run")
+        .order_by("-created_at", "-pk")
+        .first()
+    )
+    job = (
+        Job.objects.filter(kind=REPORT, effect__startswith=prefix(stage))
+        .order_by("-pk")
+        .only("state", "progress_done", "progress_total", "progress_note", "error", "effect", "kind")
+        .first()
+    )
+    return ReportStatus(newest, newest is not None and newest.stamp == made_of(stamp), job)

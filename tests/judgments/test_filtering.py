@@ -11,13 +11,12 @@ from core.projects.models import Event
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, Stage
 from crowd.selectors.stage_status import stage_progress
-from judgments.errors import FilteringError
 from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
+from judgments.rules import of_candidate
 from judgments.selectors.judging import missing_of
-from judgments.selectors.ratings import newer_than, ratings_of_stage
-from judgments.selectors.stamps import stamp_of
+from judgments.selectors.ratings import newer_than, ratings_of_stage, stamp_of
 from judgments.services import filter_runs
-from judgments.units import of_candidate
+from judgments.services.filter_decisions import FilteringError
 from tests.judgments.desk_world import Place, candidate_of, check, judge, make_place, worker_of
 
 pytestmark = pytest.mark.django_db

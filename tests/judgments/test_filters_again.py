@@ -18,9 +18,9 @@ from crowd.services import decisions
 from crowd.services.decisions import reconsider
 from judgments.models import AgreementReport, FilterRun, Judgment, Score, Verdict
 from judgments.selectors.live import live
-from judgments.selectors.stamps import stamp_of
-from judgments.services import filter_runs, recounts, reports
-from judgments.services.recounts import JudgedWork
+from judgments.selectors.ratings import stamp_of
+from judgments.services import filter_runs, reports
+from judgments.services.filter_runs import JudgedWork
 from people.models import Guest
 from tests.judgments.desk_world import Place, as_, candidate_of, check, judge, make_place, people, worker_of
 
@@ -214,15 +214,15 @@ class TestALargeStage:
 
     def test_work_that_changes_while_it_is_decided_is_taken_as_it_is_in_the_end(self, place, monkeypatch):
         reject(work_of(place, "C"))
-        decide = recounts._decided
+        decide = filter_runs._decided
 
         def slow(run):
             found = decide(run)
-            monkeypatch.setattr(recounts, "_decided", decide)
+            monkeypatch.setattr(filter_runs, "_decided", decide)
             reject(work_of(place, "C", "q2"))
             return found
 
-        monkeypatch.setattr(recounts, "_decided", slow)
+        monkeypatch.setattr(filter_runs, "_decided", slow)
         reconsider(place.stage)
         self.run_jobs()
         assert (score(place)[0], score(place, "q2")[0]) == (3, 3)
@@ -232,6 +232,7 @@ def test_work_that_is_rejected_while_filters_are_applied_is_looked_at_once_more(
     decide = filter_runs.decide
 
     def slow(stage, recipe):
+        monkeypatch.setattr(filter_runs, "decide", decide)
         found = decide(stage, recipe)
         reject(work_of(place, "C"))
         reconsider(stage)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgments.units import of_candidate
+from judgments.rules import of_candidate
 from tests.judgments.judging_world import (
     judge,
     make_candidate,

@@ -18,16 +18,15 @@ from crowd.services.quotes import quote
 from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from crowd.study.documents import study_toml
 from crowd.study.reader import read
-from judgments.errors import FilteringError
 from judgments.judging_config import JudgingConfig
 from judgments.kinds import true_score
 from judgments.models import AttentionCheck, CheckAnswer, Judgment, Score
-from judgments.rules import score_classes
+from judgments.rules import of_candidate, of_check, score_classes
 from judgments.selectors.judges import histogram, judges, time_plot
 from judgments.selectors.live import live
 from judgments.selectors.ratings import scale_of
 from judgments.services import filter_runs, reports
-from judgments.units import of_candidate, of_check
+from judgments.services.filter_decisions import FilteringError
 from metrics.agreement.scale import Scale
 from releases.options import Options
 from releases.services import build

@@ -9,7 +9,7 @@ from crowd.desk import agreements
 from crowd.models import Assignment, Stage
 from crowd.selectors.people import people as people_of
 from judgments.models import FilterRun, Score
-from judgments.selectors.funnel import JudgedQueries, judged
+from judgments.selectors.scores import JudgedQueries, judged
 from judgments.services import filter_runs, reports
 from tests.judgments.desk_world import (
     Place,

@@ -16,7 +16,7 @@ from crowd.errors import ReadOnlyError
 from crowd.services.stages import create_stage
 from judgments.models import Candidate, System
 from judgments.selectors.candidates import systems
-from judgments.selectors.funnel import JudgedQueries, judged
+from judgments.selectors.scores import JudgedQueries, judged
 from judgments.services import candidates
 from judgments.services.imports import import_candidates
 from releases.services.importing import import_scores
