@@ -42,33 +42,34 @@ def importance(
 
 
 def importance_of(similarities: Floats, *, itself: bool = True, choice: str = "sum") -> Floats:
-    """The same from a table (k, k) of Sim(ref_i, ref_j)."""
+    """The same from a table (k, k) of Sim(ref_i, ref_j), or from a stack (…, k, k) of them: (…, k)."""
     if choice == "uniform":
-        return np.ones(len(similarities))
+        return np.ones(similarities.shape[:-1])
     if choice == "nearest":
-        others = np.where(np.eye(len(similarities), dtype=bool), -np.inf, similarities)
-        nearest: Floats = np.maximum(others.max(axis=1, initial=0.0), 0.0)
+        others = np.where(np.eye(similarities.shape[-1], dtype=bool), -np.inf, similarities)
+        nearest: Floats = np.maximum(others.max(axis=-1, initial=0.0), 0.0)
         return nearest
-    total: Floats = np.ascontiguousarray(similarities).sum(axis=1)
-    total = total if itself else total - np.diagonal(similarities)
+    # Rows in one piece are added up in the same order alone and in a stack, to the last bit.
+    total: Floats = np.ascontiguousarray(similarities).sum(axis=-1)
+    total = total if itself else total - np.diagonal(similarities, axis1=-2, axis2=-1)
     if choice == "medoid":
-        most = total.max(initial=0.0)
-        return np.asarray(total >= most - _EQUAL * abs(most), np.float64)
+        most = total.max(axis=-1, keepdims=True, initial=0.0)
+        return np.asarray(total >= most - _EQUAL * np.abs(most), np.float64)
     return total
 
 
 def weighted(similarities: Floats, weights: Floats) -> Floats:
     """Sum of Sim(c, ref_i) Imp(ref_i) over the sum of Imp(ref_i) (equation 1), for n rows of k similarities.
 
+    `weights` are those of all rows (k) or of each (n, k).
     Where all weights are zero the paper's fraction is 0/0: no reference is like any, itself included, so none
     stands for the others and each counts alike: the value is the mean similarity. With a single reference the
     value is the similarity to it. Without references it is nan.
     """
-    if not len(weights):
+    if not weights.shape[-1]:
         return np.full(len(similarities), np.nan)
-    if not weights.any():
-        weights = np.ones_like(weights)
-    found: Floats = (similarities * weights).sum(axis=1) / weights.sum()
+    weights = np.where(weights.any(axis=-1, keepdims=True), weights, 1.0)
+    found: Floats = (similarities * weights).sum(axis=-1) / weights.sum(axis=-1)
     return found
 
 

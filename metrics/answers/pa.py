@@ -18,6 +18,7 @@ Mitra et al. (2016), A Proposal for Evaluating Answer Distillation from Web Data
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -97,9 +98,18 @@ class _Pa:
         weights = self._weights([references for references, _ in part], found)
         texts = [list(dict.fromkeys(candidates[row] for row in rows)) for _, rows in part]
         sets = [(given, references) for given, (references, _) in zip(texts, part, strict=True)]
-        for (references, rows), given, table in zip(part, texts, self._tables(sets, found), strict=True):
-            of_text = dict(zip(given, weighted(table, weights[references]).tolist(), strict=True))
-            values[rows] = [of_text[candidates[row]] for row in rows]
+        tables = self._tables(sets, found)
+        # Sets of as many references are weighted together: most have the same number.
+        for places in _alike([len(references) for references, _ in part]):
+            sizes = [len(texts[place]) for place in places]
+            of_set = np.array([weights[part[place][0]] for place in places])
+            every = weighted(
+                np.concatenate([tables[place] for place in places]), np.repeat(of_set, sizes, axis=0)
+            ).tolist()
+            for place, end, size in zip(places, accumulate(sizes), sizes, strict=True):
+                of_text = dict(zip(texts[place], every[end - size : end], strict=True))
+                rows = part[place][1]
+                values[rows] = [of_text[candidates[row]] for row in rows]
 
     def _weights(self, sets: Sequence[References], found: Any) -> dict[References, Floats]:
         """Importance by reference set; what depends on a survey holds for this run only and is not kept."""
@@ -107,10 +117,14 @@ class _Pa:
         known = {references: self.kept.get(references) if keeps else None for references in sets}
         weights = {references: weight for references, weight in known.items() if weight is not None}
         new = [references for references in known if references not in weights]
-        for references, table in zip(new, self._among(new, found), strict=True):
-            weights[references] = importance_of(table, itself=self.itself, choice=self.choice)
-            if keeps:
-                self.kept.put(references, weights[references], len(references))
+        tables = self._among(new, found)
+        for places in _alike([len(references) for references in new]):
+            stack = np.stack([tables[place] for place in places])
+            importances = importance_of(stack, itself=self.itself, choice=self.choice)
+            for place, weight in zip(places, importances, strict=True):
+                weights[new[place]] = weight
+                if keeps:
+                    self.kept.put(new[place], weight.copy(), len(weight))
         return weights
 
     def _among(self, sets: Sequence[References], found: Any) -> list[Floats]:
@@ -120,6 +134,14 @@ class _Pa:
 
     def _tables(self, sets: Sequence[tuple[Sequence[str], References]], found: Any) -> list[Floats]:
         return by_pairs(self.base, found)(sets) if self.fast is None else self.fast(sets)
+
+
+def _alike(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Places of equal sizes together."""
+    places: dict[int, list[int]] = {}
+    for place, size in enumerate(sizes):
+        places.setdefault(size, []).append(place)
+    yield from places.values()
 
 
 def _parts(answers: Answers) -> Iterator[list[tuple[References, list[int]]]]:

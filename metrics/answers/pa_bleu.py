@@ -10,7 +10,7 @@ Tables are made, and candidates looked up, for as many questions at a time as a 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -44,19 +44,21 @@ class Table:
     """n-grams of k references: gram `row`, of `orders[row] + 1` tokens, stands `counts[row, i]` times in i.
 
     A gram's code writes its tokens as digits to the base `len(words) + 1`; the digit of a token is its number
-    in `words`, from 1. No digit is 0, so longer grams have the greater codes. `codes` are sorted.
+    in `words`, from 1. No digit is 0, so longer grams have the greater codes. `codes` are sorted. `repeated`
+    are the grams that occur more than once.
     """
 
     words: dict[str, int]
     codes: Counts
     orders: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.integer[Any]]
+    repeated: npt.NDArray[np.bool_]
     lengths: Counts
 
     @property
     def size(self) -> int:
         """Bytes, roughly."""
-        return self.counts.nbytes + 9 * len(self.codes) + 100 * len(self.words)
+        return self.counts.nbytes + 10 * len(self.codes) + 100 * len(self.words)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +72,7 @@ class PairBleu:
     def __call__(self, sets: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Floats]:
         """Per set of n candidates and k references a table of values (n, k)."""
         tables = self._tables([tuple(references) for _, references in sets])
-        candidates = split_sets([texts for texts, _ in sets], self.tokeniser)
+        candidates = _split_words([texts for texts, _ in sets], self.tokeniser)
         return similarities(tables, candidates, self.how.n, partial(bleu, how=self.how))
 
     def among(self, sets: Sequence[tuple[str, ...]]) -> list[Floats]:
@@ -88,30 +90,73 @@ class PairBleu:
         return [tables[references] for references in sets]
 
 
-def split_sets(sets: Sequence[Sequence[str]], tokeniser: Tokeniser) -> list[list[list[str]]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenSets:
+    """Texts of several sets cut into tokens: `widths` texts in each set, of `lengths` tokens each.
+
+    `ids` are the tokens one after another, by their numbers in `words`.
+    """
+
+    ids: Counts
+    lengths: Counts
+    widths: Counts
+    words: Sequence[str]
+
+
+def split_sets(sets: Sequence[Sequence[str]], tokeniser: Tokeniser) -> TokenSets:
     """The tokens of each text of each set; all texts are cut at once where the tokeniser can."""
+    texts = [text for every in sets for text in every]
+    widths = np.fromiter(map(len, sets), np.int64, len(sets))
     if tokeniser.runs is None:
-        return [[tokeniser.split(text) for text in texts] for texts in sets]
-    numbers, starts, words = cut([text for texts in sets for text in texts], tokeniser.runs)
-    tokens = list(map(words[:].__getitem__, numbers.tolist()))
-    bounds = starts.tolist()
-    texts = iter([tokens[begin:end] for begin, end in pairwise(bounds)])
-    return [list(islice(texts, len(every))) for every in sets]
+        cut_up = [tokeniser.split(text) for text in texts]
+        numbers: dict[str, int] = {}
+        ids = [numbers.setdefault(word, len(numbers)) for text in cut_up for word in text]
+        lengths = np.fromiter(map(len, cut_up), np.int64, len(cut_up))
+        return TokenSets(np.asarray(ids, np.int64), lengths, widths, list(numbers))
+    found, starts, words = cut(texts, tokeniser.runs)
+    return TokenSets(found.astype(np.int64), np.diff(starts).astype(np.int64), widths, words)
 
 
-def tables_of(sets: Sequence[Sequence[Words]], order: int) -> list[Table]:
-    """The table of each reference set, whose references are split into tokens."""
-    vocabularies = [_numbered(references) for references in sets]
-    made: list[Table] = []
+def tables_of(sets: TokenSets, order: int) -> list[Table]:
+    """The table of each reference set."""
+    owners = np.repeat(np.repeat(np.arange(len(sets.widths)), sets.widths), sets.lengths)
+    # Each set numbers its own words from 1, so that a gram of four of them fits into 62 bits.
+    keys, places = np.unique(owners * len(sets.words) + sets.ids, return_inverse=True)
+    firsts = np.searchsorted(keys, np.arange(len(sets.widths) + 1) * len(sets.words))
+    ids = places - firsts[owners] + 1
+    names = list(map(sets.words[:].__getitem__, (keys % max(len(sets.words), 1)).tolist()))
+    vocabularies = [
+        dict(zip(names[begin:end], range(1, end - begin + 1), strict=True))
+        for begin, end in pairwise(firsts.tolist())
+    ]
     spans = [(len(words) + 1) ** order for words in vocabularies]
     if max(spans, default=0) >= MOST:
         raise MetricError(
             f"The references of a question have {max(map(len, vocabularies)):,} different words together; at "
             f"most {int(MOST ** (1 / order)):,} can be compared. Look whether a file ended up in one cell."
         )
-    for block in _blocks(spans, [1] * len(sets)):
-        made += _tables(sets[block], vocabularies[block], spans[block], order)
+    texts = np.concatenate(([0], np.cumsum(sets.widths)))
+    tokens = np.concatenate(([0], np.cumsum(sets.lengths)))[texts]
+    made: list[Table] = []
+    for block in _blocks(spans, [1] * len(spans)):
+        begin, end = block.start, block.stop
+        made += _tables(
+            ids[tokens[begin] : tokens[end]],
+            sets.lengths[texts[begin] : texts[end]],
+            sets.widths[block],
+            vocabularies[block],
+            order,
+        )
     return made
+
+
+def _split_words(sets: Sequence[Sequence[str]], tokeniser: Tokeniser) -> list[list[Words]]:
+    """The tokens of each text of each set as they are, to be looked up among those of its references."""
+    split = split_sets(sets, tokeniser)
+    tokens = list(map(split.words[:].__getitem__, split.ids.tolist()))
+    bounds = np.concatenate(([0], np.cumsum(split.lengths))).tolist()
+    texts = iter([tokens[begin:end] for begin, end in pairwise(bounds)])
+    return [list(islice(texts, len(every))) for every in sets]
 
 
 def similarities(
@@ -149,10 +194,6 @@ def own_similarities(tables: Sequence[Table], order: int, combine: Combine) -> l
     return values
 
 
-def _numbered(references: Sequence[Words]) -> dict[str, int]:
-    return {word: number for number, word in enumerate(dict.fromkeys(chain.from_iterable(references)), 1)}
-
-
 def _blocks(spans: Sequence[int], cells: Sequence[int], most: int = CELLS) -> Iterator[slice]:
     """Runs of sets whose codes and cells have room together."""
     start, span, size = 0, 0, 0
@@ -166,21 +207,17 @@ def _blocks(spans: Sequence[int], cells: Sequence[int], most: int = CELLS) -> It
 
 
 def _tables(
-    sets: Sequence[Sequence[Words]], vocabularies: Sequence[dict[str, int]], spans: Sequence[int], order: int
+    ids: Counts, lengths: Counts, widths: Counts, vocabularies: Sequence[dict[str, int]], order: int
 ) -> list[Table]:
-    widths = np.fromiter(map(len, sets), np.int64, len(sets))
-    owners = np.repeat(np.arange(len(sets)), widths)
-    texts = [text for references in sets for text in references]
-    ids = [
-        vocabularies[owner][word] for owner, text in zip(owners.tolist(), texts, strict=True) for word in text
-    ]
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    owners = np.repeat(np.arange(len(widths)), widths)
+    spans = [(len(words) + 1) ** order for words in vocabularies]
     offsets = _before(spans)
     grams = _grams(ids, lengths, _bases(vocabularies)[owners], order)
     owner = owners[grams.texts]
     codes, rows = np.unique(grams.codes + offsets[owner], return_inverse=True)
     orders = np.zeros(len(codes), np.uint8)
     orders[rows] = grams.orders
+    repeated = np.bincount(rows, minlength=len(codes)) > 1
     firsts = _before(widths)
     bounds = np.searchsorted(codes, [*offsets.tolist(), sum(spans)])
     starts = np.concatenate(([0], np.cumsum(np.repeat(widths, np.diff(bounds)))))
@@ -193,6 +230,7 @@ def _tables(
             codes[begin:end] - offset,
             orders[begin:end].copy(),
             counts[starts[begin] : starts[end]].reshape(end - begin, width).copy(),
+            repeated[begin:end].copy(),
             lengths[first : first + width].copy(),
         )
         for words, begin, end, offset, first, width in zip(
@@ -244,6 +282,9 @@ def _own_hits(tables: Sequence[Table], order: int) -> Floats:
     firsts = _before(sizes).tolist()
     counts = _counts(tables, max(sizes))
     cells = np.concatenate([table.orders + np.intp(place * order) for place, table in enumerate(tables)])
+    # A gram that occurs once says nothing of the other references; most of the longer ones do.
+    shared = np.flatnonzero(np.concatenate([table.repeated for table in tables]))
+    counts, cells = counts[shared], cells[shared]
     hits = np.zeros((sum(sizes), order, counts.shape[1]))
     at_once = max(1, ONES // counts.shape[1])
     for times in range(1, int(counts.max(initial=0)) + 1):
@@ -252,7 +293,7 @@ def _own_hits(tables: Sequence[Table], order: int) -> Floats:
             counts, cells = counts[left], cells[left]
         for start in range(0, len(counts), at_once):
             block = slice(start, start + at_once)
-            ones = (counts[block] >= times).astype(np.float64)
+            ones = (counts[block] >= times).astype(np.float32)  # whole numbers below 2**24 are exact
             begins = np.searchsorted(cells[block], np.arange(len(tables) * order + 1)).tolist()
             for cell, (begin, end) in enumerate(pairwise(begins)):
                 if begin < end:
@@ -260,6 +301,9 @@ def _own_hits(tables: Sequence[Table], order: int) -> Floats:
                     first, size = firsts[place], sizes[place]
                     part = ones[begin:end, :size]
                     hits[first : first + size, n, :size] += part.T @ part
+    lengths = np.concatenate([table.lengths for table in tables])
+    own = np.arange(len(lengths)) - np.repeat(firsts, sizes)
+    hits[np.arange(len(lengths)), :, own] = np.maximum(lengths[:, None] - np.arange(order), 0)
     return hits.swapaxes(1, 2)
 
 
@@ -292,6 +336,8 @@ def _found(codes: Counts, sought: Counts, texts: Counts) -> tuple[Counts, Counts
 
 def _counts(tables: Sequence[Table], k: int) -> npt.NDArray[Any]:
     """The counts of all tables under each other, 0 where one has fewer than k references."""
+    if all(table.counts.shape[1] == k for table in tables):
+        return np.concatenate([table.counts for table in tables])
     kind = np.result_type(*{table.counts.dtype for table in tables})
     counts = np.zeros((sum(len(table.codes) for table in tables), k), kind)
     start = 0
@@ -311,7 +357,7 @@ class _Grams:
     codes: Counts
 
 
-def _grams(ids: Sequence[int], lengths: Counts, bases: Counts, order: int) -> _Grams:
+def _grams(ids: Sequence[int] | Counts, lengths: Counts, bases: Counts, order: int) -> _Grams:
     """Every n-gram that holds no 0, which is a token that the references do not have."""
     numbers = np.asarray(ids, np.int64)
     owner = np.repeat(np.arange(len(lengths)), lengths)

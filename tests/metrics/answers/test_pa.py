@@ -12,7 +12,7 @@ from metrics.answers import pa_bleu
 from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import CHOICES, SizedCache, importance, importance_of, weighted
 from metrics.answers.pa import by_pairs, pairwise
-from metrics.answers.pa_bleu import PairBleu, similarities, tables_of
+from metrics.answers.pa_bleu import PairBleu, similarities, split_sets, tables_of
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.scoring import in_chunks, score, score_chunks
@@ -96,17 +96,18 @@ def test_printed_bleu_comes_out_for_candidates_3_4_and_5_only(split):
 
 @SPLITS
 def test_the_misprinted_penalty_would_be_a_bonus(split):
-    split_on = tokeniser_named(f"distillery-{split}").split
+    tokeniser = tokeniser_named(f"distillery-{split}")
     how = Bleu(**EXACT)
 
     def as_printed(hits, totals, c, r):
         penalty = np.where(c < r, np.exp(1 - c / r) / np.exp(1 - r / c), 1.0)
         return bleu(hits, totals, c, r, how) * penalty
 
-    references = [split_on(text) for text in REFERENCES]
-    tables = tables_of([references], 4)
-    (among,) = similarities(tables, [references], 4, as_printed)
-    (found,) = similarities(tables, [[split_on(text) for text in CANDIDATES]], 4, as_printed)
+    tables = tables_of(split_sets([REFERENCES], tokeniser), 4)
+    among, found = (
+        similarities(tables, [[tokeniser.split(text) for text in texts]], 4, as_printed)[0]
+        for texts in (REFERENCES, CANDIDATES)
+    )
     assert weighted(found, importance_of(among)) == expected(split, "pa_bleu4_with_eq7_as_printed")
 
 
