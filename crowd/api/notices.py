@@ -1,4 +1,4 @@
-"""What needs a person: notices of one project and of all, which are read, and which come by e-mail."""
+"""What needs a person: notices, which are read, which come by e-mail, and decisions that wait."""
 
 from typing import Annotated, Any, Literal
 
@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from core.api.models import Scope
 from core.notices import selectors, services
 from core.notices.models import Notice, Wish
+from crowd.desk.queues import waiting
 from web.api.access import MEMBER, ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
@@ -176,3 +177,34 @@ def _mail(request: ApiRequest) -> NoticeMail:
 def _describe(row: Any) -> NoticeOut:
     same = {name: getattr(row, name) for name in NoticeOut.model_fields if name != "project"}
     return NoticeOut(**same, project=row.project.slug if row.project else None)
+
+
+# Decisions
+
+queues = Resource("Decisions that wait")
+
+
+class QueueOut(BaseModel):
+    """One kind of decision that waits for a person."""
+
+    name: str = Field(description="Such as tied, disputed, doubt, flagged, held, operations.")
+    label: str
+    what: str = Field(description="Why it waits, and what the decision does.")
+    count: int = Field(description="How many wait; of a large project as it was some seconds ago.")
+    pressing: bool = Field(description="Time decides if no person does, or later work is affected.")
+
+
+@queues.get("/projects/{project}/queues", scopes=[Scope.READ], role=Role.VIEWER)
+def list_queues(request: ApiRequest, project: str) -> Page[QueueOut]:
+    """What waits for a person in the project: queries, answers, work and calls, with how many of each."""
+    items = [
+        QueueOut(
+            name=each.queue.name,
+            label=each.queue.label,
+            what=each.queue.what,
+            count=each.count,
+            pressing=each.queue.pressing,
+        )
+        for each in waiting(project_access(request).project)
+    ]
+    return Page(items=items, next=None)

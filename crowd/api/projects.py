@@ -1,22 +1,30 @@
-"""Projects: the list, a new one, one of them and its settings."""
+"""Projects: the list and settings, their members, invitations to them, and where their money is."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import Max, Min, OuterRef, QuerySet, Subquery
+from django.http import Http404
 from ninja import Query
-from pydantic import Field
+from pydantic import BaseModel, Field
 
+from core.accounts import guards, memberships
+from core.accounts.memberships import LONGEST_DAYS, MOST_USES, InvitationPlan
+from core.accounts.models import MemberInvitation
 from core.api.models import Scope
 from core.composed_queries import ComposedQuery
 from core.projects import services
 from core.projects.models import Membership, Project
 from core.projects.selectors import projects_of
-from crowd.models import Endpoint
+from crowd.api.access import StagePermission, stage_access
+from crowd.models import Endpoint, LedgerEntry
+from crowd.selectors.stage_status import allotted_cents
 from crowd.services import projects as closing
 from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
-from web.api.fields import Body, Cents, RateCents, Slug, Time, Why
+from web.api.fields import MOST_ID, Body, Cents, Email, OneOf, RateCents, Slug, Time, Why
 from web.api.pages import Page, PageRequest, page_of
+from web.api.problems import ProblemError
 from web.api.resources import Resource
 from web.api.revisions import RevisedModel, seen_columns
 
@@ -191,3 +199,223 @@ def reopen_project(request: ApiRequest, project: str, body: ProjectReason = _NO_
     access = project_access(request)
     row = closing.reopen_project(project=access.project, actor=access.user, why=body.why)
     return _now(row, access.role)
+
+
+# Members
+
+members = Resource("Members")
+
+
+class MemberOut(BaseModel):
+    """A member of the project."""
+
+    username: str
+    role: Annotated[str, OneOf(Role)]
+
+
+class MemberIn(Body):
+    """A role: viewers look, managers work, owners also spend and invite."""
+
+    role: Annotated[str, OneOf(Role)]
+
+
+@members.get("/projects/{project}/members", scopes=[Scope.READ], role=Role.VIEWER)
+def list_members(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[MemberOut]:
+    """All members of the project with their roles."""
+    at = project_access(request).project
+    rows = Membership.objects.filter(project=at).select_related("user")
+    page = page_of(rows, paging, key=("pk",), within=at.pk)
+    return Page(items=[_describe(row) for row in page.items], next=page.next)
+
+
+@members.put("/projects/{project}/members/{username}", scopes=[Scope.ADMIN], role=Role.OWNER)
+def set_member(request: ApiRequest, project: str, username: str, body: MemberIn) -> MemberOut:
+    """Add a person who has an account, or change a member's role. The last owner stays owner."""
+    access = project_access(request)
+    user = User.objects.filter(username=username, is_active=True).first()
+    if user is None:
+        raise ProblemError(422, "no_such_user", f"There is no user {username!r} here.")
+    return _describe(services.set_role(project=access.project, user=user, role=body.role, actor=access.user))
+
+
+@members.delete("/projects/{project}/members/{username}", scopes=[Scope.ADMIN], role=Role.OWNER)
+def remove_member(request: ApiRequest, project: str, username: str) -> None:
+    """Remove a member. The last owner stays."""
+    access = project_access(request)
+    rows = Membership.objects.select_related("user")
+    row = rows.filter(project=access.project, user__username=username).first()
+    if row is None:
+        raise Http404("There is no such member.")
+    services.remove_member(project=access.project, user=row.user, actor=access.user)
+
+
+def _describe(row: Membership) -> MemberOut:
+    return MemberOut(username=row.user.get_username(), role=row.role)
+
+
+# Money
+
+money = Resource("Budget", permission=StagePermission)
+
+
+class BudgetOut(BaseModel):
+    """The money of a project. It is never passed."""
+
+    currency: str | None = Field(description="Null: its stages pay in several.")
+    budget_cents: int
+    reserved_cents: int
+    spent_cents: int
+    left_cents: int
+    allotted_cents: int = Field(description="The budgets of its stages together.")
+    wage_floor_cents: int
+
+
+class MovementOut(BaseModel):
+    """One movement of a stage's budget; it is never changed."""
+
+    id: int
+    kind: Annotated[str, OneOf(LedgerEntry.Kind)]
+    cents: int = Field(description="Rewards or bonuses.")
+    fee_cents: int
+    currency: str
+    reason: str
+    hit: int | None
+    assignment: int | None
+    at: Time
+
+
+@money.get("/projects/{project}/budget", scopes=[Scope.READ], role=Role.VIEWER)
+def get_budget(request: ApiRequest, project: str) -> BudgetOut:
+    """What a project may spend, has reserved and has spent."""
+    row = project_access(request).project
+    return BudgetOut(
+        currency=currency_of(row),
+        budget_cents=row.budget_cents,
+        reserved_cents=row.reserved_cents,
+        spent_cents=row.spent_cents,
+        left_cents=row.budget_cents - row.reserved_cents - row.spent_cents,
+        allotted_cents=allotted_cents(row),
+        wage_floor_cents=row.wage_floor_cents,
+    )
+
+
+@money.get("/projects/{project}/stages/{stage}/ledger", scopes=[Scope.READ], role=Role.VIEWER)
+def list_movements(
+    request: ApiRequest, project: str, stage: str, paging: Query[PageRequest]
+) -> Page[MovementOut]:
+    """Every cent of a stage: reserved, given back, or spent."""
+    row = stage_access(request).stage
+    rows = LedgerEntry.objects.filter(stage=row).select_related("hit")
+    page = page_of(rows, paging, key=("pk",), within=row.pk)
+    items = [
+        MovementOut(
+            id=each.pk,
+            kind=each.kind,
+            cents=each.cents,
+            fee_cents=each.fee_cents,
+            currency=row.endpoint.currency,
+            reason=each.reason,
+            hit=each.hit.ordinal if each.hit else None,
+            assignment=each.assignment_id,
+            at=each.at,
+        )
+        for each in page.items
+    ]
+    return Page(items=items, next=page.next)
+
+
+# Invitations
+
+invitations = Resource("Invitations")
+_INVITATIONS = "/projects/{project}/invitations"
+_KIND = "project"
+
+
+class InvitationIn(Body):
+    """A link for one or several people, or for one address, to which it is sent by mail."""
+
+    role: Annotated[str, OneOf(Role)]
+    email: Email | None = Field(None, description="null: the answer has the link, and you hand it on.")
+    max_uses: int = Field(1, ge=1, le=MOST_USES, description="People who may accept it.")
+    days: int = Field(7, ge=1, le=LONGEST_DAYS)
+
+
+class InvitationOut(BaseModel):
+    """An invitation, and who accepted it."""
+
+    id: int
+    role: str
+    email: str = Field(description="Empty: for those with the link.")
+    uses: int
+    max_uses: int
+    open: bool = Field(description="It can still be accepted.")
+    made_at: Time
+    made_by: str | None
+    expires_at: Time
+    revoked_at: Time | None
+    accepted_by: list[str] = Field(description="User names.")
+
+
+class NewInvitation(BaseModel):
+    """The link, which no later answer has; where it was sent by mail, only its recipient has it."""
+
+    link: str | None
+    sent: bool
+
+
+@invitations.get(_INVITATIONS, scopes=[Scope.READ], role=Role.OWNER)
+def list_invitations(request: ApiRequest, project: str, paging: Query[PageRequest]) -> Page[InvitationOut]:
+    """Invitations of the last half year, with who accepted them."""
+    slug = project_access(request).project.slug
+    page = page_of(memberships.invitations_to(_KIND, slug), paging, key=("pk",), within=slug)
+    still_open = _open(slug)
+    return Page(items=[_describe_invitation(row, still_open) for row in page.items], next=page.next)
+
+
+@invitations.post(_INVITATIONS, scopes=[Scope.ADMIN], role=Role.OWNER, status=201, secret=True)
+def create_invitation(request: ApiRequest, project: str, body: InvitationIn) -> NewInvitation:
+    """Invite people to the project. The link works as long as the token's person owns it."""
+    access = project_access(request)
+    if body.email and (wait := guards.wait_for_letter(request, body.email)):
+        words = f"Too many letters went out from here or to this address. Wait {wait} s."
+        raise ProblemError(429, "too_many_requests", words, headers={"Retry-After": str(wait)})
+    given = body.model_dump() | {"email": body.email or ""}
+    link, sent = memberships.invite(
+        kind=_KIND,
+        target=access.project.slug,
+        plan=InvitationPlan(**given),
+        by=access.user,
+        base=request.build_absolute_uri("/").rstrip("/"),
+    )
+    return NewInvitation(link=link or None, sent=sent)
+
+
+@invitations.delete(f"{_INVITATIONS}/{{int:invitation}}", scopes=[Scope.ADMIN], role=Role.OWNER)
+def revoke_invitation(request: ApiRequest, project: str, invitation: int) -> None:
+    """End an invitation. Who accepted it keeps the role."""
+    access = project_access(request)
+    rows = memberships.invitations_to(_KIND, access.project.slug)
+    if not 0 < invitation <= MOST_ID or not rows.filter(pk=invitation).exists():
+        raise Http404("There is no such invitation to this project.")
+    memberships.revoke(kind=_KIND, target=access.project.slug, pk=invitation, by=access.user)
+
+
+def _open(slug: str) -> set[int]:
+    rows: QuerySet[MemberInvitation] = memberships.open_invitations(_KIND, slug)
+    return set(rows.values_list("pk", flat=True))
+
+
+def _describe_invitation(row: MemberInvitation, still_open: set[int]) -> InvitationOut:
+    return InvitationOut(
+        id=row.pk,
+        role=row.role,
+        email=row.email,
+        uses=row.uses,
+        max_uses=row.max_uses,
+        open=row.pk in still_open,
+        made_at=row.made_at,
+        made_by=row.made_by.get_username() if row.made_by else None,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+        accepted_by=[each.user.get_username() for each in row.accepted.all()],
+    )
