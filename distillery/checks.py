@@ -41,8 +41,8 @@ from distillery.extension import describe_faults
 from distillery.health import Finding, Level
 from distillery.presence import hosts
 from distillery.schema import inspect_schema
-from marketplace import geoip
 from marketplace.ledger import last_audit
+from marketplace.services.traces import geoip_fault
 from retrieval.errors import RetrievalError
 
 WORKER_SILENCE = timedelta(seconds=60)
@@ -591,7 +591,7 @@ def search_engine() -> Finding:
 
 def countries() -> Finding:
     """The operator's file of countries can be read, where one is named."""
-    if why := geoip.fault():
+    if why := geoip_fault():
         return Finding("warning", "GEOIP_DATABASE", why, "Until then reviewers are not shown countries.")
     return Finding(
         "ok", "GEOIP_DATABASE", "The file of countries is read." if settings.GEOIP_DATABASE else ""

@@ -25,7 +25,7 @@ from core.webhooks.tasks import prune as prune_webhooks
 from distillery.health import readiness
 from judgments.models import AgreementReport, FilterRun
 from marketplace.ledger import AUDIT
-from marketplace.retention import delete_in_batches
+from marketplace.services.activity import delete_in_batches
 
 if TYPE_CHECKING:
     from urllib3 import PoolManager

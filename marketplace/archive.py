@@ -36,7 +36,7 @@ from marketplace.models import (
     WorkTrace,
     YearlyLimit,
 )
-from marketplace.services.payables import payment_note
+from marketplace.services.finance import payment_note
 from marketplace.services.payees import opened, payee_of
 
 #: Rows in memory at a time; an answer can have 64 kB.

@@ -1,20 +1,120 @@
-"""What the marketplace adds to other apps: events for webhooks, activity for the audit log, roles, marks."""
+"""What the marketplace adds to other apps: steps for webhooks, marks of workers, notices, its activity."""
 
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from datetime import datetime
 from typing import Any
+
+from django.db.models import F, OuterRef, Subquery
+from django.urls import reverse
 
 from core.audit.chain import AuditSource, moment
 from core.extensions import Extension
-from core.notices.conditions import Rule
+from core.notices.conditions import Condition, Rule
+from core.notices.models import Notice
 from core.origin import Owner
-from marketplace import webhook_steps, webhooks
-from marketplace.models import Activity
-from marketplace.notices import contested_former_ids
-from marketplace.roles import ACCOUNT_PARTS
+from core.webhooks.events import EventType, Step, StepWatch, page_address
+from marketplace import webhooks
+from marketplace.batches.selectors import tallies
+from marketplace.models import Activity, Batch, LedgerEntry, PayeeDetails, Requester, Worker
+from marketplace.services import formerids
 from marketplace.services.activity import ACTIONS
-from marketplace.services.identity_marks import marks_of_workers
+from marketplace.services.members import ACCOUNT_PARTS
+from marketplace.services.payees import opened
 from marketplace.studylinks import PARTS as LINK_PARTS
-from people.identities import MarkProvider
+from people.identities import MarkKind, MarkProvider, Marks, mark_of_email
 from web.api.parts import ApiPart
+
+_REQUESTER = Owner.Kind.REQUESTER
+
+# What webhooks of requesters are told of that no single change causes: ends of batches, low balances.
+
+EVENT_TYPES = (
+    EventType("batch.finished", "Nothing of a batch is on offer or in progress any more", _REQUESTER),
+    EventType("balance.low", "Less than a tenth of the last deposit is available", _REQUESTER),
+)
+#: Batches that are looked at: an older one that ends late is not told of.
+_NEWEST_BATCHES = 500
+
+
+def finished_batches(requesters: Collection[int], now: datetime) -> Iterator[Step]:
+    """Published batches of these requesters of which nothing is on offer or in progress."""
+    found = Batch.objects.filter(requester__in=requesters, state=Batch.State.PUBLISHED, extends=None)
+    rows = list(
+        found.select_related("requester")
+        .only("number", "requester__customer_id", "requester_id", "state")
+        .order_by("-pk")[:_NEWEST_BATCHES]
+    )
+    counts = tallies(rows, now)
+    for batch in rows:
+        tally = counts[batch.pk]
+        if not tally.total or tally.pending or tally.on_offer:
+            continue
+        customer = batch.requester.customer_id
+        address = page_address(reverse("requester:batch", args=[customer, batch.number]))
+        data = {"requester": customer, "batch": batch.number, "answered": tally.answered, "address": address}
+        # Rows that are added later make it unfinished; its end is told once more then.
+        yield Step(batch.requester_id, f"batch.finished:{batch.pk}", tally.total, data)
+
+
+def low_balances(requesters: Collection[int], now: datetime) -> Iterator[Step]:
+    """Requesters with less than a tenth of their last deposit; told once for each deposit."""
+    deposits = LedgerEntry.objects.filter(requester=OuterRef("pk"), kind=LedgerEntry.Kind.DEPOSIT)
+    last = Subquery(deposits.order_by("-pk").values("cents")[:1])
+    rows = Requester.objects.filter(pk__in=requesters).annotate(last=last)
+    rows = rows.filter(last__gt=10 * F("available_cents"))
+    for row in rows.order_by("pk"):
+        address = page_address(reverse("requester:money", args=[row.customer_id]))
+        data = {"requester": row.customer_id, "address": address}
+        yield Step(row.pk, "balance.low", row.deposited_cents, data)
+
+
+WATCHES = (
+    StepWatch("batch.finished", _REQUESTER, finished_batches),
+    StepWatch("balance.low", _REQUESTER, low_balances),
+)
+
+
+# By what workers of this marketplace may be known elsewhere: their address, and where they are paid.
+
+
+def marks_of_workers(worker_ids: Collection[str]) -> Marks:
+    """Digests of confirmed addresses and of accounts for payments that are in effect."""
+    found = defaultdict(set)
+    workers = Worker.objects.filter(worker_id__in=worker_ids)
+    for worker_id, own, confirmed in workers.values_list("worker_id", "user__email", "contact__email"):
+        for address in filter(None, (own, confirmed)):
+            found[worker_id].add(mark_of_email(address))
+    rows = PayeeDetails.objects.filter(worker__worker_id__in=worker_ids).exclude(method="")
+    for worker_id, digest, details in rows.values_list("worker__worker_id", "digest", "details_sealed"):
+        if digest:
+            found[worker_id].add((MarkKind.PAYEE, digest))
+        if email := (opened(details) or {}).get("email"):
+            found[worker_id].add(mark_of_email(email))
+    return found
+
+
+# What the marketplace has to tell the people who run it, as rules of notices.
+
+#: Notices of one look; a flood of claims is one matter.
+_MOST_CONTESTED = 100
+
+
+def contested_former_ids(now: datetime) -> Iterator[Condition]:
+    """MTurk ids that several workers state, until staff decide whose each is."""
+    for row in formerids.unsettled(_MOST_CONTESTED):
+        yield Condition(
+            None,
+            "former_id",
+            f"former_id:{row.former_id}",
+            Notice.Level.WARNING,
+            f"The MTurk id {row.former_id} is stated by {row.people} workers: decide whose it is"
+            + ("." if row.kept_by else f", with `marketplace former-ids settle {row.former_id} WORKER`."),
+            reverse("requester:former_id_conflicts", args=[row.kept_by]) if row.kept_by else "",
+        )
+
+
+# The activity of requesters, as the audit log takes it.
 
 
 def _record(entry: Activity) -> dict[str, Any]:
@@ -45,8 +145,8 @@ def _describe(entry: Activity) -> dict[str, Any]:
 EXTENSION = Extension(
     ApiPart("marketplace.api", last=True),
     *webhooks.EVENT_TYPES,
-    *webhook_steps.EVENT_TYPES,
-    *webhook_steps.WATCHES,
+    *EVENT_TYPES,
+    *WATCHES,
     AuditSource(Owner.Kind.REQUESTER, Activity, "requester_id", _record, _describe, released=("user",)),
     *ACCOUNT_PARTS,
     *LINK_PARTS,

@@ -1,20 +1,250 @@
-"""Study links of requesters: what they lead to, and what their owner does with what happens there."""
+"""Study links of requesters: what they lead to, the work of those who come by them, what their owner sees.
+
+The rules are those of all workers: places, requirements, blocks, deadlines, one assignment for each HIT. What
+is of their own is who they are (a guest of the app `people`: no account, no password, and HITs of that
+requester alone), what joining grants, and whether money of the requester is paid for the work: for a link
+that gives nothing, course credit or what a panel pays, an approval gives the hold for the place back, fee and all.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
+from core.money import dollars
 from core.origin import Owner
-from marketplace.models import HIT, Activity, Batch, Holding, Requester
-from marketplace.services import guests
+from marketplace import clock
+from marketplace.eligibility import verdicts
+from marketplace.errors import Refusal
+from marketplace.models import (
+    HIT,
+    Activity,
+    Batch,
+    HITType,
+    Holding,
+    LedgerEntry,
+    Letter,
+    QualificationGrant,
+    QualificationType,
+    Requester,
+    Worker,
+)
+from marketplace.selectors import assignable
+from marketplace.services import qualifications
 from marketplace.services.activity import note
+from marketplace.services.assignments import accept_locked
+from marketplace.services.hits import return_assignment
+from marketplace.sweep import settle
 from marketplace.taskpages import guest_address
 from people.models import Guest, Outcome, StudyLink, Visit
 from people.owners import OwnerKind
 from people.targets import NextTask, Target
+from people.withdrawal import LEFT_OUT
+
+State = Holding.State
+_MONEY = StudyLink.Compensation.MONEY
+#: HITs that are tried one after the other before others are said to have taken all.
+_TRIES = 20
+
+
+def register_guest(guest: Guest) -> Worker:
+    """The guest's worker, made where there is none yet; the worker id is the guest's."""
+    assert guest.requester_id is not None
+    worker, _ = Worker.objects.get_or_create(
+        worker_id=guest.worker_id,
+        defaults={
+            "name": guest.worker_id,
+            "guest_of_id": guest.requester_id,
+            "created_at": clock.now(),
+        },
+    )
+    return worker
+
+
+@transaction.atomic
+def grant_on_joining(link: StudyLink, worker: Worker) -> None:
+    """Give what the link grants, once: what was taken back or changed since stays so when they come again."""
+    kind = grantable_types(link.requester_id or 0).filter(qualification_type_id=link.granted).first()
+    if kind is None:
+        return
+    value = 1 if link.granted_value is None else link.granted_value
+    _, made = QualificationGrant.objects.get_or_create(
+        qualification_type=kind, worker=worker, defaults={"value": value, "granted_at": clock.now()}
+    )
+    if made:
+        qualifications.note_grant(kind, worker, value)
+
+
+def grantable_types(requester_pk: int) -> QuerySet[QualificationType]:
+    """Qualifications that a link of the requester can grant."""
+    return QualificationType.objects.filter(
+        requester=requester_pk, status=QualificationType.Status.ACTIVE, disposing_at=None, deleted_at=None
+    ).order_by("name", "pk")
+
+
+def begin_work(visit: Visit, hits: QuerySet[HIT]) -> Holding | Outcome:
+    """The assignment among these HITs that the visitor has open, else the next one, else why there is none.
+
+    Runs in a transaction in which the guest's row is locked, so that two tabs get the same one.
+    """
+    guest, link = visit.guest, visit.link
+    assert guest is not None
+    worker = register_guest(guest)
+    if held := _open_work(worker, hits):
+        if held.visit_id != visit.pk:  # another session of the panel: its way back counts from here on
+            Holding.objects.filter(pk=held.pk, visit__link=link).update(visit=visit)
+        return held
+    answered = answered_by(link, [worker.worker_id]).get(worker.worker_id, 0)
+    if link.most_tasks and answered >= link.most_tasks:
+        return Outcome.COMPLETED
+    found = _accept_next(worker, visit, hits)
+    if isinstance(found, Holding):
+        return found
+    if answered:
+        states = Holding.objects.filter(worker=worker, visit__link=link, state__in=Holding.ANSWERED)
+        rejected = set(states.order_by().values_list("state", flat=True)) == {State.REJECTED}
+        return Outcome.FAILED_CHECKS if rejected else Outcome.COMPLETED
+    return found
+
+
+def _open_work(worker: Worker, hits: QuerySet[HIT]) -> Holding | None:
+    mine = Holding.objects.filter(worker=worker, state=State.ACCEPTED, hit__in=hits)
+    for held in mine.select_related("hit").defer("hit__question").order_by("pk"):
+        if held.deadline > clock.now():
+            return held
+        settle(hits=[held.hit])
+    return None
+
+
+def _accept_next(worker: Worker, visit: Visit, hits: QuerySet[HIT]) -> Holding | Outcome:
+    """Take the first HIT that the worker may take; HITs that others are just taking are passed over first.
+
+    What somebody gave back is not offered to them again: they would get nothing else.
+    """
+    seen = Holding.objects.filter(
+        hit=OuterRef("pk"), worker=worker, state__in=[*Holding.OCCUPYING, State.RETURNED]
+    )
+    now = clock.now()
+    offered = hits.filter(assignable(now)).exclude(Exists(seen))
+    types = list(HITType.objects.filter(pk__in=offered.order_by().values("hit_type")))
+    if not types:
+        return Outcome.NOTHING_LEFT
+    found = verdicts(worker=worker, hit_types=types)
+    open_types = {each.pk: each for each in types if found[each.pk].accept}
+    if not open_types:
+        return Outcome.SCREENED_OUT
+    mine = offered.filter(hit_type__in=open_types).order_by("pk")
+    unpaid = visit.link.compensation != _MONEY
+    # First past HITs that others are just taking; where all are, wait for them, for one may stay free.
+    for skipping in (True, False):
+        for _ in range(_TRIES):
+            locked = mine.select_for_update(no_key=True, of=("self",), skip_locked=skipping)
+            hit = locked.first()
+            if hit is None:
+                break
+            hit.hit_type = open_types[hit.hit_type_id]
+            try:
+                with transaction.atomic():
+                    return accept_locked(worker, hit, visit=visit, unpaid=unpaid)
+            except Refusal as refusal:
+                if refusal.code not in _TAKEN:
+                    return _ENDS.get(refusal.code, Outcome.NOTHING_LEFT)
+                mine = mine.exclude(pk=hit.pk)
+    return Outcome.NOTHING_LEFT
+
+
+#: Refusals that concern one HIT, where the next one may be free.
+_TAKEN = ("HITUnavailable", "AssignmentAlreadyExists")
+#: What a refusal that concerns the person means for the visit.
+_ENDS = {"DoesNotMeetRequirements": Outcome.SCREENED_OUT}
+
+
+def answered_by(link: StudyLink, worker_ids: list[str]) -> dict[str, int]:
+    """HITs that each of these people answered by this link."""
+    rows = Holding.objects.filter(
+        worker__worker_id__in=worker_ids, visit__link=link, state__in=Holding.ANSWERED
+    )
+    return dict(rows.order_by().values_list("worker__worker_id").annotate(Count("pk")))
+
+
+@dataclass(frozen=True, slots=True)
+class Earnings:
+    """What a guest's work at the requester came to, in cents: paid, and waiting for a decision."""
+
+    approved: int
+    waiting: int
+
+
+def earnings_of(guest: Guest) -> Earnings:
+    """What is booked for the guest, and what is not decided yet."""
+    booked = LedgerEntry.objects.filter(
+        requester=guest.requester_id,
+        worker__worker_id=guest.worker_id,
+        credit=LedgerEntry.Account.WORKERS,
+    )
+    waiting = Holding.objects.filter(
+        worker__worker_id=guest.worker_id, requester=guest.requester_id, state=State.SUBMITTED, unpaid=False
+    )
+    return Earnings(
+        approved=booked.aggregate(sum=Sum("cents"))["sum"] or 0,
+        waiting=waiting.aggregate(sum=Sum("hit__reward_cents"))["sum"] or 0,
+    )
+
+
+def say_earnings(link: StudyLink, guest: Guest) -> list[str]:
+    """What the person reads of their money; nothing where none is paid here."""
+    if link.compensation != _MONEY:
+        return []
+    money = earnings_of(guest)
+    sums = f"You have earned {dollars(money.approved)}"
+    if money.waiting:
+        sums += f", and {dollars(money.waiting)} more once the work that waits is approved"
+    way = (
+        "Say on your worker profile how you want to be paid."
+        if guest.user_id
+        else "To be paid, make an account below: you can say there how the money reaches you."
+    )
+    return [f"{sums}.", way]
+
+
+def adopt_account(guest: Guest, user: User) -> None:
+    """The guest's worker gets the account, keeps id and history, and is called by its name if that is free.
+
+    Where people may join the marketplace by themselves, it is a worker like all others from now on.
+    """
+    worker = register_guest(guest)
+    worker.user = user
+    if not Worker.objects.filter(Q(name=user.get_username())).exists():
+        worker.name = user.get_username()
+    if settings.MARKETPLACE_REGISTRATION == "open":
+        worker.guest_of = None
+    worker.save(update_fields=["user", "name", "guest_of"])
+
+
+def let_guest_go(guest: Guest) -> None:
+    """What the guest has open is free for others, and the requester reads of the withdrawal."""
+    worker = register_guest(guest)
+    mine = Holding.objects.filter(worker=worker, requester=guest.requester_id, state=State.ACCEPTED)
+    for held in mine.order_by("hit"):
+        try:
+            return_assignment(holding=held)
+        except Refusal:
+            continue  # its time was over: the sweep ends it
+    assert guest.requester_id is not None
+    Letter.objects.create(
+        requester_id=guest.requester_id,
+        worker=worker,
+        subject="Withdrawal from the study",
+        body=f"{guest.worker_id} withdrew from the study. {LEFT_OUT}",
+        sent_at=clock.now(),
+    )
+
+
+# What a link can lead to, and what happens to its owner, as the app `people` asks for it.
 
 
 class RequesterTarget(Target):
@@ -32,24 +262,24 @@ class RequesterTarget(Target):
 
     def welcome(self, link: StudyLink, guest: Guest) -> None:
         """The guest's worker, with what the link grants."""
-        worker = guests.register_guest(guest)
+        worker = register_guest(guest)
         if link.granted:
-            guests.grant_on_joining(link, worker)
+            grant_on_joining(link, worker)
 
     def begin(self, visit: Visit, back: str) -> NextTask | Outcome:
         """Open work first, then the next HIT; its page finds the way back by the visit."""
-        found = guests.begin_work(visit, self.hits(visit.link))
+        found = begin_work(visit, self.hits(visit.link))
         if isinstance(found, Holding):
             return NextTask(f"{settings.PUBLIC_URL}{guest_address(found)}")
         return found
 
     def finished(self, link: StudyLink, worker_ids: list[str]) -> dict[str, int]:
         """HITs that were answered by this link."""
-        return guests.answered_by(link, worker_ids)
+        return answered_by(link, worker_ids)
 
     def remarks(self, link: StudyLink, guest: Guest) -> list[str]:
         """What was earned, where the requester pays."""
-        return guests.say_earnings(link, guest)
+        return say_earnings(link, guest)
 
     def title(self, link: StudyLink) -> str:
         """In words."""
@@ -117,23 +347,23 @@ class RequesterLinks(OwnerKind):
 
     def grants(self, pk: int) -> list[tuple[str, str]] | None:
         """The requester's active qualifications."""
-        return [(kind.qualification_type_id, kind.name) for kind in guests.grantable_types(pk)]
+        return [(kind.qualification_type_id, kind.name) for kind in grantable_types(pk)]
 
     def say_grant(self, link: StudyLink) -> str:
         """The qualification's name with the value."""
         if not link.granted:
             return ""
-        kinds = guests.grantable_types(link.requester_id or 0)
+        kinds = grantable_types(link.requester_id or 0)
         kind = kinds.filter(qualification_type_id=link.granted).first()
         return f"{kind.name} ({link.granted_value})" if kind else "nothing, as its qualification is inactive"
 
     def adopt(self, guest: Guest, user: User) -> None:
         """The guest's worker is the account's."""
-        guests.adopt_account(guest, user)
+        adopt_account(guest, user)
 
     def let_go(self, guest: Guest) -> None:
         """Open work goes back, and the requester gets a message."""
-        guests.let_guest_go(guest)
+        let_guest_go(guest)
 
 
 PARTS = (RequesterTarget(), BatchTarget(), RequesterLinks())

@@ -26,8 +26,7 @@ from marketplace.selectors import (
 )
 from marketplace.services.hits import abandon, dispose_old, end_life
 from marketplace.services.holds import lock_hit
-from marketplace.services.qualification_requests import expire_tests
-from marketplace.services.qualifications import finish_disposals
+from marketplace.services.qualifications import expire_tests, finish_disposals
 from marketplace.services.review import approve_locked
 
 # Money that comes free when HITs end with places nobody took: of many HITs at once.

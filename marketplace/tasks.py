@@ -10,10 +10,10 @@ from core.jobs.services import enqueue
 from marketplace import clock, ledger, topics, uploads, workerfiles
 from marketplace.batches import extensions, results, schedule
 from marketplace.batches import publication as batches
-from marketplace.retention import prune
 from marketplace.services import accesskeys, contact, formerids
 from marketplace.services.account_closure import forget_payment_notes
-from marketplace.services.digests import send_digests
+from marketplace.services.activity import forget_logs
+from marketplace.services.contact import send_digests
 from marketplace.services.pagestorage import forget_page_storage
 from marketplace.services.traces import compare_answers, forget_traces
 from marketplace.sweep import sweep
@@ -48,7 +48,7 @@ def topics_task() -> None:
 def nightly() -> None:
     """Once a day, audit the ledger: the job's effect is keyed by the day. What is no longer needed goes."""
     forget_payment_notes()
-    prune()
+    forget_logs()
     forget_traces()
     topics.forget_old(clock.now())
     uploads.forget_orphans()

@@ -26,7 +26,7 @@ from marketplace.questionform import fields
 from marketplace.questionform.fields import FormAnswers
 from marketplace.questionform.parsing import parse_form
 from marketplace.selectors import assignable
-from marketplace.services import assignments, qualification_requests
+from marketplace.services import assignments, qualifications
 from marketplace.services.hits import return_assignment
 from marketplace.taskpages import frame_url, preview_url, site_url, turk_submit_to
 
@@ -131,7 +131,7 @@ def ask_for_qualification(request: HttpRequest, worker: Worker, body: dict[str, 
     kind = QualificationType.objects.filter(qualification_type_id=named, deleted_at=None).first()
     if kind is None:
         raise Refusal("QualificationTypeDoesNotExist", f"QualificationType {named} does not exist.")
-    return _asked(request, qualification_requests.ask(worker=worker, qualification_type=kind))
+    return _asked(request, qualifications.ask(worker=worker, qualification_type=kind))
 
 
 @_for_token
@@ -149,7 +149,7 @@ def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonR
         if begun.test
         else FormAnswers()
     )
-    done = qualification_requests.hand_in(request=begun, given=given)
+    done = qualifications.hand_in(request=begun, given=given)
     return JsonResponse(_asked(request, done))
 
 

@@ -9,7 +9,7 @@ from marketplace.protocol.calls import Call, Result, operation
 from marketplace.protocol.errors import validation_error
 from marketplace.protocol.lookup import system_types
 from marketplace.selectors import asking_for, to_dispose
-from marketplace.services import formerids, people, qualification_requests, qualifications
+from marketplace.services import formerids, people, qualifications
 from marketplace.services.qualifications import QualificationTest
 from marketplace.sweep import settle
 
@@ -35,9 +35,7 @@ def list_qualification_requests(call: Call) -> Result:
 @operation("AcceptQualificationRequest", writes=True)
 def accept_qualification_request(call: Call) -> Result:
     """Grant what was asked for, with a value."""
-    qualification_requests.accept(
-        request=lookup.qualification_request(call), value=call.get("IntegerValue", 1)
-    )
+    qualifications.accept(request=lookup.qualification_request(call), value=call.get("IntegerValue", 1))
     return {}
 
 
@@ -47,7 +45,7 @@ def reject_qualification_request(call: Call) -> Result:
     reason = call.get("Reason", "")
     if len(reason) > 1024:
         raise invalid_value("Reason", "it has at most 1024 characters.")
-    qualification_requests.reject(request=lookup.qualification_request(call), reason=reason)
+    qualifications.reject(request=lookup.qualification_request(call), reason=reason)
     return {}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from marketplace.models import QualificationType
-from marketplace.services.invoice_records import LONGEST_ADDRESS
+from marketplace.services.finance import LONGEST_ADDRESS
 from marketplace.services.people import MOST_CENTS
 from web.forms import MoneyField
 

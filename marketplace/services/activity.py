@@ -1,4 +1,9 @@
-"""Writing down who decided, granted, blocked or paid; in the transaction of what was done."""
+"""The log: who decided, granted, blocked or paid, in the transaction of what was done; how long it stays."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Model, QuerySet
 
 from core.accounts import security
 from core.accounts.security import SYSTEM, actor
@@ -6,7 +11,7 @@ from core.composed_queries import ComposedInsert
 from core.jobs.spans import current_request_id
 from core.origin import current_via
 from marketplace import clock
-from marketplace.models import Activity
+from marketplace.models import Activity, CallLog, KeyAlert, RefusedCalls
 
 _NEW = ComposedInsert(Activity)
 #: What is written down, in words.
@@ -86,3 +91,29 @@ def note(requester_pk: int, action: str, subject: str = "", details: str = "") -
             request_id=current_request_id()[:64],
         )
     )
+
+
+# How long logs are kept: what is older goes every night.
+
+#: Rows of one transaction: on SQLite everybody else who writes waits for its end.
+_DELETED_AT_ONCE = 5_000
+
+
+def forget_logs() -> int:
+    """Delete calls, counts and seen alerts older than the retention. Activity is part of the audit log."""
+    if not settings.LOGS_KEPT_DAYS:
+        return 0
+    now, kept = clock.now(), timedelta(days=settings.LOGS_KEPT_DAYS)
+    gone = delete_in_batches(CallLog.objects.filter(at__lt=now - kept))
+    gone += delete_in_batches(RefusedCalls.objects.filter(day__lt=(now - kept).date()))
+    return gone + delete_in_batches(KeyAlert.objects.filter(seen_at__lt=now - kept))
+
+
+def delete_in_batches(rows: QuerySet[Model]) -> int:
+    """Delete rows by their keys, some thousands in each transaction; how many."""
+    # By keys, for neither database limits a DELETE itself.
+    gone = 0
+    while some := list(rows.order_by("pk").values_list("pk", flat=True)[:_DELETED_AT_ONCE]):
+        rows.model._default_manager.filter(pk__in=some).delete()
+        gone += len(some)
+    return gone

@@ -12,12 +12,16 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.urls import reverse
 
 from core.accounts import security
+from core.accounts.confirmation import Trust
+from core.accounts.memberships import Membership, MembershipKind
+from core.accounts.places import OwnProfile
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import Requester, RequesterMember
+from marketplace.models import Requester, RequesterMember, Worker
 from marketplace.services.activity import note
 
 Role = RequesterMember.Role
@@ -150,3 +154,96 @@ def requesters_with(user: User, action: Action) -> QuerySet[Any]:
     of_members = RequesterMember.objects.filter(user=user, role__in=roles).values("requester")
     owned = Requester.objects.filter(owner=user)
     return owned | Requester.objects.filter(pk__in=of_members)
+
+
+# The same roles as accounts know them: what pages and commands of `core.accounts` ask of a requester.
+
+
+def _found(target: str) -> Requester | None:
+    """By the id in addresses, or by its name, as operators write it."""
+    rows = Requester.objects.filter(Q(customer_id=target) | Q(name=target))
+    return rows.order_by("pk").first()
+
+
+def _requester(target: str) -> Requester:
+    found = _found(target)
+    if found is None:
+        raise Refusal("InvalidParameterValue", f"There is no requester {target!r}.")
+    return found
+
+
+def _title(target: str) -> str | None:
+    found = _found(target)
+    return found.name if found else None
+
+
+def _may_invite(user: User, target: str) -> bool:
+    found = _found(target)
+    return found is not None and may(user, found, Action.MEMBERS)
+
+
+def _owns(user: User, target: str) -> bool:
+    found = _found(target)
+    return found is not None and found.owner_id == user.pk
+
+
+def _role_of(user: User, target: str) -> str:
+    found = _found(target)
+    if found is None:
+        return ""
+    if found.owner_id == user.pk:
+        return Role.OWNER
+    return found.members.filter(user=user).values_list("role", flat=True).first() or ""
+
+
+def _grant(user: User, target: str, role: str) -> None:
+    set_role(requester=_requester(target), user=user, role=role)
+
+
+def _revoke(user: User, target: str) -> None:
+    remove_member(requester=_requester(target), user=user)
+
+
+def _hand_over(before: User, after: User, target: str) -> None:
+    hand_over(requester=_requester(target), before=before, after=after)
+
+
+def _address(target: str) -> str:
+    return reverse("requester:members", args=[_requester(target).customer_id])
+
+
+def _memberships(user: User) -> list[Membership]:
+    owned = Requester.objects.filter(owner=user).order_by("name")
+    rows = RequesterMember.objects.filter(user=user).select_related("requester").order_by("requester__name")
+    found = [(row, Role.OWNER.value) for row in owned] + [(row.requester, row.role) for row in rows]
+    return [
+        Membership(row.name, role, reverse("requester:overview", args=[row.customer_id]))
+        for row, role in found
+    ]
+
+
+def _is_trusted(user: User) -> bool:
+    return any(requesters_with(user, action).exists() for action in (Action.PAY, Action.KEYS, Action.MEMBERS))
+
+
+def _is_worker(user: User) -> bool:
+    return Worker.objects.filter(user=user).exists()
+
+
+ACCOUNT_PARTS = (
+    Trust(_is_trusted),
+    OwnProfile("Your worker profile", "site:profile", _is_worker),
+    MembershipKind(
+        kind="requester",
+        roles=(Role.OWNER, Role.MANAGER, Role.PAYER, Role.REVIEWER, Role.VIEWER),
+        title=_title,
+        may_invite=_may_invite,
+        owns=_owns,
+        role_of=_role_of,
+        grant=_grant,
+        revoke=_revoke,
+        hand_over=_hand_over,
+        address=_address,
+        memberships=_memberships,
+    ),
+)

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import PageStorage
-from marketplace.retention import delete_in_batches
+from marketplace.services.activity import delete_in_batches
 
 #: Characters that the pages of one requester may keep for one worker, names included.
 MOST_CHARACTERS = 64 * 1024

@@ -1,7 +1,7 @@
-"""Requesters and workers: joining, keys, deposits, blocks, messages."""
+"""Requesters and workers: joining, keys, deposits, blocks, messages, the country that a worker states."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,12 +10,14 @@ from django.contrib.auth.models import AbstractBaseUser, User
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 
+from core.accounts import security
 from core.money import FEE_PROFILES, dollars
 from marketplace import clock, ids, ledger
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
 from marketplace.models import (
     Block,
+    CountryChange,
     Deposit,
     FormerIdClaim,
     FormerIdRecord,
@@ -29,6 +31,7 @@ from marketplace.models import (
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.activity import note as note_activity
+from marketplace.services.holds import lock_worker
 from marketplace.services.members import Action, may
 
 MAX_BLOCKS = 100_000
@@ -322,3 +325,39 @@ def notify_workers(
             )
     Message.objects.bulk_create(messages)
     return failures
+
+
+# The country that a worker states: once at sign-up, then changed seldom, with a reason, and written down.
+
+
+def place_of(worker: Worker) -> str:
+    """As a Locale requirement names it: `US-PA`, `DE`, or nothing."""
+    return "-".join(filter(None, (worker.country, worker.subdivision)))
+
+
+def next_change_at(worker: Worker) -> datetime | None:
+    """When the worker may state another country again; None: now."""
+    last = CountryChange.objects.filter(worker=worker).order_by("-at").first()
+    if last is None:
+        return None
+    at = last.at + timedelta(days=settings.MARKETPLACE_COUNTRY_DAYS)
+    return at if at > clock.now() else None
+
+
+@transaction.atomic
+def change_country(*, worker: Worker, country: str, subdivision: str, reason: str) -> CountryChange:
+    """State another country; staff see what it was and why. Raises Refusal with a sentence for the worker."""
+    worker = lock_worker(worker.pk)
+    before, after = place_of(worker), "-".join(filter(None, (country, subdivision)))
+    if after == before:
+        raise Refusal("SameCountry", "This is what you have stated already.")
+    if at := next_change_at(worker):
+        raise Refusal("TooSoon", f"You can state another country again on {at:%-d %b %Y}.")
+    reason = " ".join(reason.split())
+    if not 0 < len(reason) <= 300:
+        raise Refusal("InvalidParameterValue", "Say why in at most 300 characters.")
+    Worker.objects.filter(pk=worker.pk).update(country=country, subdivision=subdivision)
+    security.log("country.changed", worker=worker.worker_id, before=before, after=after)
+    return CountryChange.objects.create(
+        worker=worker, before=before, after=after, reason=reason, at=clock.now()
+    )

@@ -4,10 +4,13 @@ Nothing here refuses or rejects anything: reviewers are shown what was noted (`r
 """
 
 import hashlib
+import logging
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -17,10 +20,13 @@ from django.utils.crypto import salted_hmac
 from core.accounts.guards import device_number
 from core.accounts.security import client_address, neighbourhood
 from core.composed_queries import ComposedInsert, ComposedUpdate
-from marketplace import clock, geoip
+from marketplace import clock
 from marketplace.answers import fields_of
 from marketplace.models import Holding, Likeness, Worker, WorkerTrace, WorkTrace
-from marketplace.retention import delete_in_batches
+from marketplace.services.activity import delete_in_batches
+
+logger = logging.getLogger(__name__)
+
 
 Kind = WorkerTrace.Kind
 #: Texts of fewer words are alike by chance.
@@ -67,7 +73,7 @@ def note_visit(*, request: HttpRequest, worker: Worker, signed_up: bool = False)
         return
     request.session[_NOTED] = mark
     agent = keyed("agent", request.headers.get("User-Agent", "")[:500])
-    country = geoip.country_of(client_address(request))
+    country = country_of(client_address(request))
     found = [(kind, digest, country if kind == Kind.ADDRESS else "") for kind, digest in digests.items()]
     known = {
         (trace.kind, trace.digest): trace
@@ -213,3 +219,45 @@ def forget_traces() -> int:
     gone = delete_in_batches(WorkerTrace.objects.filter(last_at__lt=before))
     gone += delete_in_batches(Likeness.objects.filter(at__lt=before))
     return gone + delete_in_batches(WorkTrace.objects.filter(at__lt=before))
+
+
+# The country of a network address, by a file of the operator's (MaxMind's format, .mmdb).
+#
+# Both are optional: without `GEOIP_DATABASE`, or without the library, no country is known; `geoip_fault` says
+# which.
+
+
+@lru_cache(maxsize=4)
+def _geoip_reader(path: str) -> tuple[Any, str]:
+    """The reader of a file, or what is wrong with it; opened once in each process."""
+    try:
+        import maxminddb  # there only with the extra
+    except ImportError:
+        return None, "The library maxminddb is not installed: pip install 'distillery[geoip]'."
+    if not Path(path).is_file():
+        return None, f"There is no file {path}."
+    try:
+        return maxminddb.open_database(path), ""
+    except (OSError, ValueError, RuntimeError, maxminddb.InvalidDatabaseError) as error:
+        return None, f"{path} cannot be read: {error}"
+
+
+def geoip_fault() -> str:
+    """Why no country is known though a file is named; empty where all is well or none is named."""
+    return _geoip_reader(settings.GEOIP_DATABASE)[1] if settings.GEOIP_DATABASE else ""
+
+
+def country_of(address: str) -> str:
+    """ISO 3166 code of the country that the file has for an address; empty where it says nothing."""
+    if not settings.GEOIP_DATABASE:
+        return ""
+    reader, _ = _geoip_reader(settings.GEOIP_DATABASE)
+    if reader is None:
+        return ""
+    try:
+        found = reader.get(address)
+    except (ValueError, OSError, RuntimeError):
+        logger.warning("The GeoIP file does not answer.", exc_info=True)
+        return ""
+    code = ((found or {}).get("country") or {}).get("iso_code", "") if isinstance(found, dict) else ""
+    return code if isinstance(code, str) and len(code) == 2 else ""

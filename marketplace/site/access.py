@@ -19,7 +19,7 @@ from core.composed_queries import ComposedQuery
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Holding, Worker
-from marketplace.services.digests import zone_of
+from marketplace.services.contact import zone_of
 from marketplace.services.people import register_worker
 from marketplace.services.traces import address_digest, note_visit
 from marketplace.site.selectors.desk import requesters

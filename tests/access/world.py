@@ -30,7 +30,7 @@ from marketplace import clock
 from marketplace.batches import results
 from marketplace.models import Batch, BatchExtension, LedgerEntry, Payout, Requester, Topic, WorkerFile
 from marketplace.models import Worker as SiteWorker
-from marketplace.services import invoice_records, payables, qualification_requests, voices
+from marketplace.services import finance, qualifications, voices
 from marketplace.services.members import set_role as set_member
 from marketplace.services.qualifications import QualificationTest
 from people.links import LinkPlan, make_link
@@ -405,14 +405,14 @@ def worker_site(worker: User) -> dict[str, Parts]:
     hit = site.post(group, places=2)
     holding = site.take(SiteWorker.objects.get(user=worker), hit)
     site.approve(site.do(site.make_worker("earner"), site.post(site.make_group(lab, "Paid"))))
-    report = payables.make_payable(requester=lab, until=clock.now())
+    report = finance.make_payable(requester=lab, until=clock.now())
     payout = Payout.objects.create(
         requester=lab, number=1, report=report, method="paypal", currency="USD", cents=0, people=0,
         made_at=clock.now(),
     )  # fmt: skip
     then = clock.now() - timedelta(days=1)
     LedgerEntry.objects.filter(requester=lab).update(at=then)
-    invoice = invoice_records.issue(requester=lab, begins=then, ends=then + timedelta(hours=1))
+    invoice = finance.issue_invoice(requester=lab, begins=then, ends=then + timedelta(hours=1))
     shared = {"group_id": group.group_id, "hit_id": hit.hit_id, "holding_id": holding.pk, "token": "none"}
     shared["uidb64"] = "none"
     member = User.objects.create_user("payer", password="seven green kettles")
@@ -428,7 +428,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
     robin = site.make_worker("robin")
     work = site.do(robin, site.post(group))
     course = site.make_qualification(lab, "Course")
-    wish = qualification_requests.ask(worker=robin, qualification_type=course)
+    wish = qualifications.ask(worker=robin, qualification_type=course)
     answered = {
         "requester": lab.customer_id,
         "hit_id": work.hit.hit_id,

@@ -2,7 +2,7 @@
 
 from marketplace import clock
 from marketplace.models import YearlyLimit
-from marketplace.services import payables, payees, payouts, people
+from marketplace.services import finance, payees, payouts, people
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -18,11 +18,11 @@ def fill() -> None:
             method = "paypal" if name != "cleo" else "tremendous"
             given = {"name": name.title(), "email": f"{name}@example.org"}
             payees.set_payee(worker=worker, method=method, given=given)
-    first = payables.make_payable(requester=lab, until=clock.now())
+    first = finance.make_payable(requester=lab, until=clock.now())
     payout, _ = payouts.make_payout(report=first, method="paypal")
     payouts.hand_out(payout=payout)
     failed = payouts.Result(2, payout.lines.get(number=1).reference, "failed", "The account is closed")
     payouts.book_results(requester=lab, results=[failed], name="back.csv")
     YearlyLimit.objects.create(worker=worker, year=clock.now().year, held_at=clock.now())
     earn(lab, worker, reward=900, title="More of dara")
-    payables.make_payable(requester=lab, until=clock.now())
+    finance.make_payable(requester=lab, until=clock.now())

@@ -10,11 +10,10 @@ from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as
 from core.rates import limits
-from marketplace import retention
 from marketplace.models import HIT, Activity, CallLog, RefusedCalls, SignedWrite
 from marketplace.protocol import errors
-from marketplace.services import accesskeys, assignments, people
-from marketplace.services.payables import set_payment_note
+from marketplace.services import accesskeys, activity, assignments, people
+from marketplace.services.finance import set_payment_note
 from marketplace.sweep import sweep
 
 from .conftest import QUESTION, make_hit, make_requester
@@ -91,12 +90,12 @@ def test_logs_older_than_the_retention_go_and_others_stay(key, settings):
     old = timezone.now() - timedelta(days=settings.LOGS_KEPT_DAYS + 1)
     CallLog.objects.filter(pk__in=list(CallLog.objects.values_list("pk", flat=True)[:2])).update(at=old)
     RefusedCalls.objects.create(day=old.date(), reason="x", count=1)
-    assert retention.prune() == 3
+    assert activity.forget_logs() == 3
     assert CallLog.objects.count() == 1
     assert not RefusedCalls.objects.exists()
     settings.LOGS_KEPT_DAYS = 0
     CallLog.objects.update(at=old)
-    assert retention.prune() == 0
+    assert activity.forget_logs() == 0
 
 
 def test_an_address_that_guesses_is_slowed_and_the_owner_elsewhere_is_not(key, monkeypatch):

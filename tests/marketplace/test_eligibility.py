@@ -6,7 +6,7 @@ from marketplace import eligibility
 from marketplace.eligibility import normalise, verdict, verdicts
 from marketplace.errors import Refusal
 from marketplace.models import Worker
-from marketplace.services import people, qualification_requests, qualifications
+from marketplace.services import people, qualifications
 
 from .conftest import make_hit, make_requester, make_worker
 
@@ -168,7 +168,7 @@ def test_what_is_granted_on_request_is_offered_and_works_once_requested(requeste
         {"QualificationTypeId": kind.qualification_type_id, "Comparator": "EqualTo", "IntegerValues": [7]},
     )
     assert verdict(worker=worker, hit_type=hit_type).on_request == [kind]
-    qualification_requests.ask(worker=worker, qualification_type=kind)
+    qualifications.ask(worker=worker, qualification_type=kind)
     assert verdict(worker=worker, hit_type=hit_type).accept
 
 

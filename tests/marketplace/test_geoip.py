@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from distillery import checks
-from marketplace import geoip
+from marketplace.services import traces
 
 
 @pytest.fixture(autouse=True)
 def anew():
-    geoip._opened.cache_clear()
+    traces._geoip_reader.cache_clear()
     yield
-    geoip._opened.cache_clear()
+    traces._geoip_reader.cache_clear()
 
 
 class Reader:
@@ -25,16 +25,16 @@ class Reader:
 
 def test_without_a_file_no_country_is_known_and_doctor_is_silent(settings):
     settings.GEOIP_DATABASE = ""
-    assert geoip.country_of("192.0.2.7") == ""
+    assert traces.country_of("192.0.2.7") == ""
     assert checks.countries().sentence == ""
 
 
 def test_doctor_says_what_is_missing(settings, monkeypatch, tmp_path):
     settings.GEOIP_DATABASE = str(tmp_path / "none.mmdb")
     monkeypatch.setitem(sys.modules, "maxminddb", None)
-    assert geoip.country_of("192.0.2.7") == ""
+    assert traces.country_of("192.0.2.7") == ""
     assert "maxminddb is not installed" in checks.countries().sentence
-    geoip._opened.cache_clear()
+    traces._geoip_reader.cache_clear()
     monkeypatch.setitem(sys.modules, "maxminddb", SimpleNamespace())
     assert "There is no file" in checks.countries().sentence
 
@@ -45,6 +45,6 @@ def test_a_file_that_is_there_is_asked(settings, monkeypatch, tmp_path):
     settings.GEOIP_DATABASE = str(file)
     library = SimpleNamespace(open_database=lambda path: Reader(), InvalidDatabaseError=RuntimeError)
     monkeypatch.setitem(sys.modules, "maxminddb", library)
-    found = [geoip.country_of(each) for each in ("192.0.2.7", "192.0.2.8", "192.0.2.9", "nonsense")]
+    found = [traces.country_of(each) for each in ("192.0.2.7", "192.0.2.8", "192.0.2.9", "nonsense")]
     assert found == ["IN", "", "", ""]
     assert checks.countries().level == "ok"

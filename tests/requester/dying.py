@@ -20,7 +20,7 @@ def main() -> None:
 
     from marketplace import clock
     from marketplace.models import Requester
-    from marketplace.services import invoice_records, payables
+    from marketplace.services import finance
 
     what, name, point = sys.argv[1], sys.argv[2], int(sys.argv[3])
     requester = Requester.objects.get(name=name)
@@ -48,11 +48,11 @@ def main() -> None:
 
     QuerySet.update, Model.save = watched_update, watched_save
     if what == "payable":
-        payables.make_payable(requester=requester, until=clock.now(), simulated=True)
+        finance.make_payable(requester=requester, until=clock.now(), simulated=True)
     else:
         now = clock.now()
-        invoice_records.issue(
-            requester=requester, begins=now - timedelta(days=30), ends=now - invoice_records.SETTLED_AFTER
+        finance.issue_invoice(
+            requester=requester, begins=now - timedelta(days=30), ends=now - finance.SETTLED_AFTER
         )
     reached(4)
 

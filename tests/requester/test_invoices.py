@@ -14,7 +14,7 @@ from django.db import connections
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Invoice, LedgerEntry
-from marketplace.services import invoice_records, people
+from marketplace.services import finance, people
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -38,7 +38,7 @@ def _in_december(monkeypatch, request):
 
 
 def issue(lab, begins=OCTOBER, ends=NOVEMBER, **more):
-    return invoice_records.issue(requester=lab, begins=begins, ends=ends, **more)
+    return finance.issue_invoice(requester=lab, begins=begins, ends=ends, **more)
 
 
 def test_an_invoice_says_what_was_spent_on_which_hits(owner, rosa, ben):
@@ -98,7 +98,7 @@ def test_numbers_run_through_all_requesters_without_gaps(lab, rosa):
 
 
 def test_many_hit_types_become_one_line_from_the_five_hundredth_on(lab, rosa, monkeypatch):
-    monkeypatch.setattr(invoice_records, "MOST_LINES", 2)
+    monkeypatch.setattr(finance, "MOST_LINES", 2)
     for number in range(4):
         in_october(lab, rosa, reward=10 + number, title=f"HIT {number}")
     invoice = issue(lab)

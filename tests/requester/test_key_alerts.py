@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from core.jobs import runner
 from core.jobs.models import Job, JobState
-from marketplace import clock, retention
+from marketplace import clock
 from marketplace.models import Activity, KeyAlert
-from marketplace.services import accesskeys
+from marketplace.services import accesskeys, activity
 from tests.site import world
 
 pytestmark = pytest.mark.django_db
@@ -144,5 +144,5 @@ def test_alerts_that_were_seen_are_forgotten_with_the_logs(lab, key, owner, sett
     use(key, "192.0.2.7", "198.51.100.4", "203.0.113.9")
     accesskeys.mark_alerts_seen(requester=lab, last=KeyAlert.objects.first().pk, by=owner)
     KeyAlert.objects.filter(seen_by=owner).update(seen_at="2020-01-01T00:00Z")
-    retention.prune()
+    activity.forget_logs()
     assert KeyAlert.objects.get().address == "203.0.113.9"

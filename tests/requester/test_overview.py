@@ -6,7 +6,7 @@ import pytest
 
 from marketplace import clock
 from marketplace.models import HIT, Holding
-from marketplace.services import qualification_requests
+from marketplace.services import qualifications
 from tests.site import world
 
 
@@ -37,7 +37,7 @@ def test_what_needs_somebody_is_said_in_sentences(as_owner, at, lab, other, grou
     assert words(as_owner.get(at())) == [("2 answers wait for a decision.", False)]
     Holding.objects.filter(pk=soon.pk).update(auto_approve_at=clock.now() + timedelta(hours=5))
     HIT.objects.filter(pk=hit.pk).update(expires_at=clock.now() + timedelta(hours=5))
-    qualification_requests.ask(worker=rosa, qualification_type=world.make_qualification(lab, "Reading"))
+    qualifications.ask(worker=rosa, qualification_type=world.make_qualification(lab, "Reading"))
     world.write(ben, lab, hit_type=group)
     page = as_owner.get(at())
     assert words(page) == [

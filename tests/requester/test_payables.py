@@ -14,7 +14,7 @@ from django.db import connections
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import LedgerEntry, Payable
-from marketplace.services import payables, people
+from marketplace.services import finance, people
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -30,13 +30,13 @@ def table(response):
 def test_a_report_takes_what_no_report_had_and_the_next_one_the_rest(lab, rosa, ben):
     earn(lab, rosa, bonus=5, title="one")
     earn(lab, ben, title="two")
-    first = payables.make_payable(requester=lab, until=clock.now())
+    first = finance.make_payable(requester=lab, until=clock.now())
     assert (first.number, first.workers, first.cents) == (1, 2, 35)
     with pytest.raises(Refusal, match="Nothing is to be paid out"):
-        payables.make_payable(requester=lab, until=clock.now())
+        finance.make_payable(requester=lab, until=clock.now())
     assert Payable.objects.count() == 1
     earn(lab, rosa, title="three")
-    second = payables.make_payable(requester=lab, until=clock.now())
+    second = finance.make_payable(requester=lab, until=clock.now())
     assert (second.number, second.workers, second.cents) == (2, 1, 15)
     assert ledger.audit() == []
 
@@ -45,20 +45,20 @@ def test_payments_of_a_later_day_wait_for_a_later_report(lab, rosa):
     earn(lab, rosa, title="one")
     then = clock.now()
     earn(lab, rosa, title="two")
-    assert payables.make_payable(requester=lab, until=then).cents == 15
-    assert payables.make_payable(requester=lab, until=clock.now()).cents == 15
+    assert finance.make_payable(requester=lab, until=then).cents == 15
+    assert finance.make_payable(requester=lab, until=clock.now()).cents == 15
     with pytest.raises(Refusal, match="future"):
-        payables.make_payable(requester=lab, until=clock.now() + timedelta(days=1))
+        finance.make_payable(requester=lab, until=clock.now() + timedelta(days=1))
 
 
 def test_simulated_workers_are_left_out_unless_asked_for_and_marked(lab, rosa, as_owner):
     robot, _ = people.create_scripted_worker(name="robot")
     earn(lab, robot, title="one")
     with pytest.raises(Refusal):
-        payables.make_payable(requester=lab, until=clock.now())
+        finance.make_payable(requester=lab, until=clock.now())
     earn(lab, rosa, title="two")
-    assert payables.make_payable(requester=lab, until=clock.now()).workers == 1
-    rehearsal = payables.make_payable(requester=lab, until=clock.now(), simulated=True)
+    assert finance.make_payable(requester=lab, until=clock.now()).workers == 1
+    rehearsal = finance.make_payable(requester=lab, until=clock.now(), simulated=True)
     [line] = [row for row in table(as_owner.get(at(lab, "2/?format=csv"))) if row["worker_id"] != "Total"]
     assert (rehearsal.cents, line["simulated"], line["worker_id"]) == (15, "yes", robot.worker_id)
     assert "simulated" in as_owner.get(at(lab, "2/")).content.decode()
@@ -68,7 +68,7 @@ def test_money_of_other_requesters_stays_out(lab, rosa):
     other = world.make_requester("Other")
     earn(other, rosa)
     earn(lab, rosa)
-    assert payables.make_payable(requester=lab, until=clock.now()).cents == 15
+    assert finance.make_payable(requester=lab, until=clock.now()).cents == 15
     assert LedgerEntry.objects.filter(requester=other, payable=None, credit="workers").count() == 1
 
 
@@ -93,29 +93,29 @@ def test_the_file_has_a_line_per_worker_and_the_total(lab, rosa, ben, as_owner):
 
 
 def test_how_to_be_paid_is_sealed_and_shown_to_staff_for_real_money_alone(owner, rosa, as_owner, as_staff):
-    payables.set_payment_note(worker=rosa, note="=Rosa R., IBAN 12")
+    finance.set_payment_note(worker=rosa, note="=Rosa R., IBAN 12")
     rosa.refresh_from_db()
     assert "Rosa" not in rosa.payment_note_sealed
-    assert payables.payment_note(rosa) == "=Rosa R., IBAN 12"
+    assert finance.payment_note(rosa) == "=Rosa R., IBAN 12"
     play = world.make_requester("Play", owner=owner)
     real, _ = people.create_requester(name="Real", owner=owner, real_money=True)
     people.deposit(requester=real, cents=1000)
     for requester in (play, real):
         earn(requester, rosa)
-        payables.make_payable(requester=requester, until=clock.now())
+        finance.make_payable(requester=requester, until=clock.now())
     assert table(as_staff.get(at(real, "1/?format=csv")))[0]["payment_details"] == "'=Rosa R., IBAN 12"
     assert table(as_owner.get(at(real, "1/?format=csv")))[0]["payment_details"] == ""
     assert table(as_staff.get(at(play, "1/?format=csv")))[0]["payment_details"] == ""
     assert "IBAN" not in as_staff.get(at(real, "1/")).content.decode()
-    payables.set_payment_note(worker=rosa, note=" ")
-    assert payables.payment_note(rosa) == rosa.payment_note_sealed == ""
+    finance.set_payment_note(worker=rosa, note=" ")
+    assert finance.payment_note(rosa) == rosa.payment_note_sealed == ""
     with pytest.raises(Refusal, match="at most 1,000"):
-        payables.set_payment_note(worker=rosa, note="x" * 1001)
+        finance.set_payment_note(worker=rosa, note="x" * 1001)
 
 
 def test_what_was_paid_out_is_noted_once(lab, rosa, as_owner):
     earn(lab, rosa)
-    payables.make_payable(requester=lab, until=clock.now())
+    finance.make_payable(requester=lab, until=clock.now())
     as_owner.post(at(lab, "1/paid"))
     noted = Payable.objects.get().paid_at
     assert noted is not None
@@ -140,7 +140,7 @@ def test_owners_make_no_reports_about_real_money(owner, rosa, as_owner, as_staff
 def test_reports_of_others_do_not_exist(lab, rosa, owner, stranger, as_owner):
     theirs = world.make_requester("Theirs")
     earn(theirs, rosa)
-    payables.make_payable(requester=theirs, until=clock.now())
+    finance.make_payable(requester=theirs, until=clock.now())
     assert as_owner.get(at(lab, "1/")).status_code == 404
     assert as_owner.post(at(lab, "1/paid")).status_code == 404
     assert stranger.post(at(theirs, "new"), {}).status_code == 404
@@ -148,12 +148,12 @@ def test_reports_of_others_do_not_exist(lab, rosa, owner, stranger, as_owner):
 
 def test_lists_cost_the_same_with_one_row_and_with_many(lab, rosa, as_owner, queries_of):
     earn(lab, rosa)
-    payables.make_payable(requester=lab, until=clock.now())
+    finance.make_payable(requester=lab, until=clock.now())
     few = queries_of(as_owner, at(lab)), queries_of(as_owner, at(lab, "1/"))
     for number in range(8):
         earn(lab, world.make_worker(f"w{number}"), title=f"HIT {number}")
         if number % 2:
-            payables.make_payable(requester=lab, until=clock.now())
+            finance.make_payable(requester=lab, until=clock.now())
     LedgerEntry.objects.filter(credit="workers").update(payable=Payable.objects.get(number=1))
     assert (queries_of(as_owner, at(lab)), queries_of(as_owner, at(lab, "1/"))) == few
 
@@ -176,7 +176,7 @@ def test_eight_presses_at_once_make_one_report():
     def press(_number):
         gate.wait(60)
         try:
-            return payables.make_payable(requester=lab, until=clock.now()).cents
+            return finance.make_payable(requester=lab, until=clock.now()).cents
         except Refusal:
             return None
         finally:

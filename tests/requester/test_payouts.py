@@ -28,7 +28,7 @@ from marketplace.models import (
     YearlyLimit,
 )
 from marketplace.payoutfiles import message_id
-from marketplace.services import payables, payees, payoutresults, payouts, people, yearlylimits
+from marketplace.services import finance, payees, payoutresults, payouts, people
 from tests.requester.test_money import earn
 from tests.site import world
 
@@ -55,7 +55,7 @@ def say(worker, method, **details):
 
 
 def report_of(requester):
-    return payables.make_payable(requester=requester, until=clock.now())
+    return finance.make_payable(requester=requester, until=clock.now())
 
 
 def standings(report):
@@ -379,9 +379,9 @@ def test_results_of_another_requester_are_refused(two, real):
 def test_a_report_is_not_noted_as_paid_by_hand_while_a_file_is_on_its_way(two):
     payout, _ = payouts.make_payout(report=two, method="paypal")
     with pytest.raises(Refusal, match="are on their way"):
-        payables.mark_paid(report=two)
+        finance.mark_paid(report=two)
     payouts.withdraw(payout=payout)
-    assert payables.mark_paid(report=two)
+    assert finance.mark_paid(report=two)
     with pytest.raises(Refusal, match="Nothing is to be paid"):
         payouts.make_payout(report=Payable.objects.get(), method="paypal")
     adds_up(two.requester)
@@ -459,10 +459,10 @@ def test_over_the_threshold_of_a_year_a_person_waits_for_a_decision(two, real, r
     noted = {row.worker.worker_id: row for row in YearlyLimit.objects.select_related("worker")}
     assert noted["AROSA"].held_at and noted["ABEN"].warned_at and not noted["ABEN"].held_at
     with pytest.raises(Refusal, match="Write why"):
-        yearlylimits.release(requester=real, worker=rosa, year=year, decision=" ", by=staff)
-    yearlylimits.release(requester=real, worker=rosa, year=year, decision="Form W-9 is there.", by=staff)
+        payouts.release_hold(requester=real, worker=rosa, year=year, decision=" ", by=staff)
+    payouts.release_hold(requester=real, worker=rosa, year=year, decision="Form W-9 is there.", by=staff)
     assert payouts.make_payout(report=two, method="paypal")[0].cents == 20
-    assert yearlylimits.paid_in(year) == {rosa.pk: 20, Worker.objects.get(worker_id="ABEN").pk: 15}
+    assert payouts.paid_in(year) == {rosa.pk: 20, Worker.objects.get(worker_id="ABEN").pk: 15}
     assert Activity.objects.filter(action="payout.released", details__contains="W-9").exists()
     adds_up(real)
 
@@ -472,15 +472,15 @@ def test_sums_of_a_year_count_what_was_paid_by_hand_and_not_what_failed(two, rea
     payout, _ = payouts.make_payout(report=two, method="paypal")
     payouts.hand_out(payout=payout)
     book(real, f"reference,status\nD{real.pk}P1L1,failed\nD{real.pk}P1L2,paid\n")
-    assert yearlylimits.paid_in(year) == {rosa.pk: 20}
-    payables.mark_paid(report=two)
-    assert yearlylimits.paid_in(year) == {rosa.pk: 20, ben.pk: 15}
-    assert yearlylimits.paid_in(year - 1) == {}
+    assert payouts.paid_in(year) == {rosa.pk: 20}
+    finance.mark_paid(report=two)
+    assert payouts.paid_in(year) == {rosa.pk: 20, ben.pk: 15}
+    assert payouts.paid_in(year - 1) == {}
 
 
 def test_owners_release_nothing(real, rosa, owner):
     with pytest.raises(Refusal, match="Staff decide"):
-        yearlylimits.release(requester=real, worker=rosa, year=2026, decision="Because.", by=owner)
+        payouts.release_hold(requester=real, worker=rosa, year=2026, decision="Because.", by=owner)
 
 
 def test_who_made_downloaded_and_booked_is_written_down(two, real, settings):

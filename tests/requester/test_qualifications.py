@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from marketplace.models import Message, QualificationGrant, QualificationRequest, QualificationType
-from marketplace.services import qualification_requests, qualifications
+from marketplace.services import qualifications
 from tests.saving import save
 from tests.site import world
 from tests.workbooks import write_workbook
@@ -240,8 +240,8 @@ def test_an_inactive_type_is_not_given(as_owner, here, kind, rosa):
 
 
 def test_requests_are_decided_one_after_the_other(as_owner, at, kind, rosa, ben):
-    first = qualification_requests.ask(worker=rosa, qualification_type=kind)
-    second = qualification_requests.ask(worker=ben, qualification_type=kind)
+    first = qualifications.ask(worker=rosa, qualification_type=kind)
+    second = qualifications.ask(worker=ben, qualification_type=kind)
     assert "2 requests to decide" in as_owner.get(at("qualifications/")).content.decode()
     page = as_owner.get(at("requests/"))
     assert [row.worker for row in page.context["rows"]] == [rosa, ben]
@@ -263,10 +263,8 @@ def test_what_is_not_handed_in_and_what_is_others_is_not_shown(as_owner, at, lab
     test = qualifications.QualificationTest(questions=TEST, answer_key="", duration_s=300)
     kind = world.make_qualification(lab, "Capitals")
     qualifications.update_qualification_type(qualification_type=kind, changes={}, test=test)
-    begun = qualification_requests.ask(worker=rosa, qualification_type=kind)
-    theirs = qualification_requests.ask(
-        worker=rosa, qualification_type=world.make_qualification(other, "Writing")
-    )
+    begun = qualifications.ask(worker=rosa, qualification_type=kind)
+    theirs = qualifications.ask(worker=rosa, qualification_type=world.make_qualification(other, "Writing"))
     for each in (begun, theirs):
         assert as_owner.get(at(f"requests/{each.request_id}/")).status_code == 404
         assert as_owner.post(at(f"requests/{each.request_id}/accept/"), {"value": "1"}).status_code == 404
@@ -286,7 +284,7 @@ def test_tables_cost_the_same_with_one_row_and_with_many(as_owner, at, here, lab
         worker = world.make_worker(f"w{number}")
         qualifications.grant(qualification_type=kind, worker=worker, value=1, notify=False)
         asked = world.make_qualification(lab, f"Kind {number}")
-        qualification_requests.ask(worker=worker, qualification_type=asked)
+        qualifications.ask(worker=worker, qualification_type=asked)
 
     more(0)
     paths = [at("qualifications/"), at("requests/"), here()]

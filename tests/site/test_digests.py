@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from marketplace.models import Contact, Message, Worker
-from marketplace.services import digests
+from marketplace.services import contact
 from tests.site import world
 
 
@@ -54,8 +54,8 @@ def test_a_digest_tells_of_work_and_decisions_once(lab, rosa, row):
     Message.objects.create(
         worker=rosa, requester=lab, subject="Thanks", body="secret", sent_at=timezone.now()
     )
-    assert digests.send_digests() == 1
-    assert digests.send_digests() == 0
+    assert contact.send_digests() == 1
+    assert contact.send_digests() == 0
     [letter] = mail.outbox
     assert letter.to == ["rosa@example.org"]
     for words in (
@@ -69,7 +69,7 @@ def test_a_digest_tells_of_work_and_decisions_once(lab, rosa, row):
         assert words in letter.body.replace("$", ""), words
     assert "Chess" not in letter.body and "chess" not in letter.body and "secret" not in letter.body
     due_again(row)
-    assert digests.send_digests() == 0, "nothing is new"
+    assert contact.send_digests() == 0, "nothing is new"
 
 
 def test_one_that_was_killed_after_its_claim_is_not_sent_twice_and_loses_nothing(lab, rosa, row, monkeypatch):
@@ -81,32 +81,32 @@ def test_one_that_was_killed_after_its_claim_is_not_sent_twice_and_loses_nothing
     with monkeypatch.context() as patch:
         patch.setattr(EmailMessage, "send", killed)
         with pytest.raises(KeyboardInterrupt):
-            digests.send_digests()
-    assert digests.send_digests() == 0
+            contact.send_digests()
+    assert contact.send_digests() == 0
     due_again(row)
-    assert digests.send_digests() == 1
+    assert contact.send_digests() == 1
     assert "Read a page" in mail.outbox[0].body
 
 
 def test_two_timers_send_one(lab, rosa, row):
     world.post(world.make_group(lab))
     seen = Contact.objects.select_related("worker").get()
-    assert digests.send_digests() == 1
-    assert digests._send(seen, None, timezone.now()) == 0
+    assert contact.send_digests() == 1
+    assert contact._send_digest(seen, None, timezone.now()) == 0
 
 
 def test_a_refusal_for_now_is_tried_again(lab, rosa, row, monkeypatch):
     world.post(world.make_group(lab))
     with monkeypatch.context() as patch:
         patch.setattr(EmailMessage, "send", lambda self: (_ for _ in ()).throw(ValueError("no")))
-        assert digests.send_digests() == 0
+        assert contact.send_digests() == 0
     row.refresh_from_db()
     assert row.digest_due_at <= timezone.now() + timedelta(hours=1)
 
 
 def test_the_link_ends_them_in_one_click_without_a_session(lab, rosa, row):
     world.post(world.make_group(lab))
-    digests.send_digests()
+    contact.send_digests()
     headers = mail.outbox[0].extra_headers
     link = re.fullmatch(r"<http://testserver(\S+)>", headers["List-Unsubscribe"])[1]
     assert headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
@@ -130,7 +130,7 @@ def test_the_link_ends_them_in_one_click_without_a_session(lab, rosa, row):
 def test_digests_come_in_the_morning_of_the_worker(digest, now, due):
     zone = ZoneInfo("Europe/Berlin")
     moment = datetime.fromisoformat(now).replace(tzinfo=zone).astimezone(UTC)
-    assert f"{digests.next_due(digest, zone, moment).astimezone(zone):%Y-%m-%d %H:%M}" == due
+    assert f"{contact.next_due(digest, zone, moment).astimezone(zone):%Y-%m-%d %H:%M}" == due
 
 
 def test_the_worker_chooses_how_often_and_which_zone(lab, rosa, as_rosa):
@@ -150,4 +150,4 @@ def test_the_worker_chooses_how_often_and_which_zone(lab, rosa, as_rosa):
 def test_without_an_address_nothing_is_sent(lab, rosa, row):
     world.post(world.make_group(lab))
     Contact.objects.update(email="")
-    assert digests.send_digests() == 0
+    assert contact.send_digests() == 0

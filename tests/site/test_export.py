@@ -13,7 +13,7 @@ from django.test import Client
 from marketplace import clock
 from marketplace.archive import BLOCKS, NOT_IN_PROFILE, TABLES, exported, profile
 from marketplace.models import Holding, Place, Worker
-from marketplace.services import payables, people, qualification_requests, voices
+from marketplace.services import finance, people, qualifications, voices
 from marketplace.services.hits import return_assignment
 from tests.site import world
 
@@ -46,8 +46,8 @@ def a_full_life(lab, rosa):
     voices.answer(letter=letter, body="Thank you.")
     world.rate(rosa, group, 4, "Good.")
     kind = world.make_qualification(lab, "Reading", on_request=True)
-    qualification_requests.ask(worker=rosa, qualification_type=kind)
-    payables.set_payment_note(worker=rosa, note="Rosa Lind, account 12 34")
+    qualifications.ask(worker=rosa, qualification_type=kind)
+    finance.set_payment_note(worker=rosa, note="Rosa Lind, account 12 34")
     people.block(requester=lab, worker=rosa, reason="Too fast.")
     return paid
 

@@ -20,15 +20,7 @@ from marketplace.models import (
     Rating,
     Worker,
 )
-from marketplace.services import (
-    account_closure,
-    assignments,
-    payables,
-    people,
-    qualification_requests,
-    qualifications,
-    voices,
-)
+from marketplace.services import account_closure, assignments, finance, people, qualifications, voices
 from marketplace.services.account_closure import receipt, worker_of
 from marketplace.sweep import sweep
 from marketplace.tasks import nightly
@@ -123,7 +115,7 @@ def test_words_go_and_facts_stay(lab, rosa, as_rosa):
     voices.answer(letter=world.write(rosa, lab, "Why?", "I am Rosa Lind.", hit_type=group), body="Dear Rosa")
     world.rate(rosa, group, 2, "Unfair, says Rosa.")
     kind = world.make_qualification(lab, "Reading", on_request=True)
-    qualification_requests.ask(worker=rosa, qualification_type=kind)
+    qualifications.ask(worker=rosa, qualification_type=kind)
     asked = QualificationRequest.objects.create(
         qualification_type=world.make_qualification(lab, "Writing"),
         worker=rosa,
@@ -227,7 +219,7 @@ def test_how_to_be_paid_is_said_changed_and_deleted(rosa, as_rosa):
     page = as_rosa.post("/profile/payment", {"note": note}, follow=True).content.decode()
     assert "You have said how you want to be paid." in page
     rosa.refresh_from_db()
-    assert payables.payment_note(rosa) == note
+    assert finance.payment_note(rosa) == note
     assert "12 34" not in rosa.payment_note_sealed
     assert "account 12 34" in as_rosa.get("/profile/payment").content.decode()
     as_rosa.post("/profile/payment", {"note": ""})
@@ -241,15 +233,15 @@ def test_how_to_be_paid_is_said_changed_and_deleted(rosa, as_rosa):
 def test_how_to_be_paid_is_kept_until_then_only_for_those_who_want_it(lab, rosa, as_rosa, keep):
     type(lab).objects.update(real_money=True)
     world.approve(world.do(rosa, world.post(world.make_group(lab))))
-    payables.set_payment_note(worker=rosa, note="account 12 34")
+    finance.set_payment_note(worker=rosa, note="account 12 34")
     assert "until I am" in as_rosa.get("/profile/close").content.decode()
     close(as_rosa, **({"keep_payment_note": "on"} if keep else {}))
     rosa.refresh_from_db()
-    assert payables.payment_note(rosa) == ("account 12 34" if keep else "")
+    assert finance.payment_note(rosa) == ("account 12 34" if keep else "")
     assert account_closure.forget_payment_notes() == 0
-    report = payables.make_payable(requester=lab, until=clock.now())
+    report = finance.make_payable(requester=lab, until=clock.now())
     assert account_closure.forget_payment_notes() == 0
-    payables.mark_paid(report=report)
+    finance.mark_paid(report=report)
     nightly()
     rosa.refresh_from_db()
     assert rosa.payment_note_sealed == ""
@@ -257,7 +249,7 @@ def test_how_to_be_paid_is_kept_until_then_only_for_those_who_want_it(lab, rosa,
 
 def test_how_to_be_paid_goes_at_once_where_no_real_money_is_due(lab, rosa, as_rosa):
     world.approve(world.do(rosa, world.post(world.make_group(lab))))
-    payables.set_payment_note(worker=rosa, note="account 12 34")
+    finance.set_payment_note(worker=rosa, note="account 12 34")
     assert "until I am" not in as_rosa.get("/profile/close").content.decode()
     close(as_rosa, keep_payment_note="on")
     rosa.refresh_from_db()
@@ -265,7 +257,7 @@ def test_how_to_be_paid_goes_at_once_where_no_real_money_is_due(lab, rosa, as_ro
 
 
 def test_the_note_of_somebody_who_is_still_here_is_never_forgotten(rosa):
-    payables.set_payment_note(worker=rosa, note="account 12 34")
+    finance.set_payment_note(worker=rosa, note="account 12 34")
     assert account_closure.forget_payment_notes() == 0
 
 
@@ -273,8 +265,8 @@ def test_a_closed_worker_asks_for_no_qualification(lab, rosa):
     kind = world.make_qualification(lab, "Reading", on_request=True)
     account_closure.close(worker=Worker.objects.get(pk=rosa.pk))
     with pytest.raises(Refusal, match="This account is closed"):
-        qualification_requests.ask(worker=rosa, qualification_type=kind)
-    payables.set_payment_note(worker=rosa, note="account 12 34")
+        qualifications.ask(worker=rosa, qualification_type=kind)
+    finance.set_payment_note(worker=rosa, note="account 12 34")
     rosa.refresh_from_db()
     assert rosa.payment_note_sealed == ""
 

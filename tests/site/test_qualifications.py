@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from marketplace.models import Message, QualificationGrant, QualificationRequest
-from marketplace.services import qualification_requests, qualifications
+from marketplace.services import qualifications
 from marketplace.services.qualifications import QualificationTest
 from marketplace.sweep import sweep
 from tests.questionforms import KEY, TEST, free_text, question_form, selection
@@ -140,7 +140,7 @@ def test_a_request_waits_and_its_rejection_can_be_read(lab, rosa, as_rosa):
     kind = world.make_qualification(lab, "Native speaker")
     assert "the requester decides" in as_rosa.post(of(kind, "/ask"), follow=True).content.decode()
     assert "The requester is to decide" in as_rosa.get(of(kind)).content.decode()
-    qualification_requests.reject(
+    qualifications.reject(
         request=QualificationRequest.objects.get(), reason="We know you <only> as a learner."
     )
     text = as_rosa.get(of(kind)).content.decode()
@@ -226,7 +226,7 @@ def test_without_an_answer_key_the_requester_reads_the_answers(lab, rosa, as_ros
     request = QualificationRequest.objects.get()
     assert (request.state, request.score) == ("pending", None)
     assert "Because &lt;it&gt; is." in request.answer
-    qualification_requests.accept(request=request, value=3)
+    qualifications.accept(request=request, value=3)
     assert value_of(rosa, kind) == 3
     assert "You now hold" in Message.objects.get(worker=rosa).subject
 

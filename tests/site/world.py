@@ -21,15 +21,7 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.services import (
-    assignments,
-    hits,
-    people,
-    qualification_requests,
-    qualifications,
-    review,
-    voices,
-)
+from marketplace.services import assignments, hits, people, qualifications, review, voices
 from marketplace.services.hits import TypeProperties
 from marketplace.services.qualifications import QualificationTest
 from tests.clients import external_question
@@ -162,7 +154,7 @@ def make_qualification(
 
 def ask(worker: Worker, kind: QualificationType) -> QualificationRequest:
     """The worker asks for a qualification, or begins its test."""
-    return qualification_requests.ask(worker=worker, qualification_type=kind)
+    return qualifications.ask(worker=worker, qualification_type=kind)
 
 
 def needs(kind: QualificationType | str, comparator: str = "Exists", guards: str = "Accept") -> Requirement:

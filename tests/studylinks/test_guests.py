@@ -30,7 +30,7 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.services import assignments, payables, payouts, qualifications, review
+from marketplace.services import assignments, finance, payouts, qualifications, review
 from marketplace.services import hits as hit_services
 from marketplace.services import people as people_services
 from marketplace.sweep import settle
@@ -282,7 +282,7 @@ def test_work_for_money_is_paid_like_anybodys(new_link, path_of, lab, group, cli
     assert "You have earned 0.50" in own.replace("$", "")
     assert "make an account below" in own
     # Owed, and in no file of a payment service before the person says how they are paid.
-    report = payables.make_payable(requester=lab, until=clock.now())
+    report = finance.make_payable(requester=lab, until=clock.now())
     assert (report.cents, report.workers) == (50, 1)
     [claim] = payouts.claims_up_to(report)
     assert claim.standing == payouts.ClaimState.UNSAID

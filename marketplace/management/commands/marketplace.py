@@ -14,7 +14,7 @@ from marketplace.errors import Refusal
 from marketplace.management import batches, formerids, layouts, topics
 from marketplace.management.workers import add_commands
 from marketplace.models import AccessKey, Requester
-from marketplace.services import accesskeys, invoice_records, payables, people
+from marketplace.services import accesskeys, finance, people
 from marketplace.sweep import settle
 
 #: Scripted workers made by one command.
@@ -294,7 +294,7 @@ class Command(BaseCommand):
     def make_payable(self, options: dict[str, Any]) -> None:
         """payable make NAME."""
         settle()
-        report = payables.make_payable(
+        report = finance.make_payable(
             requester=self.requester(options),
             until=options["before"] or clock.now(),
             simulated=options["simulated"],
@@ -306,7 +306,7 @@ class Command(BaseCommand):
         report = self.requester(options).payables.filter(number=options["number"]).first()
         if report is None:
             raise CommandError(f"{options['name']!r} has no report {options['number']}.")
-        payables.mark_paid(report=report)
+        finance.mark_paid(report=report)
         report.refresh_from_db()
         assert report.paid_at is not None
         self.show(options, {"number": report.number, "paid_at": report.paid_at.isoformat()})
@@ -316,7 +316,7 @@ class Command(BaseCommand):
         if options["last"] >= clock.now():
             raise CommandError("LAST is a day in the past.")
         settle()
-        invoice = invoice_records.issue(
+        invoice = finance.issue_invoice(
             requester=self.requester(options),
             begins=options["first"],
             ends=options["last"] + timedelta(days=1),

@@ -20,7 +20,7 @@ from marketplace.errors import Refusal
 from marketplace.models import Invoice
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import InvoiceForm
-from marketplace.services import invoice_records, people
+from marketplace.services import finance, people
 from marketplace.services.members import Action
 from marketplace.sweep import settle
 from web.tables import Column, Grid, GridRequest
@@ -71,11 +71,11 @@ def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBa
     lines = None
     if form.is_valid():
         if request.method != "POST":
-            lines = invoice_records.lines(access.requester, form.begins, form.ends)
+            lines = finance.invoice_lines(access.requester, form.begins, form.ends)
         else:
             settle()
             try:
-                invoice = invoice_records.issue(
+                invoice = finance.issue_invoice(
                     requester=access.requester,
                     begins=form.begins,
                     ends=form.ends,

@@ -22,10 +22,10 @@ from marketplace.errors import Refusal
 from marketplace.models import Payable, Worker
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond
 from marketplace.requester.forms import PayableForm
-from marketplace.services import payables as services
+from marketplace.services import finance as services
 from marketplace.services import people
+from marketplace.services.finance import payment_note, unreported, workers_of
 from marketplace.services.members import Action
-from marketplace.services.payables import payment_note, unreported, workers_of
 from marketplace.services.payees import details_in_words
 from marketplace.sweep import settle
 from marketplace.templatetags.marketplace_money import money

@@ -20,7 +20,7 @@ from marketplace.errors import Refusal
 from marketplace.models import Payable, PayMethod, Payout, PayoutLine, Worker, YearlyLimit
 from marketplace.payoutfiles import FORMATS
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
-from marketplace.services import payoutresults, people, yearlylimits
+from marketplace.services import payoutresults, people
 from marketplace.services import payouts as services
 from marketplace.services.members import Action
 from marketplace.services.payouts import Claim, ClaimState
@@ -52,7 +52,7 @@ class ReleaseForm(forms.Form):
 
     decision = forms.CharField(
         label="Why it is paid all the same",
-        max_length=yearlylimits.LONGEST_DECISION,
+        max_length=services.LONGEST_DECISION,
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto"}),
     )
     year = forms.IntegerField(min_value=2000, max_value=9999, widget=forms.HiddenInput)
@@ -393,7 +393,7 @@ def paid_people(request: HttpRequest, access: RequesterAccess) -> HttpResponseBa
 
 
 def _years(year: int) -> list[YearOfPerson]:
-    sums = yearlylimits.paid_in(year)
+    sums = services.paid_in(year)
     limits = {
         row.worker_id: row for row in YearlyLimit.objects.filter(year=year).select_related("released_by")
     }
@@ -434,7 +434,7 @@ def release_payments(request: HttpRequest, access: RequesterAccess, worker_id: s
 
     def action() -> str:
         said = read_form(ReleaseForm(request.POST))
-        yearlylimits.release(
+        services.release_hold(
             requester=access.requester,
             worker=worker,
             year=said["year"],

@@ -25,7 +25,7 @@ from marketplace.requester.forms import Form, TextField
 from marketplace.requester.lookup import own_qualification, own_request
 from marketplace.requester.selectors import qualifications as selectors
 from marketplace.selectors import hit_types_asking_for
-from marketplace.services import qualification_requests, qualifications
+from marketplace.services import qualifications
 from marketplace.services.members import Action
 from marketplace.services.qualifications import QualificationTest, grant_many
 from marketplace.workerfiles import MOST_TOLD, FileFaults, grant_lines, make_file, open_grants
@@ -296,7 +296,7 @@ def accept(request: HttpRequest, access: RequesterAccess, *, asking: str) -> Htt
 
     def action(row: QualificationRequest) -> str:
         value = read_form(AcceptForm(request.POST))["value"]
-        qualification_requests.accept(request=row, value=value)
+        qualifications.accept(request=row, value=value)
         return f"{row.worker.worker_id} holds “{row.qualification_type.name}” now, value {value}."
 
     return _decide(request, access, asking, State.GRANTED, action)
@@ -309,7 +309,7 @@ def reject(request: HttpRequest, access: RequesterAccess, *, asking: str) -> Htt
 
     def action(row: QualificationRequest) -> str:
         reason = read_form(RevokeForm(request.POST))["reason"]
-        qualification_requests.reject(request=row, reason=reason)
+        qualifications.reject(request=row, reason=reason)
         return f"{row.worker.worker_id} does not get it."
 
     return _decide(request, access, asking, State.REJECTED, action)

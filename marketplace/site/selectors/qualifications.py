@@ -18,7 +18,7 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.selectors import assignable, hit_types_asking_for
-from marketplace.services.qualification_requests import QualificationStatus
+from marketplace.services.qualifications import QualificationStatus
 from marketplace.site.pagination import numbered
 
 MAX_SEARCH = 200

@@ -21,7 +21,7 @@ from core.accounts.middleware import too_many
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Contact, Worker
-from marketplace.services import contact, digests
+from marketplace.services import contact
 from marketplace.site.access import current_worker, for_workers, page
 from marketplace.site.forms import AddressField
 from marketplace.taskpages import site_url
@@ -116,7 +116,7 @@ def digest(request: HttpRequest, worker: Worker) -> HttpResponse:
     initial = {"digest": row.digest if row else "", "time_zone": worker.time_zone}
     form = DigestForm(request.POST or None, initial=initial)
     if form.is_valid():
-        digests.choose_digest(worker=worker, **form.cleaned_data)
+        contact.choose_digest(worker=worker, **form.cleaned_data)
         messages.success(request, "It is kept.")
         return redirect("site:digest")
     return page(
@@ -135,9 +135,9 @@ def digest(request: HttpRequest, worker: Worker) -> HttpResponse:
 @never_cache
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """End digests: by a button for people, at once for mail programs (RFC 8058), which send no cookie."""
-    row = digests.subscribed(token)
+    row = contact.subscribed(token)
     if row is not None and request.method == "POST":
-        digests.unsubscribe(row)
+        contact.unsubscribe(row)
     return page(
         request,
         "unsubscribe.html",

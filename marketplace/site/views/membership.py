@@ -19,10 +19,9 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import FormerIdClaim, Worker
 from marketplace.services.contact import ask_to_confirm, contact_of
-from marketplace.services.country import change_country, next_change_at
 from marketplace.services.formerids import state_former_id
 from marketplace.services.payees import payee_of
-from marketplace.services.people import invitation_for
+from marketplace.services.people import change_country, invitation_for, next_change_at
 from marketplace.site.access import current_worker, for_workers, join, page
 from marketplace.site.forms import COUNTRIES, CountryForm, FormerIdForm, JoinForm, ProfileForm, SignUpForm
 from marketplace.taskpages import site_url

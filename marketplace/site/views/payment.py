@@ -16,7 +16,7 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import PayeeDetails, PayMethod, Worker
 from marketplace.services import payees
-from marketplace.services.payables import LONGEST_NOTE, payment_note, set_payment_note
+from marketplace.services.finance import LONGEST_NOTE, payment_note, set_payment_note
 from marketplace.site.access import current_worker, for_workers, page
 
 

@@ -14,8 +14,8 @@ from marketplace.models import QualificationRequest, QualificationType, Worker
 from marketplace.questionform import fields
 from marketplace.questionform.fields import FormAnswers, media_sources
 from marketplace.questionform.parsing import Form, parse_form
-from marketplace.services import qualification_requests
-from marketplace.services.qualification_requests import standing
+from marketplace.services import qualifications as services
+from marketplace.services.qualifications import standing
 from marketplace.site.access import for_workers, page
 from marketplace.site.lookup import group_named
 from marketplace.site.selectors import qualifications as selectors
@@ -94,7 +94,7 @@ def ask_for_group(
 def _ask(request: HttpRequest, worker: Worker, kind: QualificationType) -> str:
     """What came of it is said to the worker; the address of the test where there is one to take, else ""."""
     try:
-        asked = qualification_requests.ask(worker=worker, qualification_type=kind)
+        asked = services.ask(worker=worker, qualification_type=kind)
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return ""
@@ -128,7 +128,7 @@ def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Ht
 
 def _hand_in(request: HttpRequest, begun: QualificationRequest, given: FormAnswers) -> HttpResponse:
     try:
-        done = qualification_requests.hand_in(request=begun, given=given)
+        done = services.hand_in(request=begun, given=given)
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:

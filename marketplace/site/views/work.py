@@ -21,7 +21,7 @@ from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
 from marketplace.questions import ExternalQuestion
 from marketplace.services import assignments, pagestorage, traces
-from marketplace.services.digests import zone_of
+from marketplace.services.contact import zone_of
 from marketplace.services.hits import return_assignment
 from marketplace.site.access import for_workers, page
 from marketplace.site.fresh import settle_worker
