@@ -3,7 +3,8 @@
 The rules are those of all workers: places, requirements, blocks, deadlines, one assignment for each HIT. What
 is of their own is who they are (a guest of the app `people`: no account, no password, and HITs of that
 requester alone), what joining grants, and whether money of the requester is paid for the work: for a link
-that gives nothing, course credit or what a panel pays, an approval gives the hold for the place back, fee and all.
+that gives nothing, course credit or what a panel pays, an approval gives the hold for the place back, fee and
+all.
 """
 
 from collections.abc import Sequence
