@@ -22,7 +22,7 @@ from marketplace.hours import Hours, zone_names
 from marketplace.models import Batch, Requester, RequesterMember
 from marketplace.services import members as member_services
 from marketplace.services.members import Action, may, role_of
-from marketplace.site.selectors import desk
+from marketplace.site.selectors import requesters as requesters_of
 from people import links as link_services
 from people.api import links as link_api
 from people.api import rosters as roster_api
@@ -78,7 +78,7 @@ class RequesterPermission(Permission):
             raise ProblemError(
                 403, "token_bound", "This token opens one project only; this is outside of it."
             )
-        found = desk.requesters(caller.user).filter(customer_id=parts["requester"]).first()
+        found = requesters_of(caller.user).filter(customer_id=parts["requester"]).first()
         if found is None:
             raise Http404("There is no such requester.")
         if not may(caller.user, found, self.role):
@@ -120,7 +120,7 @@ def list_requesters(request: ApiRequest, paging: Query[PageRequest]) -> Page[Req
     caller = request.caller
     if caller.token.project_id is not None:
         raise ProblemError(403, "token_bound", "This token opens one project only; this is outside of it.")
-    rows = desk.requesters(caller.user).select_related("owner").order_by()
+    rows = requesters_of(caller.user).select_related("owner").order_by()
     page = page_of(rows, paging, within=caller.user.pk)
     return Page(items=[_describe_requester(request, row) for row in page.items], next=page.next)
 

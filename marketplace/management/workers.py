@@ -12,7 +12,7 @@ from marketplace.archive import exported
 from marketplace.models import Worker
 from marketplace.services import account_closure
 from marketplace.services.account_closure import receipt, worker_of
-from marketplace.site.selectors.records import standing
+from marketplace.site.records import standing
 
 
 def add_commands(worker: Any) -> None:

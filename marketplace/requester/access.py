@@ -25,8 +25,8 @@ from django.urls import reverse
 from core.accounts import security
 from marketplace.models import Requester
 from marketplace.services.members import Action, may, role_of
+from marketplace.site import selectors
 from marketplace.site.access import current_worker
-from marketplace.site.selectors import desk
 from web import tables as grids
 from web.nav import NavLink, mark_current
 from web.revisions import RevisedForm
@@ -115,7 +115,7 @@ def on_requester(
         def guarded(request: HttpRequest, *, requester: str, **parts: Any) -> HttpResponseBase:
             user = request.user
             assert isinstance(user, User)
-            found = desk.requesters(user).filter(customer_id=requester).first()
+            found = selectors.requesters(user).filter(customer_id=requester).first()
             needed = look if request.method in {"GET", "HEAD"} else act
             if found is None or not may_one(user, found, needed):
                 security.log("role.refused", requester=requester, path=request.path)

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Avg, Case, Count, Q, QuerySet, When
 
 from marketplace.models import HITType, Holding, Letter, Rating, Requester
-from marketplace.site.selectors.groups import SHOWN_FROM
+from marketplace.site.selectors import SHOWN_FROM
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 #: What others of the same worker are shown beside a letter.

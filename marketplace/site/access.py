@@ -22,7 +22,7 @@ from marketplace.models import Holding, Worker
 from marketplace.services.contact import zone_of
 from marketplace.services.people import register_worker
 from marketplace.services.traces import address_digest, note_visit
-from marketplace.site.selectors.desk import requesters
+from marketplace.site.selectors import requesters
 
 # Who is looking at the worker site, what their menu shows, and how they join.
 

@@ -6,7 +6,7 @@ import pytest
 
 from marketplace.models import Holding
 from marketplace.services.hits import return_assignment
-from marketplace.site.selectors.records import FIELDS, held
+from marketplace.site.records import FIELDS, held
 from tests.site import world
 
 

@@ -41,7 +41,7 @@ from marketplace.requester.batchforms import (
 )
 from marketplace.selectors import hit_status
 from marketplace.services.members import Action
-from marketplace.site.fresh import settle_overdue
+from marketplace.site.lookup import settle_overdue
 from people.selectors import links_to
 from web.tables import Choices, Column, Grid, GridRequest, Rows, Words
 

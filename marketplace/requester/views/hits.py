@@ -20,8 +20,8 @@ from marketplace.selectors import hit_status, is_expired
 from marketplace.services import hits
 from marketplace.services.decisions import claim
 from marketplace.services.holds import LARGE_HIT
-from marketplace.site.fresh import settle_overdue
-from marketplace.site.selectors.desk import Progress
+from marketplace.site.lookup import settle_overdue
+from marketplace.site.selectors import Progress
 from marketplace.sweep import settle
 from marketplace.taskpages import site_url
 from web.forms import read_form, run_action

@@ -15,9 +15,8 @@ from marketplace.requester.access import RequesterAccess, for_requester, show
 from marketplace.requester.selectors import qualifications, work
 from marketplace.selectors import assignable
 from marketplace.services.accesskeys import open_alerts
-from marketplace.site.fresh import settle_approvals
-from marketplace.site.pagination import numbered
-from marketplace.site.selectors import desk
+from marketplace.site import selectors
+from marketplace.site.lookup import numbered, settle_approvals
 from marketplace.taskpages import site_url
 
 # What needs somebody at a requester: in sentences, each with the page where it is done.
@@ -90,7 +89,7 @@ def overview(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     now = clock.now()
     settle_approvals(access.requester, now)
     access.requester.refresh_from_db()
-    types = numbered(desk.hit_types(access.user).filter(requester=access.requester), request)
+    types = numbered(selectors.living_hit_types(access.user).filter(requester=access.requester), request)
     return show(
         request,
         "overview.html",
@@ -98,7 +97,7 @@ def overview(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         place="overview",
         now=now,
         types=types,
-        progress=desk.progress(list(types.object_list)),
+        progress=selectors.progress(list(types.object_list)),
         needs=needs(access.requester, now),
         chart=arrivals.chart(arrivals.per_day(access.requester, now=now)),
         endpoint=f"{site_url(request)}/mturk/api",

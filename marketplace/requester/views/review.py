@@ -29,7 +29,7 @@ from marketplace.services import decisions
 from marketplace.services.decisions import Outcome
 from marketplace.services.members import Action
 from marketplace.services.review import OVERRIDE_WITHIN
-from marketplace.site.fresh import settle_approvals
+from marketplace.site.lookup import settle_approvals
 from marketplace.sweep import settle
 from marketplace.templatetags.marketplace_money import money
 from web.forms import chosen_keys, read_form, run_action

@@ -5,10 +5,9 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
+from marketplace.site import selectors
 from marketplace.site.access import current_worker, for_researchers, page
-from marketplace.site.fresh import settle_overdue
-from marketplace.site.pagination import after, numbered
-from marketplace.site.selectors import desk as selectors
+from marketplace.site.lookup import after, numbered, settle_overdue
 from marketplace.taskpages import site_url
 
 
@@ -19,7 +18,7 @@ def desk(request: HttpRequest, user: User) -> HttpResponse:
     now = clock.now()
     settle_overdue(now)
     requesters = numbered(selectors.with_key(selectors.requesters(user)), request, name="requesters")
-    types = numbered(selectors.hit_types(user), request)
+    types = numbered(selectors.living_hit_types(user), request)
     calls, older = after(selectors.calls(user), request)
     return page(
         request,

@@ -16,9 +16,9 @@ from marketplace.questionform.fields import FormAnswers, media_sources
 from marketplace.questionform.parsing import Form, parse_form
 from marketplace.services import qualifications as services
 from marketplace.services.qualifications import standing
+from marketplace.site import selectors
 from marketplace.site.access import for_workers, page
 from marketplace.site.lookup import group_named
-from marketplace.site.selectors import qualifications as selectors
 
 State = QualificationRequest.State
 TABS = ("held", "asked", "offered")

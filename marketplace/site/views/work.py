@@ -1,6 +1,8 @@
-"""Working on HITs: accept, work, return, and what comes after a submission."""
+"""Work: the list of HIT groups, a look at a HIT, accepting, working, returning; and for guests of a study."""
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -12,7 +14,9 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace import clock, frames, taskpages
@@ -20,18 +24,88 @@ from marketplace.eligibility import verdict
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Worker
 from marketplace.questions import ExternalQuestion
-from marketplace.services import assignments, pagestorage, traces
+from marketplace.services import assignments, hits, pagestorage, traces
+from marketplace.services.assignments import closed_hours, next_hit
 from marketplace.services.contact import zone_of
 from marketplace.services.hits import return_assignment
-from marketplace.site.access import for_workers, page
-from marketplace.site.fresh import settle_worker
-from marketplace.site.lookup import entity_id, group_named, own_holding, work_url
-from marketplace.site.selectors import records
-from marketplace.site.selectors.records import held
+from marketplace.site import records, selectors
+from marketplace.site.access import current_worker, for_workers, page
+from marketplace.site.lookup import (
+    entity_id,
+    group_named,
+    own_holding,
+    settle_overdue,
+    settle_worker,
+    work_url,
+)
+from marketplace.site.records import held
+from marketplace.site.selectors import group_opinion
 from marketplace.sweep import settle
-from marketplace.taskpages import site_url
+from marketplace.taskpages import guest_address, guest_holding, site_url
+from people.models import StudyLink
+from people.tokens import sign_visit, token_of
 
 State = Holding.State
+
+
+# Looking for work.
+
+
+@require_safe
+def groups(request: HttpRequest) -> HttpResponse:
+    """The list of groups that the visitor may discover; search, order and page stand in the URL."""
+    now = clock.now()
+    worker = current_worker(request)
+    search = request.GET.get("q", "").replace("\0", "").strip()[: selectors.MAX_SEARCH]
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in selectors.SORTS else selectors.DEFAULT_SORT
+    settle_overdue(now)
+    shown, found = selectors.listed_groups(request=request, worker=worker, search=search, sort=sort, now=now)
+    return page(
+        request, "groups.html", worker=worker, now=now, groups=shown, pages=found, search=search, sort=sort
+    )
+
+
+@require_safe
+def preview(request: HttpRequest, group_id: str) -> HttpResponse:
+    """One HIT of the group to look at, and the button that accepts it."""
+    now = clock.now()
+    worker = current_worker(request)
+    hit_type = group_named(group_id)
+    settle_overdue(now)
+    judged = verdict(worker=worker, hit_type=hit_type)
+    hit = next_hit(worker=worker, hit_type=hit_type)
+    question = taskpages.load_question(hit) if hit and judged.preview else None
+    origin = site_url(request)
+    closed = None if hit else closed_hours(worker=worker, hit_type=hit_type, now=now)
+    shown = page(
+        request,
+        "preview.html",
+        worker=worker,
+        now=now,
+        hit_type=hit_type,
+        hit=hit,
+        closed=closed,
+        opens_again=closed.next_opening(now) if closed else None,
+        verdict=judged,
+        opinion=group_opinion(hit_type),
+        ways=selectors.ways(worker, judged.on_request, now),
+        available=selectors.available(hit_type=hit_type, worker=worker, now=now),
+        frame_url=taskpages.preview_url(hit=hit, base_url=origin) if hit and question else "",
+        frame_height=question.frame_height if question else 0,
+        sandbox=frames.sandbox(question, working=False) if question else "",
+    )
+    return frames.with_task(shown, question, origin=origin) if question else shown
+
+
+@require_safe
+def preview_by_query(request: HttpRequest) -> HttpResponse:
+    """The preview address that scripts print: `/mturk/preview?groupId=…`."""
+    group_id = entity_id(request.GET.get("groupId"))
+    return redirect("site:preview", group_id=group_id) if group_id else redirect("site:groups")
+
+
+# Accepting, working, returning, and what comes after a submission.
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -262,3 +336,110 @@ def after_submit(request: HttpRequest, worker: Worker, holding_id: int) -> HttpR
         more=more,
         at_once=more and worker.accept_next,
     )
+
+
+# People who came by a study link: the page of a HIT without an account, a session or a cookie. The signature
+# in the path names one assignment; who has it may do that one. When it is over, the browser goes back to the
+# study, which leads to the next HIT or to the end.
+
+_ROWS = Holding.objects.select_related("worker", "hit__hit_type__requester", "visit__link").defer("answer")
+View = Callable[..., HttpResponse]
+
+
+def _of_guest(view: View) -> View:
+    """The view gets the assignment that the path names. A form needs no token: the path is the credential."""
+
+    @csrf_exempt
+    @never_cache
+    def guarded(request: HttpRequest, signature: str) -> HttpResponse:
+        pk = guest_holding(signature)
+        holding = _ROWS.filter(pk=pk, visit__isnull=False).first() if pk is not None else None
+        if holding is None:
+            raise Http404("There is no such assignment.")
+        return view(request, holding)
+
+    return guarded
+
+
+@require_safe
+@_of_guest
+def guest_work(request: HttpRequest, holding: Holding) -> HttpResponse:
+    """The requester's task page in its frame, with the time that is left."""
+    now = clock.now()
+    if holding.state == State.ACCEPTED and holding.deadline <= now:
+        settle(now=now, hits=[holding.hit])
+        holding.refresh_from_db(fields=["state"])
+    if holding.state != State.ACCEPTED:
+        return _go_on(holding)
+    guest_going_on = guest_address(holding, "continue")
+    page = WorkPage(
+        other_work=guest_going_on,
+        going_on=guest_going_on,
+        attention=guest_address(holding, "attention"),
+        storage=guest_address(holding, "storage"),
+        give_back=guest_address(holding, "return"),
+        pay=_pay(holding),
+        own_work=_study_address(holding, "work"),
+        guest=True,
+    )
+    return show_work(request, holding, page, now=now)
+
+
+@require_safe
+@_of_guest
+def guest_going_on(request: HttpRequest, holding: Holding) -> HttpResponse:
+    """Back to the study: to the next HIT, or to the end."""
+    return _go_on(holding)
+
+
+def _pay(holding: Holding) -> str:
+    """What people get in place of the reward; empty where the reward is paid."""
+    if not holding.unpaid or holding.visit is None:
+        return ""
+    link = holding.visit.link
+    nothing = link.compensation == StudyLink.Compensation.NOTHING
+    return "Without pay" if nothing else link.get_compensation_display()
+
+
+def _study_address(holding: Holding, page: str) -> str:
+    """A page of the study. The browser that joined has rights in its cookie; the address carries none."""
+    visit = holding.visit
+    assert visit is not None
+    token, state = token_of(visit.link), sign_visit(visit, trusted=False)
+    if page == "next":
+        path = reverse("join:handed_over", args=[token, state])
+    else:
+        path = f"{reverse(f'join:{page}', args=[token])}?{urlencode({'v': state})}"
+    return f"{settings.TASK_URL if settings.PUBLIC_URL else ''}{path}"
+
+
+def _go_on(holding: Holding) -> HttpResponse:
+    return redirect(_study_address(holding, "next"))
+
+
+@require_POST
+@_of_guest
+def give_back_as_guest(request: HttpRequest, holding: Holding) -> HttpResponse:
+    """Return the HIT unfinished; it is not offered to the person again."""
+    with suppress(Refusal):  # submitted or over meanwhile: the study knows where to go on
+        hits.return_assignment(holding=holding)
+    return redirect(guest_address(holding, "continue"))
+
+
+@require_POST
+@_of_guest
+def guest_attention(request: HttpRequest, holding: Holding) -> HttpResponse:
+    """What the browser counted on the working page."""
+    counts = read_counts(request)
+    if holding.state in Holding.OCCUPYING and any(counts.values()):
+        traces.note_counts(holding=holding, **counts)
+    return HttpResponse(status=204)
+
+
+@require_POST
+@_of_guest
+def keep_guest_storage(request: HttpRequest, holding: Holding) -> HttpResponse:
+    """What a task page changed in the storage that is lent to it."""
+    if holding.state not in Holding.OCCUPYING:
+        raise Http404("The assignment is over.")
+    return record_storage(request, holding)

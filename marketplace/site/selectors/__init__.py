@@ -1,1 +1,0 @@
-"""What the pages show, read in a fixed number of queries each."""
