@@ -17,7 +17,7 @@ from kombu import Queue
 
 from core import money
 from distillery import env, external_services
-from distillery.sealed_data import holds_sealed_values
+from distillery.env import holds_sealed_values
 from distillery.version import VERSION
 
 # Lets generic Django classes carry their types at run time too: ModelAdmin[Worker].
@@ -160,6 +160,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "core.accounts.keptforms.in_templates",
             ],
             "builtins": ["core.accounts.keptforms"],
+            "libraries": {"tour": "distillery.demo.tour"},
         },
     }
 ]

@@ -1,17 +1,20 @@
-"""The finished campaign's last stage: people judge the answers of two systems, as KPQA's authors had it done.
+"""The end of the finished campaign: people judge two systems' answers, a release is published and evaluated.
 
-Answers come in by the file that a user has, ten judges give each a score, filters find those who did not
-read, others are asked in their place, and the honest report says how good the result is.
+Judging goes as KPQA's authors had it done. Answers come in by the file that a user has, ten judges give each
+a score, filters find those who did not read, others are asked in their place, and the honest report says how
+good the result is.
 """
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
+from django.urls import reverse
 
 import judgments
 from annotation.models import Answer, HeldOutWorker, Query
@@ -21,11 +24,20 @@ from crowd.models import Endpoint, Stage
 from crowd.services.stages import create_stage, open_stage
 from crowd.services.tick import tick
 from distillery.demo.answers import go_on
+from evaluations.plans import EvaluationPlan
+from evaluations.report.parts import read_report
+from evaluations.services import evaluate_here, show_evaluation
 from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.candidates import systems
 from judgments.services import filter_runs, reports
 from judgments.services.candidates import human_candidates
 from judgments.services.imports import import_candidates
+from releases import storage
+from releases.models import PrivacyFinding, Release
+from releases.options import Options
+from releases.privacy.check import HAS_TEXT, accept_findings, check_project, redact_findings
+from releases.services.full_release import build_here
+from releases.services.planning import plan_release, show_release
 
 #: Answers of two made-up systems to queries of `annotation/sample`, in our own words (CC0 1.0): `sample-a` is
 #: good, `sample-b` is weaker (wrong, partial and irrelevant answers); a few are copies of what editors of the
@@ -164,4 +176,100 @@ def summarise(stage: Stage, *, topped_up: int, report: dict[str, Any]) -> Judgin
         alpha_cross_fitted=alpha.get("after_workers", {}).get("cross_fitted"),
         reliability=report.get("reliability", {}).get("spearman_brown"),
         means={each.system.name: round(each.mean, 2) for each in found if each.mean is not None},
+    )
+
+
+# The evaluation of the finished campaign's release: which metric agrees with its simulated judges.
+
+TITLE = "A few metrics beside simulated judges"
+PLAN = EvaluationPlan(metrics=("bleu-1", "rouge-l", "chrf", "meteor"), replicates=500, draws=1_999)
+
+
+@dataclass(frozen=True)
+class EvaluationSummary:
+    """An evaluation: its metrics, the best one with its Pearson correlation, and its public leaderboard."""
+
+    number: int
+    metrics: list[str]
+    answers: int
+    best: str
+    pearson: float | None
+    url: str
+
+
+def evaluate(project: Project, version: str, *, owner: User, site: str) -> EvaluationSummary:
+    """Evaluate a few metrics and show the leaderboard to everybody."""
+    release = Release.objects.select_related("project").get(project=project, version=version)
+    done = evaluate_here(release=release, plan=PLAN, title=TITLE, actor=owner)
+    show_evaluation(evaluation=done, actor=owner)
+    report = read_report(done.report)
+    return EvaluationSummary(
+        number=done.number,
+        metrics=sorted(report.metrics),
+        answers=report.n.scored,
+        best=done.best,
+        pearson=done.best_value,
+        url=f"{site}{reverse('leaderboards:page', args=[project.slug, release.version])}",
+    )
+
+
+NOTES = "The first release: reference answers to queries of a small log, and human scores of two systems."
+REDACTED = "A system made this up; it may still be somebody's."
+ACCEPTED = "Texts of two open textbooks and of simulated people: nobody real can be told from them."
+
+
+#: Answers to the questions of the data card. That about an ethics board stays open: none looked at it.
+CARD = {
+    "summary": "Reference answers to queries about two open textbooks, written by several people each, and "
+    "scores from 1 to 5 of two systems' answers. Everybody in it is simulated.",
+    "authors": "Demo lab",
+    "purpose": "To show what a release of Distillery holds. It is not for training or evaluating systems: "
+    "simulated workers wrote and judged everything.",
+    "source": "Headings and key terms of two open textbooks, and a few queries made up.",
+    "population": "Nobody's: no person typed these queries into a search box.",
+    "passages": "Two OpenStax textbooks, Rice University, under CC BY 4.0; annotation/sample/ATTRIBUTION.md "
+    "names them.",
+    "people": "Scripts with habits: most read, some hurry, some answer without reading.",
+    "consent": "Scripts were told nothing.",
+    "sensitive": "None is known. A rule keeps queries with e-mail addresses from being seen.",
+    "limits": "Simulated people know the truth up to chance mistakes; their agreement says nothing of real "
+    "people.",
+    "maintenance": "Nobody: every demonstration makes it anew.",
+}
+
+
+@dataclass(frozen=True)
+class ReleaseSummary:
+    """A release, where its files lie, and the digest of its manifest."""
+
+    version: str
+    path: str
+    digest: str
+    content: str
+    files: int
+    bytes: int
+    findings: int
+    url: str
+
+
+def publish(
+    project: Project, *, owner: User, site: str, notes: str = NOTES, card: Mapping[str, str] = CARD
+) -> ReleaseSummary:
+    """Look for personal data, decide about it, build, and show the release to everybody."""
+    check_project(project=project, actor=owner)
+    findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
+    decided = redact_findings(findings=findings.filter(HAS_TEXT), reason=REDACTED, actor=owner)
+    decided += accept_findings(findings=findings, reason=ACCEPTED, actor=owner)
+    release = plan_release(project=project, notes=notes, options=Options(answers=dict(card)), actor=owner)
+    release, _ = build_here(release, actor=owner)
+    show_release(release=release, actor=owner)
+    return ReleaseSummary(
+        version=release.version,
+        path=str(storage.folder_of(release) or ""),
+        digest=release.digest,
+        content=release.content,
+        files=release.files.count(),
+        bytes=release.bytes,
+        findings=decided,
+        url=f"{site}{reverse('public_releases:page', args=[project.slug, release.version])}",
     )

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +25,30 @@ from rich.progress import track
 from core.money import dollars
 from core.projects.models import Project
 from crowd.models import Stage
-from crowd.services.stages import create_stage
 from crowd.simulation.accounts import Account
-from distillery.demo import answers, finished_campaign, judging, owner, sources
-from distillery.demo.answers import CURATION, DISTILLATION, SCREENING, AnswersSummary, Part
-from distillery.demo.batch import CROWD as BATCH_CROWD
-from distillery.demo.batch import BatchSummary, Robot, publish_batch
-from distillery.demo.campaign import ASSIGNMENTS_PER_HIT, REWARD, Key, post_hits
-from distillery.demo.judging import JudgingSummary
-from distillery.demo.owner import Scene
+from distillery.demo import answers, campaigns, judging, sources
+from distillery.demo.answers import AnswersSummary
+from distillery.demo.campaigns import Scene
+from distillery.demo.judging import EvaluationSummary, JudgingSummary, ReleaseSummary
+from distillery.demo.lab import (
+    ASSIGNMENTS_PER_HIT,
+    POLL_CROWD,
+    REWARD,
+    BatchSummary,
+    Key,
+    PollSummary,
+    Robot,
+    open_poll,
+    post_hits,
+    publish_batch,
+    summarise_poll,
+    work_on_poll,
+)
+from distillery.demo.lab import CROWD as BATCH_CROWD
 from distillery.demo.people import People, make_crowd, make_people
-from distillery.demo.poll import CROWD_SIZE, PollSummary, open_poll, summarise, work_on
-from distillery.demo.publication import EvaluationSummary, ReleaseSummary
-from distillery.demo.screen import Screen
+from distillery.demo.screen import MiddleSummary, Screen, SourcesSummary, StageSummary, tally, waiting_in
 from distillery.demo.sources import DemoPanel, simulated_panel
-from distillery.demo.tally import MiddleSummary, SourcesSummary, StageSummary, tally, waiting_in
-from distillery.demo.tasks import all_tasks
+from distillery.demo.task_pages import all_tasks
 from distillery.demo.tour import mark
 
 # The demonstration's own server: `manage.py up` as a process beside this one.
@@ -198,19 +206,19 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float, p
     offered = _post(people, server, screen)
     workers = iter(
         make_crowd(
-            BATCH_CROWD + CROWD_SIZE + finished_campaign.CROWD + OPEN_CROWD + sources.CROWD, people.suffix
+            BATCH_CROWD + POLL_CROWD + campaigns.CROWD + campaigns.OPEN_CROWD + sources.CROWD, people.suffix
         )
     )
     requester.refresh_from_db()
     batch = publish_batch(requester, workers=[next(workers) for _ in range(BATCH_CROWD)], site=server.url)
     screen.batch(batch)
     began = time.monotonic()
-    stage, poll = _poll(people, [next(workers) for _ in range(CROWD_SIZE)], server, screen)
+    stage, poll = _poll(people, [next(workers) for _ in range(POLL_CROWD)], server, screen)
     seconds = {stage.pk: time.monotonic() - began}
     scene = Scene(people, stage.endpoint, workers, server.url, settings.DATA_DIR, screen)
     lines = answers.lines_of_log(judging.truths())
-    done = finished_campaign.finish(scene, lines[::2])
-    going = start_campaign(scene, lines[1::2])
+    done = campaigns.finish_campaign(scene, lines[::2])
+    going = campaigns.start_campaign(scene, lines[1::2])
     three = sources.run_study(scene, panel, lab=requester)
     of_three = Project.objects.get(slug=three.project)
     mark(finished=done.project, middle=going.project, sources=of_three, actor=people.owner)
@@ -272,8 +280,8 @@ def _poll(
     total = stage.redundancy * len(all_tasks()) // stage.units_per_hit
     screen.done(f"A poll stage is open: {total} assignments wanted, budget ${dollars(stage.budget_cents)}")
     with screen.progress("Simulated workers at work", total) as progress:
-        work_on(stage, workers=workers, site=server.url, progress=progress)
-    summary = summarise(stage, people, paid_before=paid_before)
+        work_on_poll(stage, workers=workers, site=server.url, progress=progress)
+    summary = summarise_poll(stage, people, paid_before=paid_before)
     screen.money(summary)
     return stage, summary
 
@@ -288,97 +296,3 @@ def _tell(people: People, server: Server, screen: Screen, summary: Summary) -> N
 
 def _key(people: People, server: Server) -> Key:
     return Key(f"{server.url}/mturk/api", people.key.access_key, people.key.secret)
-
-
-# A second campaign, left in the middle of its work: open stages, ties, flags, tasks that wait for a person.
-
-TITLE = "More of the query log"
-FIRST, LATER = "second-log.jsonl", "later-queries.jsonl"
-BUDGET_CENTS, PART_CENTS = 60_00, 18_00
-#: Queries that come in when the others are screened.
-LATE = 4
-#: How many people work on each part, and how many HITs each does at most; then nobody comes for a while.
-SHIFTS = {"screening": (8, 1), "curation": (5, 2), "distillation": (8, 2)}
-OPEN_CROWD = sum(people for people, _ in SHIFTS.values())
-SEED = 11
-
-
-@dataclass
-class OpenCampaign:
-    """The campaign and what waits in it; seconds that each stage took so far, by its primary key."""
-
-    project: Project
-    passages: int
-    seconds: dict[int, float] = field(default_factory=dict)
-
-
-def start_campaign(scene: Scene, lines: list[str]) -> OpenCampaign:
-    """Open the parts of the pipeline one by one, and let some people come to each."""
-    people, screen = scene.people, scene.screen
-    project, passages = answers.begin(
-        slug=f"more{people.suffix}",
-        title=TITLE,
-        owner=people.owner,
-        guest=people.guest,
-        budget_cents=BUDGET_CENTS,
-    )
-    found = OpenCampaign(project, passages)
-    late = lines[:: len(lines) // LATE][:LATE]
-    first = [line for line in lines if line not in late]
-    answers.bring_in(project, first, name=FIRST, folder=scene.folder, owner=people.owner)
-    _shift(SCREENING, scene, found, redundancy=2)
-    _shift(CURATION, scene, found)
-    distillation = _shift(DISTILLATION, scene, found, redundancy=3)
-    owner.ask_one_again(distillation, owner=people.owner)
-    owner.approve_answers(distillation, owner=people.owner, queries=1)
-    _plan_judging(scene, project)
-    answers.bring_in(project, late, name=LATER, folder=scene.folder, owner=people.owner)
-    answers.bring_in_conversation(project, owner=people.owner)
-    answers.go_on()
-    screen.in_the_middle(waiting_in(project))
-    return found
-
-
-def _shift(part: Part, scene: Scene, found: OpenCampaign, **fields: int) -> Stage:
-    size, hits_each = SHIFTS[part.kind]
-    began = time.monotonic()
-    with scene.screen.progress(f"Some editors of a second campaign: {part.kind}", None) as progress:
-        stage = answers.open_part(
-            part,
-            project=found.project,
-            endpoint=scene.endpoint,
-            owner=scene.people.owner,
-            budget_cents=PART_CENTS,
-            **fields,
-        )
-        answers.work_on(
-            stage,
-            mix="moderate" if part.kind == "distillation" else part.mix,
-            workers=scene.crowd(size),
-            site=scene.site,
-            progress=progress,
-            seed=SEED,
-            hits_each=hits_each,
-            copy_pasters=1 if part.kind == "distillation" else 0,
-        )
-    found.seconds[stage.pk] = time.monotonic() - began
-    return stage
-
-
-def _plan_judging(scene: Scene, project: Project) -> None:
-    """The last stage as a draft, to see what one looks like before it is opened."""
-    create_stage(
-        project=project,
-        slug="judging",
-        title="How correct are the answers?",
-        kind="judging",
-        endpoint=scene.endpoint,
-        task_title="How correct are these answers?",
-        task_description="Read what a textbook says, then say how correct each answer is.",
-        reward_cents=judging.REWARD_CENTS,
-        redundancy=judging.REDUNDANCY,
-        units_per_hit=judging.UNITS_PER_HIT,
-        checks_per_hit=judging.CHECKS_PER_HIT,
-        seed=SEED,
-        actor=scene.people.owner,
-    )

@@ -35,10 +35,10 @@ from crowd.simulation.people import Visitor
 from crowd.simulation.prolific.server import Simulator, WireCall, serve
 from crowd.simulation.prolific.state import Options
 from crowd.sources import hits_of, stage_at
-from distillery.demo import answers, owner, publication
-from distillery.demo.owner import Scene
-from distillery.demo.tally import SourceBooks, SourcesSummary
-from distillery.demo.tasks import Task, all_tasks
+from distillery.demo import answers, campaigns, judging
+from distillery.demo.campaigns import Scene
+from distillery.demo.screen import SourceBooks, SourcesSummary
+from distillery.demo.task_pages import Task, all_tasks
 from judgments.models import Judgment
 from judgments.services.imports import import_candidates
 from marketplace.models import Requester
@@ -162,7 +162,7 @@ def run_study(scene: Scene, panel: DemoPanel, *, lab: Requester) -> SourcesSumma
     for stage in study.stages:
         close_stage(stage=stage, actor=scene.people.owner, why="Everything is in and decided.")
     answers.go_on()
-    release = publication.publish(
+    release = judging.publish(
         study.project, owner=scene.people.owner, site=scene.site, notes=NOTES, card=_card()
     )
     _leave_open(study)
@@ -313,8 +313,8 @@ def _stage(study: _Study, stage: Stage, *, writers: int) -> None:
             seed=SEED,
         )
     if stage.kind == "distillation":
-        owner.approve_answers(stage, owner=scene.people.owner)
-    owner.pay(stage, owner=scene.people.owner)
+        campaigns.approve_answers(stage, owner=scene.people.owner)
+    campaigns.pay(stage, owner=scene.people.owner)
     _rounds()
 
 
@@ -465,7 +465,7 @@ def _panel_side(study: _Study) -> tuple[int, int, int]:
 
 def _card() -> dict[str, str]:
     return {
-        **publication.CARD,
+        **judging.CARD,
         "summary": "Answers to a few questions from two open textbooks, and scores from 1 to 5 of two "
         "systems' answers, by people of a marketplace, a study link and a simulated panel. Everybody is "
         "simulated.",

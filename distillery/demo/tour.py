@@ -12,10 +12,19 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from django import template
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.core.management.base import CommandError
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.template import Context
 from django.urls import NoReverseMatch, reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
 
 from core.projects.models import Event, Project
 from core.projects.services import record
@@ -225,3 +234,35 @@ def _address(stop: _Stop, slugs: Mapping[str, str]) -> str:
         return reverse(stop.url_name, args=parts)
     except NoReverseMatch:
         return ""
+
+
+# The template tag `tour`, a library of the settings, and the switch that hides the tour.
+
+register = template.Library()
+
+
+@register.inclusion_tag("demo/tour.html", takes_context=True)
+def tour(context: Context) -> dict[str, Any]:
+    """The tour on pages of the demonstration's projects; nothing elsewhere."""
+    project, request = context.get("project"), context.get("request")
+    if request is None or not isinstance(project, Project):
+        return {}
+    found = tour_of(project, request.path)
+    if found is None:
+        return {}
+    return {
+        "tour": found,
+        "hidden": bool(request.session.get(HIDDEN)),
+        "path": request.path,
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+@require_POST
+@login_required
+def switch_tour(request: HttpRequest) -> HttpResponseBase:
+    """Hide the tour, or show it again, for as long as the person is logged in."""
+    request.session[HIDDEN] = request.POST.get("show") != "1"
+    back = request.POST.get("next", "")
+    ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
+    return redirect(back if ours else "desk:projects")

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
-from distillery.demo.tasks import FILE, all_tasks
+from distillery.demo.task_pages import FILE, all_tasks
 
 SUBMIT_TO = "http://testserver/s/17-signature_of-ours"
 ASSIGNMENT = "3ZSY5X72NXBM5TRZJK7MXIQD4S9ORE"

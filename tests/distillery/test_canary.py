@@ -9,7 +9,7 @@ from django.db import connection
 
 from core.crypto import seal
 from core.crypto.models import Canary
-from distillery import canary, checks, env, sealed_data
+from distillery import canary, checks, env
 from distillery.apps import _place_canary as place_after
 from tests.marketplace.conftest import make_requester
 
@@ -87,18 +87,18 @@ def test_a_key_that_is_there_is_read_without_asking_the_database(tmp_path):
 
 def test_sealed_data_are_found_in_a_file_without_starting_django(tmp_path):
     url = f"sqlite:///{tmp_path / 'lab.sqlite3'}"
-    assert sealed_data.holds_sealed_values(url) is False
+    assert env.holds_sealed_values(url) is False
     with sqlite3.connect(tmp_path / "lab.sqlite3") as database:
         database.execute("CREATE TABLE crowd_endpoint (id INTEGER, secret_sealed TEXT)")
         database.execute("INSERT INTO crowd_endpoint VALUES (1, '')")
         database.commit()
-        assert sealed_data.holds_sealed_values(url) is False
+        assert env.holds_sealed_values(url) is False
         database.execute("INSERT INTO crowd_endpoint VALUES (2, 'gAAAA')")
         database.commit()
     database.close()
-    assert sealed_data.holds_sealed_values(url) is True
+    assert env.holds_sealed_values(url) is True
     (tmp_path / "broken.sqlite3").write_text("no database at all, but long enough to be looked at")
-    assert sealed_data.holds_sealed_values(f"sqlite:///{tmp_path / 'broken.sqlite3'}") is None
+    assert env.holds_sealed_values(f"sqlite:///{tmp_path / 'broken.sqlite3'}") is None
 
 
 @pytest.mark.only_on("postgresql")
@@ -109,10 +109,10 @@ def test_sealed_data_are_found_on_a_server(settings):
     given = connection.get_connection_params()
     url = f"postgres://{given['user']}@{given['host']}:{given['port']}/{given['dbname']}"
     Canary.objects.all().delete()
-    assert sealed_data.holds_sealed_values(url) is False
+    assert env.holds_sealed_values(url) is False
     Canary.objects.create(pk=1, value_sealed=seal("x", purpose=canary.PURPOSE))
-    assert sealed_data.holds_sealed_values(url) is True
-    assert sealed_data.holds_sealed_values(url.replace(given["dbname"], "no_such_database")) is None
+    assert env.holds_sealed_values(url) is True
+    assert env.holds_sealed_values(url.replace(given["dbname"], "no_such_database")) is None
 
 
 def test_a_host_without_the_key_is_told_so_in_one_line(installation):

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from core.crypto import unseal
 from crowd.models import Endpoint
 from distillery.canary import SEALED, key_opens
-from distillery.sealed_data import SEALED_COLUMNS
+from distillery.env import SEALED_COLUMNS
 from marketplace.models import AccessKey, Worker
 from marketplace.services.finance import payment_note, set_payment_note
 from tests.marketplace.conftest import make_requester, make_worker

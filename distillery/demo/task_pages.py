@@ -1,22 +1,87 @@
-"""Task pages as a requester would host them, without cookie or script; and the switch of the tour."""
+"""The ten questions of the demonstration, and their task pages as a requester would host them.
 
+The pages have no cookie and no script. Where the passages come from is in ATTRIBUTION.md.
+"""
+
+import json
 import re
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.shortcuts import render
+from django.urls import path
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
-from distillery.demo.tasks import task_numbered
-from distillery.demo.tour import HIDDEN
+from distillery.demo.tour import switch_tour
+
+FILE = Path(__file__).with_name("tasks.json")
+
+
+@dataclass(frozen=True)
+class Book:
+    """A book that passages come from, as its licence wants it named."""
+
+    title: str
+    authors: str
+    publisher: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Licence:
+    """Under which terms the passages may be shown."""
+
+    name: str
+    url: str
+    notice: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """One question to answer from its passages."""
+
+    number: int
+    id: str
+    query: str
+    passages: tuple[str, ...]
+    section: str
+    book: Book
+    licence: Licence
+
+
+@cache
+def all_tasks() -> tuple[Task, ...]:
+    """Every task, numbered from one."""
+    document = json.loads(FILE.read_text(encoding="utf-8"))
+    licence = Licence(**document["licence"])
+    books = {name: Book(**book) for name, book in document["books"].items()}
+    return tuple(
+        Task(
+            number=number,
+            id=task["id"],
+            query=task["query"],
+            passages=tuple(task["passages"]),
+            section=task["section"],
+            book=books[task["book"]],
+            licence=licence,
+        )
+        for number, task in enumerate(document["tasks"], start=1)
+    )
+
+
+def task_numbered(number: int) -> Task | None:
+    """The task with this number, if there is one."""
+    tasks = all_tasks()
+    return tasks[number - 1] if 1 <= number <= len(tasks) else None
+
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ASSIGNMENT_ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -100,11 +165,8 @@ def answer(request: HttpRequest, number: int) -> HttpResponseBase:
     return page(request)
 
 
-@require_POST
-@login_required
-def tour(request: HttpRequest) -> HttpResponseBase:
-    """Hide the tour, or show it again, for as long as the person is logged in."""
-    request.session[HIDDEN] = request.POST.get("show") != "1"
-    back = request.POST.get("next", "")
-    ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
-    return redirect(back if ours else "desk:projects")
+app_name = "examples"
+urlpatterns = [
+    path("answer/<int:number>/", answer, name="answer"),
+    path("tour/", switch_tour, name="tour"),
+]
