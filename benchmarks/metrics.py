@@ -194,11 +194,11 @@ def know_peers_tokens() -> None:
     """Make rouge-score's own tokeniser known, so that values can be compared."""
     from rouge_score.tokenizers import DefaultTokenizer
 
-    from metrics.tokens import registry
-    from metrics.tokens.tokeniser import Tokeniser
+    from metrics import tokens
+    from metrics.tokens import Tokeniser
 
     split = DefaultTokenizer(False).tokenize
-    registry.TOKENISERS["rouge-score"] = Tokeniser("rouge-score", split)
+    tokens.TOKENISERS["rouge-score"] = Tokeniser("rouge-score", split)
 
 
 def stream(n: int, processes: int) -> dict[str, float]:

@@ -10,9 +10,9 @@ from evaluations.tables.rows import AnswerTable
 from metrics.base import Metric
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
-from metrics.parallel import cores
 from metrics.profiles import profile as profile_named
-from metrics.tokens.registry import tokeniser_named
+from metrics.scoring import cores
+from metrics.tokens import tokeniser_named
 
 #: What a metric may need of a table, by the field of `metrics.texts.Answers`: our field, and in words.
 _NEEDS = {

@@ -27,8 +27,8 @@ from evaluations.tables.release_table import open_release
 from evaluations.tables.rows import AnswerTable, Row
 from metrics.base import Metric
 from metrics.metaeval.breakdown import sweep_of
-from metrics.parallel import Crew, ProcessMetrics
-from metrics.parallel import Part as ScoredPart
+from metrics.scoring import Crew, ProcessMetrics
+from metrics.scoring import Part as ScoredPart
 from metrics.texts import Answers
 from releases.storage import fetched_folder
 

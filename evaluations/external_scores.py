@@ -17,7 +17,7 @@ from core.projects.services import record
 from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.tables.sheet import Sheet, open_sheet
-from metrics.names import MAKERS
+from metrics.catalogue import MAKERS
 from releases.models import Release
 from releases.storage import fetched_folder, files_of, formats_of, records
 from releases.tables import CANDIDATES

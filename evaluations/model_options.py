@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrics.names import ALIASES
+from metrics.catalogue import ALIASES
 from metrics.profiles import ADEM, BERTSCORE, KINDS, KPQA, Profile
 
 #: Kinds of models and encoders as people call them.

@@ -12,9 +12,9 @@ from evaluations.scores import Part, scored
 from evaluations.tables.first_pass import AnswerColumns
 from evaluations.tables.rows import AnswerTable, Row
 from metrics.base import Floats
+from metrics.metaeval.ceiling import plan_references, steps_to, summarise
 from metrics.metaeval.correlation import Which, column_correlation
 from metrics.metaeval.executor import generator
-from metrics.metaeval.references import plan_references, steps_to, summarise
 
 #: Samples of references at each number of them, unless another number is asked for.
 TIMES = 20

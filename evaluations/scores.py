@@ -27,11 +27,9 @@ from evaluations.tables.rows import (
 from judgments.report import plain
 from metrics.agreement.quotes import NONE, counted
 from metrics.base import ChunkValues, Floats, Metric
-from metrics.parallel import Crews
-from metrics.scoring import score_chunks
+from metrics.scoring import Crews, score_chunks
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import tokeniser_named
-from metrics.tokens.tokeniser import is_unspaced, spacing_warning
+from metrics.tokens import is_unspaced, spacing_warning, tokeniser_named
 
 if TYPE_CHECKING:
     from evaluations.choices import MetricChoice

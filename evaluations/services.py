@@ -29,8 +29,8 @@ from evaluations.plans import EvaluationPlan, External, plan_of
 from evaluations.report.model import best_of
 from evaluations.report.parts import Report
 from evaluations.selectors import stages_of
+from metrics.catalogue import plain_name
 from metrics.errors import MetricError
-from metrics.names import plain_name
 from metrics.profiles import profile
 from releases.models import Release
 from releases.storage import formats_of

@@ -23,19 +23,25 @@ from evaluations.tables.first_pass import AnswerColumns, gather
 from evaluations.tables.rows import CHUNK, AnswerTable, batches
 from judgments.report import json_of, text_of
 from metrics.base import Floats, Metric
-from metrics.catalogue import metric
-from metrics.metaeval.breakdown import Sweep, curves, fixed_weights, name_at
+from metrics.catalogue import ADAPTED, metric
+from metrics.metaeval.breakdown import (
+    MOST,
+    Disagreement,
+    Sweep,
+    curves,
+    fixed_weights,
+    largest_differences,
+    name_at,
+)
 from metrics.metaeval.correlation import STATISTICS, Statistic
 from metrics.metaeval.data import ScoredAnswers
-from metrics.metaeval.disagreement import MOST, Disagreement, largest_differences
 from metrics.metaeval.executor import PartRunner, processes
 from metrics.metaeval.papers import known
 from metrics.metaeval.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
 from metrics.metaeval.report import evaluate
-from metrics.names import ADAPTED
-from metrics.parallel import Crews
 from metrics.profiles import Profile
-from metrics.tokens.tokeniser import spacing_warning
+from metrics.scoring import Crews
+from metrics.tokens import spacing_warning
 
 Progress = Callable[[int, int, str], None]
 #: Work (answers times metrics) that is done before other processes have started.

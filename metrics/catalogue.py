@@ -1,17 +1,90 @@
-"""Metrics by name, under a profile."""
+"""Metrics by name, under a profile.
+
+The names of all metrics, by family, and which module makes them; nothing is loaded for it.
+"""
 
 import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from metrics.base import Metric
 from metrics.errors import MetricError
-from metrics.names import ADAPTED, MAKERS, plain_name
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
+
+if TYPE_CHECKING:
+    from metrics.base import Metric
+
+# Matches of n-grams and subsequences, alignments of words, and plain counts.
+BLEU = tuple(f"bleu-{n}" for n in (1, 2, 3, 4))
+ROUGE = tuple(f"rouge-{kind}{stem}" for kind in ("1", "2", "l") for stem in ("", "-stem"))
+CHRF = ("chrf", "chrf++")
+#: With a bonus for opinions and entities.
+ADAPTED = (*(f"adapted-bleu-{n}" for n in (1, 2, 3, 4)), "adapted-rouge-l")
+#: With weights that a model learned; they need questions, so they have no phrasing-aware forms.
+KPQA = ("bleu-1-kpqa", "bleu-1-kpqa-repo", "rouge-l-kpqa", "rouge-l-kpqa-paper", "rouge-l-kpqa-repo")
+#: By vectors of an encoder.
+BERTSCORE = ("bertscore", "bertscore-kpqa", "bertscore-kpqa-repo")
+#: Learned from scores that people gave.
+ADEM = ("adem", "c-adem", "r-adem")
+#: Metrics that do not compare two texts: what a question knows, or the length alone.
+NOT_PAIRS = ("adapted-", "length")
+
+_WRITTEN: dict[str, str] = {
+    **dict.fromkeys(BLEU, "metrics.answers.ngrams:make"),
+    **dict.fromkeys(ROUGE, "metrics.answers.overlap:make"),
+    **dict.fromkeys(CHRF, "metrics.answers.overlap:make_chrf"),
+    "exact": "metrics.answers.overlap:make_exact",
+    "f1": "metrics.answers.overlap:make_f1",
+    "length": "metrics.answers.overlap:make_length",
+    "length-difference": "metrics.answers.overlap:make_difference",
+    "meteor": "metrics.answers.meteor:make",
+    "cider": "metrics.answers.cider:make",
+    "meteor-1.5": "metrics.answers.meteor_jar:make",
+    **dict.fromkeys(ADAPTED, "metrics.answers.adapted_scores:make"),
+}
+_PHRASING_AWARE = tuple(f"pa-{name}" for name in _WRITTEN if not name.startswith(NOT_PAIRS))
+#: By name: the module and its function that makes the metric under a profile.
+MAKERS: dict[str, str] = {
+    **_WRITTEN,
+    **dict.fromkeys(_PHRASING_AWARE, "metrics.catalogue:make_phrasing_aware"),
+    **dict.fromkeys(KPQA, "metrics.neural.kpqa:make"),
+    **dict.fromkeys(BERTSCORE, "metrics.neural.bertscore:make"),
+    **dict.fromkeys(ADEM, "metrics.neural.adem:make"),
+}
+#: Other spellings that people use.
+ALIASES: dict[str, str] = {
+    "bleu": "bleu-4",
+    **{f"bleu{n}": f"bleu-{n}" for n in (1, 2, 3, 4)},
+    **{f"rouge{kind}": f"rouge-{kind}" for kind in ("1", "2", "l")},
+    "rouge": "rouge-l",
+    "cider-d": "cider",
+    "exact-match": "exact",
+    "em": "exact",
+    "token-f1": "f1",
+    "chrfpp": "chrf++",
+    "adapted-bleu": "adapted-bleu-4",
+    "adapted-rouge": "adapted-rouge-l",
+    "pa-bleu": "pa-bleu-4",
+    "pa-rouge": "pa-rouge-l",
+    "bleu1-kpqa": "bleu-1-kpqa",
+    "rougel-kpqa": "rouge-l-kpqa",
+    "bert-score": "bertscore",
+    "bertscore-f1": "bertscore",
+    "bert-score-kpqa": "bertscore-kpqa",
+}
+
+
+def plain_name(name: str) -> str:
+    """A metric's name in `MAKERS`, without options in brackets; MetricError lists those that there are."""
+    plain = name.strip().lower().replace("_", "-").partition("(")[0].strip()
+    plain = ALIASES.get(plain, plain)
+    if plain not in MAKERS:
+        raise MetricError(f"There is no metric {name!r}; there are {', '.join(sorted(MAKERS))}.")
+    return plain
+
 
 #: Weights that stand behind the name of an adapted metric (Yang et al. 2018).
 WEIGHTS = ("alpha", "beta", "gamma")
@@ -20,7 +93,7 @@ _WEIGHT = re.compile(r"([a-z]+)\s*=\s*([0-9]{0,6}(?:[0-9]|\.[0-9]{1,9}))")
 _INSTALLED = dict.fromkeys(("meteor-1.5", "pa-meteor-1.5"), "metrics.answers.meteor_jar:available")
 
 
-def make_phrasing_aware(name: str, profile: Profile) -> Metric:
+def make_phrasing_aware(name: str, profile: Profile) -> "Metric":
     """The phrasing-aware form of another metric: `pa-bleu-4` of `bleu-4`."""
     made: Metric = _find("metrics.answers.pa:make")(metric(name.removeprefix("pa-"), profile), profile)
     return made
@@ -33,7 +106,7 @@ def _find(place: str) -> Callable[..., Any]:
     return found
 
 
-def _make(plain: str, profile: Profile) -> Metric:
+def _make(plain: str, profile: Profile) -> "Metric":
     made: Metric = _find(MAKERS[plain])(plain, profile)
     return made
 
@@ -43,12 +116,12 @@ def lacking_program(name: str) -> str:
     return str(_find(_INSTALLED[name])()) if name in _INSTALLED else ""
 
 
-def missing(metric: Metric) -> str:
+def missing(metric: "Metric") -> str:
     """Why a metric cannot be scored on this machine, in words; empty if it can."""
     return metric.lacks or lacking_program(metric.name.removeprefix("pa-"))
 
 
-def metric(name: str, profile: str | Profile = "default") -> Metric:
+def metric(name: str, profile: str | Profile = "default") -> "Metric":
     """The metric of that name as the profile has it; MetricError names the metrics that there are."""
     chosen = profile_named(profile) if isinstance(profile, str) else profile
     plain = plain_name(name)
@@ -66,7 +139,7 @@ def metric(name: str, profile: str | Profile = "default") -> Metric:
     return replace(made, name=full, title=title, recipe=(metric, (full, chosen)))
 
 
-def _with_importance(name: str, plain: str, given: str, profile: Profile) -> Metric:
+def _with_importance(name: str, plain: str, given: str, profile: Profile) -> "Metric":
     """A phrasing-aware metric with another importance function: `pa-bleu-4(imp=uniform)`, or `(self=no)`."""
     choices = {"imp": tuple(import_module("metrics.answers.importance").CHOICES), "self": ("yes", "no")}
     found: dict[str, str] = {}

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import Stemmer
 
-from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import importance
+from metrics.answers.ngrams import Bleu, bleu
 from metrics.answers.pa import pairwise
 from metrics.base import Metric
-from metrics.catalogue import metric
+from metrics.catalogue import NOT_PAIRS, metric
 from metrics.errors import MetricError
-from metrics.names import NOT_PAIRS
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
-from metrics.tokens.registry import tokeniser_named
-from metrics.tokens.tokeniser import Span, placed
+from metrics.tokens import Span, placed, tokeniser_named
 
 # What of an answer matched references under a family of metrics, and the counts that its formula takes.
 

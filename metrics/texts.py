@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from metrics.tokens.runs import cut
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import Tokeniser, cut
 
 T = TypeVar("T")
 Ids = npt.NDArray[np.int32]

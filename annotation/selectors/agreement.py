@@ -240,7 +240,7 @@ def _value(said: Sequence[Any]) -> Hashable:
 def _source_agreement(
     name: str, rows: Sequence[tuple[int, int, Hashable]], ranks: Mapping[tuple[int, str], int]
 ) -> SourceAgreement:
-    from metrics.agreement.group_agreement import LEAST_SHARED, explain_few  # start-up does without numpy
+    from metrics.agreement.breakdown import LEAST_IN_GROUPS, explain_few  # start-up does without numpy
 
     units = [list(group) for _, group in groupby(rows, key=itemgetter(0))]
     several = [unit for unit in units if len(unit) > 1]
@@ -248,7 +248,7 @@ def _source_agreement(
     alpha = Figure(None, explain_few(len(several)))
     if people < 2:
         alpha = Figure(None, ONE_RATER)
-    elif len(several) >= LEAST_SHARED:
+    elif len(several) >= LEAST_IN_GROUPS:
         alpha = set_alpha(_sets(unit, ranks) for unit in several) if ranks else _nominal(several)
     return SourceAgreement(name, people, len(rows), len(several), alpha)
 

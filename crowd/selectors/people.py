@@ -15,7 +15,7 @@ from core.extensions import parts_of
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, HitUnit, Stage, Worker
 from crowd.selectors.stage_sizes import any_large, work_stamps
-from metrics.agreement.proportions import wilson
+from metrics.agreement.quotes import wilson
 from web.cache import cached, moment
 
 State = Assignment.State

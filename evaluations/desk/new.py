@@ -24,12 +24,10 @@ from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, MOST_SAMPLES, EvaluationPlan, plan_of
 from evaluations.services import begin
 from metrics import neural
-from metrics.catalogue import metric, missing
+from metrics.catalogue import ADAPTED, MAKERS, metric, missing
 from metrics.errors import MetricError
-from metrics.metaeval.breakdown import WEIGHTS, sweep_of
-from metrics.metaeval.disagreement import MOST
+from metrics.metaeval.breakdown import MOST, WEIGHTS, sweep_of
 from metrics.metaeval.papers import PROTOCOLS
-from metrics.names import ADAPTED, MAKERS
 from metrics.neural.encoders import known
 from metrics.profiles import BERTSCORE, KINDS, PROFILES, profile
 from releases.models import Release

@@ -27,7 +27,7 @@ from evaluations.papers.items import (
 )
 from evaluations.tables.rows import AspectTable
 from evaluations.training import study
-from metrics.agreement.aspects import aspect_ratings, worker_kappa
+from metrics.agreement.breakdown import aspect_ratings, worker_kappa
 from metrics.agreement.data import Floats, Ratings, added, divided
 from metrics.agreement.filters import duplicates
 from metrics.agreement.kappa import pairwise_median

@@ -24,14 +24,14 @@ from evaluations.papers.items import (
     score_source,
 )
 from metrics.answers.adapted_scores import Bonus, hits_of, subsequences_of
-from metrics.answers.rouge import f_measure
+from metrics.answers.overlap import f_measure
 from metrics.metaeval.breakdown import ALL, Sweep, curves, is_monotonic
 from metrics.metaeval.correlation import LEAST, column_correlation
 from metrics.metaeval.data import Floats
 from metrics.metaeval.papers import resample_overall, yang_bootstrap
 from metrics.metaeval.plan import CorpusRule
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import tokeniser_named
+from metrics.tokens import tokeniser_named
 
 PROFILE = "dureader-2018"
 #: The paper's names of the metrics, and how the catalogue calls them.

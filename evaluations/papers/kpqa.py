@@ -37,9 +37,9 @@ from metrics.agreement.filters import respond
 from metrics.agreement.recipes import KPQA_2021
 from metrics.agreement.scale import Scale
 from metrics.catalogue import lacking_program, metric
+from metrics.metaeval.breakdown import MOST, largest_differences
 from metrics.metaeval.correlation import related
 from metrics.metaeval.data import Floats, ScoredAnswers
-from metrics.metaeval.disagreement import MOST, largest_differences
 from metrics.metaeval.pairwise import rank_match
 from metrics.neural.folders import choice
 from metrics.neural.word_weights import weigher

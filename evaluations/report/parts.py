@@ -346,7 +346,7 @@ class ReferenceTrade(ReportPart):
 
 
 class ReferencePlan(ReportPart):
-    """What a curve means for another data set: a model of it (`metrics.metaeval.references`)."""
+    """What a curve means for another data set: a model of it (`metrics.metaeval.ceiling`)."""
 
     limit: Number | None = None
     reliability: Number | None = None

@@ -19,7 +19,7 @@ from core.files.cells import MISSING, parse_flag
 from evaluations.errors import EvaluationError
 from evaluations.tables.rows import NO_SYSTEM, AnswerTable, Row, simulated_rows, simulation_of
 from metrics.metaeval.data import NO_RATINGS, Raters, ScoredAnswers
-from metrics.tokens.tokeniser import is_unspaced
+from metrics.tokens import is_unspaced
 
 #: What a table says of ratings that no filter of single responses has been over.
 UNFILTERED = frozenset({"", "none", "no", "0", "false"})

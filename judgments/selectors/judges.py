@@ -27,7 +27,7 @@ from judgments.selectors.ratings import (
     stamp_for_pages,
     times_of,
 )
-from metrics.agreement.proportions import wilson
+from metrics.agreement.quotes import wilson
 from web.cache import cached
 
 if TYPE_CHECKING:

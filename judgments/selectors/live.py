@@ -164,7 +164,7 @@ def live(stage: Stage) -> Live:
 def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
     from metrics.agreement.alpha import LEVELS, alpha, percent_agreement
     from metrics.agreement.data import Sums
-    from metrics.agreement.icc import one_way
+    from metrics.agreement.reliability import one_way
 
     scale = scale_of(stage)
     counts, steps, unit = given.counts, scale.steps, float(scale.unit)

@@ -21,15 +21,26 @@ from metrics.agreement.alpha import (
     pearson_two,
     percent_agreement,
 )
-from metrics.agreement.aspects import LEAST_SHARED, aspect_rows, removed_by_kappa
+from metrics.agreement.breakdown import (
+    LEAST_IN_GROUPS,
+    LEAST_SHARED,
+    aspect_rows,
+    group_rows,
+    removed_by_kappa,
+)
 from metrics.agreement.data import Floats, RatingGroups, Ratings, sums_of, value_counts
 from metrics.agreement.filters import Checks, Run, run
-from metrics.agreement.group_agreement import LEAST_SHARED as LEAST_SHARED_IN_GROUP
-from metrics.agreement.group_agreement import group_rows
-from metrics.agreement.icc import ONE_ITEM, one_way
 from metrics.agreement.intervals import ExpectedAlpha, Null, expected_alpha, interval_or_reason, null_alpha
 from metrics.agreement.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
-from metrics.agreement.reliability import FOLDS, SplitHalf, cross_fitted, replicates_of, split_half
+from metrics.agreement.reliability import (
+    FOLDS,
+    ONE_ITEM,
+    SplitHalf,
+    cross_fitted,
+    one_way,
+    replicates_of,
+    split_half,
+)
 from metrics.agreement.scores import adjusted, item_scores
 from metrics.figure import Figure, add_reasons, figures_as_json
 
@@ -330,7 +341,7 @@ def report(
             ratings, done, sources, name="source", checks=checks, replicates=replicates, seed=seed
         )
         said["signatures"]["sources"] = task.signature(
-            "krippendorff-alpha-by-source", level="interval", least=LEAST_SHARED_IN_GROUP,
+            "krippendorff-alpha-by-source", level="interval", least=LEAST_IN_GROUPS,
             interval="two-way-percentile-bootstrap", replicates=replicates,
         )  # fmt: skip
     if rows:

@@ -31,16 +31,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from metrics.answers.bleu import Bleu, bleu, totals_of
-from metrics.answers.ngrams import overlap
-from metrics.answers.references import best, closest, measured, owners
-from metrics.answers.rouge import common, f_measure, written
-from metrics.base import ChunkValues, Floats, Metric, signature
+from metrics.answers.ngrams import Bleu, bleu, overlap, totals_of
+from metrics.answers.overlap import common, f_measure, written
+from metrics.base import ChunkValues, Floats, Metric, best, closest, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import tokeniser_named
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import Tokeniser, tokeniser_named
 
 Flags = npt.NDArray[np.bool_]
 

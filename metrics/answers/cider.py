@@ -18,13 +18,11 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from metrics.answers.references import best, measured, owners
-from metrics.base import ChunkValues, Floats, Metric, Survey, signature
+from metrics.base import ChunkValues, Floats, Metric, Survey, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Places, Tokens
-from metrics.tokens.registry import tokeniser_named
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import Tokeniser, tokeniser_named
 
 Hashes = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]

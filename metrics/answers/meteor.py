@@ -23,8 +23,7 @@ from metrics.base import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Chunk, Tokens
-from metrics.tokens.registry import tokeniser_named
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import Tokeniser, tokeniser_named
 
 # Fewest chunks of a mapping between two token sequences, exactly (Banerjee and Lavie 2005, 2).
 #

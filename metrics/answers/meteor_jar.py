@@ -22,13 +22,11 @@ from typing import IO
 
 import numpy as np
 
-from metrics.answers.references import best, measured, owners
-from metrics.base import ChunkValues, Metric, signature
+from metrics.base import ChunkValues, Metric, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Chunk
-from metrics.tokens.registry import tokeniser_named
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import Tokeniser, tokeniser_named
 
 _running: dict[tuple[int, tuple[str, ...]], "Program"] = {}
 _starting = threading.Lock()

@@ -23,15 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from metrics.answers.bleu import Bleu
 from metrics.answers.importance import CHOICES, Similarity, SizedCache, importance_of, weighted
+from metrics.answers.ngrams import Bleu
 from metrics.answers.pa_bleu import PairBleu
-from metrics.answers.references import measured
-from metrics.base import ChunkValues, Floats, Metric, signature
+from metrics.base import ChunkValues, Floats, Metric, measured, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import tokeniser_named
+from metrics.tokens import tokeniser_named
 
 References = tuple[str, ...]
 #: Of sets of (candidates, references): per set the value of each candidate with each reference alone (n, k).

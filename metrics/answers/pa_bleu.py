@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import SizedCache
+from metrics.answers.ngrams import Bleu, bleu
 from metrics.base import Floats
 from metrics.errors import MetricError
-from metrics.tokens.runs import cut
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import Tokeniser, cut
 
 Counts = npt.NDArray[np.int64]
 Hits = Counts | Floats

@@ -13,7 +13,7 @@ import Stemmer
 
 from metrics.errors import MetricError
 from metrics.texts import Chunk, Tokens
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import Tokeniser
 
 #: A stemmer keeps this many words; frequent ones come back in every chunk.
 _KEPT = 200_000

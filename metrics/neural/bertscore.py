@@ -35,8 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics import neural
-from metrics.answers.references import best, measured, owners
-from metrics.base import ChunkValues, Floats, Metric, Survey, signature
+from metrics.base import ChunkValues, Floats, Metric, Survey, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.neural import devices
 from metrics.neural.devices import batches, spread

@@ -38,8 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metrics.answers.references import best, measured, owners
-from metrics.base import ChunkValues, Floats, Metric, signature
+from metrics.base import ChunkValues, Floats, Metric, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.neural import missing
 from metrics.neural.folders import Choice, read_card
@@ -47,7 +46,7 @@ from metrics.neural.pieces import Span
 from metrics.neural.word_weights import Weigher, on_places, on_tokens, weigher
 from metrics.profiles import KPQA, Profile
 from metrics.texts import Chunk, Places, Tokens
-from metrics.tokens.registry import tokeniser_named
+from metrics.tokens import tokeniser_named
 
 BLEU_VARIANTS = ("paper", "literal", "repo")
 ROUGE_VARIANTS = ("weighted", "paper", "repo")

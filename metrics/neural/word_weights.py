@@ -30,7 +30,7 @@ from metrics.neural.devices import spread
 from metrics.neural.folders import Choice, ModelFolder
 from metrics.neural.pieces import VERSION, Span, Window, cut, windows
 from metrics.profiles import KPQA
-from metrics.tokens.tokeniser import placed
+from metrics.tokens import placed
 
 # Weights of words that were computed before: in the process, and in a file for each model.
 #

@@ -13,8 +13,7 @@ from metrics.agreement.filters import Checks
 from metrics.agreement.recipes import RECIPES
 from metrics.agreement.report import report
 from metrics.base import Metric
-from metrics.catalogue import metric
-from metrics.names import ALIASES, MAKERS
+from metrics.catalogue import ALIASES, MAKERS, metric
 from metrics.profiles import PROFILES, Profile
 from metrics.scoring import score
 from metrics.texts import Answers

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from metrics import MetricError, metric
 from metrics.explanation import explain, explainable, weights
-from metrics.tokens.registry import tokeniser_named
-from metrics.tokens.tokeniser import placed
+from metrics.tokens import placed, tokeniser_named
 from tests.metrics.answers.drawn import cases, split_on_spaces
 
 REFERENCES = ["The bridge was opened in 1932.", "It opened in March 1932.", "A bridge for trains."]

@@ -4,10 +4,10 @@ import signal
 import numpy as np
 import pytest
 
-from metrics import Answers, MetricError, metric, parallel
+from metrics import Answers, MetricError, metric
+from metrics import scoring as parallel
 from metrics.base import ChunkValues, Metric, Survey
-from metrics.parallel import GrowingCrew, ProcessMetrics, lighter
-from metrics.scoring import in_chunks, score, score_chunks
+from metrics.scoring import GrowingCrew, ProcessMetrics, in_chunks, lighter, score, score_chunks
 from tests.metrics.answers.drawn import WORDS
 
 NAMES = ("bleu-1", "bleu-4", "rouge-1-stem", "rouge-l", "chrf", "exact", "f1", "length")
@@ -151,7 +151,7 @@ def test_long_texts_are_scored_in_lighter_parts_with_the_same_result(monkeypatch
     metrics = [metric(name) for name in (*NAMES, "cider")]
     whole = score(answers, metrics)
 
-    monkeypatch.setattr("metrics.parallel.HEAVIEST", 300)
+    monkeypatch.setattr("metrics.scoring.HEAVIEST", 300)
     assert len(list(lighter(answers))) > 10
     parts = score(answers, metrics)
 
@@ -163,7 +163,7 @@ def test_long_texts_are_scored_in_lighter_parts_with_the_same_result(monkeypatch
 
 
 def test_an_answer_that_is_too_heavy_is_a_part_of_its_own(monkeypatch):
-    monkeypatch.setattr("metrics.parallel.HEAVIEST", 10)
+    monkeypatch.setattr("metrics.scoring.HEAVIEST", 10)
 
     parts = list(lighter(Answers(["a" * 30, "b", "c", "d" * 9], [["x"], ["y"], [], []])))
 

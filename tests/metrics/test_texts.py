@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from metrics import Answers
 from metrics.texts import Chunk
-from metrics.tokens.registry import CHAR, DEFAULT, WHITESPACE
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import CHAR, DEFAULT, WHITESPACE, Tokeniser
 
 any_text = st.text(st.characters(codec=None, exclude_categories=())) | st.text(
     "aB_ .,\x00\x1c\x85\u00a0İΣßé猫\u0301\ud800", max_size=40

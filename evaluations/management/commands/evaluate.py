@@ -20,8 +20,7 @@ from evaluations.table_evaluation import SWEEP, Options, files_of, run_evaluatio
 from evaluations.tables.sources import opened
 from judgments.report import text_of
 from metrics.errors import MetricError
-from metrics.metaeval.breakdown import Sweep, sweep_of
-from metrics.metaeval.disagreement import MOST
+from metrics.metaeval.breakdown import MOST, Sweep, sweep_of
 from releases.management.terminal import bar
 
 FILES = ("report.json", "report.html", "scores.csv", "table.tex")

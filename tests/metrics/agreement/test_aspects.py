@@ -8,7 +8,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from metrics.agreement import aspects as per_aspect
+from metrics.agreement import breakdown as per_aspect
 from metrics.agreement import intervals
 from metrics.agreement.data import ratings_of
 from metrics.agreement.recipes import DEFAULT, NONE, with_parameters

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from metrics.agreement.data import Ratings, ratings_of
-from metrics.agreement.dawid_skene import dawid_skene
 from metrics.agreement.scale import Scale
+from metrics.agreement.scores import dawid_skene
 from tests.metrics.agreement.goldens import golden, ratings_from
 
 

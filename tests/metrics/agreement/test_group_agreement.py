@@ -4,9 +4,9 @@ import krippendorff
 import numpy as np
 import pytest
 
+from metrics.agreement.breakdown import LEAST_IN_GROUPS, NO_CHECKS, NO_FILTER
 from metrics.agreement.data import RatingGroups, Ratings
 from metrics.agreement.filters import Checks
-from metrics.agreement.group_agreement import LEAST_SHARED, NO_CHECKS, NO_FILTER
 from metrics.agreement.recipes import DEFAULT, NONE
 from metrics.agreement.report import report
 from tests.metrics.agreement.made import crowd
@@ -70,14 +70,14 @@ def test_alpha_of_too_few_shared_items_is_null_with_the_reason():
     _, rows = rows_of()
     assert rows["pool"]["alpha"] is None
     assert "one worker" in rows["pool"]["reason"]["alpha"]
-    few = np.isin(RATINGS.items, np.arange(LEAST_SHARED - 1)) | (SOURCES.codes == 0)
+    few = np.isin(RATINGS.items, np.arange(LEAST_IN_GROUPS - 1)) | (SOURCES.codes == 0)
     some = RATINGS.only(few)
     sources = RatingGroups(SOURCES.codes[few], SOURCES.names)
     said = report(some, NONE, sources=sources, replicates=20, splits=3)
     links = said["sources"][1]
-    assert 1 < links["shared_items"] < LEAST_SHARED
+    assert 1 < links["shared_items"] < LEAST_IN_GROUPS
     assert (links["alpha"], links["ci"]) == (None, None)
-    assert f"alpha needs {LEAST_SHARED}" in links["reason"]["alpha"]
+    assert f"alpha needs {LEAST_IN_GROUPS}" in links["reason"]["alpha"]
     assert links["reason"]["ci"] == links["reason"]["alpha"]
 
 

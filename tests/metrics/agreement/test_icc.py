@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from metrics.agreement.data import ratings_of, sums_of
-from metrics.agreement.icc import complete_table, correlations, correlations_of, one_way
+from metrics.agreement.reliability import complete_table, correlations, correlations_of, one_way
 from tests.metrics.agreement.goldens import golden
 
 

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.agreement.data import Ratings, sums_of, value_counts
-from metrics.agreement.dawid_skene import dawid_skene
-from metrics.agreement.icc import one_way
 from metrics.agreement.kappa import conger, gwet_ac1
-from metrics.agreement.scores import adjusted, item_scores
+from metrics.agreement.reliability import one_way
+from metrics.agreement.scores import adjusted, dawid_skene, item_scores
 
 EVERY = settings(max_examples=10, deadline=None)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from metrics.agreement.proportions import wilson
+from metrics.agreement.quotes import wilson
 
 
 def test_published_intervals():

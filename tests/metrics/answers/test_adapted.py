@@ -8,7 +8,7 @@ from metrics import Answers, MetricError, metric
 from metrics.answers.adapted_scores import Bonus, hits_of, subsequences_of
 from metrics.profiles import Profile
 from metrics.texts import Chunk
-from metrics.tokens.registry import tokeniser_named
+from metrics.tokens import tokeniser_named
 from tests.metrics.answers.drawn import cases
 from tests.metrics.goldens import golden
 

@@ -8,7 +8,7 @@ import pytest
 
 from metrics import metric
 from metrics.metaeval.data import Floats
-from metrics.tokens.registry import PTB_KPQA
+from metrics.tokens import PTB_KPQA
 from tests.metrics.goldens import golden
 from tests.metrics.shared import marco
 

@@ -8,7 +8,7 @@ from metrics import Answers, MetricError
 from metrics.answers import ngrams
 from metrics.answers.ngrams import Overlap, count_matches, overlap, overlap_of
 from metrics.texts import Chunk, Tokens
-from metrics.tokens.registry import WHITESPACE
+from metrics.tokens import WHITESPACE
 from tests.metrics.answers.drawn import cases, texts
 
 

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from metrics import Answers, metric
 from metrics.answers import pa_bleu
-from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import CHOICES, SizedCache, importance, importance_of, weighted
+from metrics.answers.ngrams import Bleu, bleu
 from metrics.answers.pa import by_pairs, pairwise
 from metrics.answers.pa_bleu import PairBleu, similarities, split_sets, tables_of
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.scoring import in_chunks, score, score_chunks
-from metrics.tokens.registry import tokeniser_named
+from metrics.tokens import tokeniser_named
 from tests.metrics.answers.drawn import WORDS, cases, scored, split_on_spaces
 from tests.metrics.goldens import golden
 

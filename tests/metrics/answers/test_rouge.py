@@ -6,10 +6,9 @@ from pycocoevalcap.rouge.rouge import Rouge
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenizers import DefaultTokenizer
 
-from metrics import MetricError, metric
+from metrics import MetricError, metric, tokens
 from metrics.profiles import Profile
-from metrics.tokens import registry
-from metrics.tokens.tokeniser import Tokeniser
+from metrics.tokens import Tokeniser
 from tests.metrics.answers.drawn import cases, scored, split_on_spaces, texts
 
 NAMES = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
@@ -27,7 +26,7 @@ def test_it_is_the_rouge_of_rouge_score(drawn, name, stemmer):
     theirs = RougeScorer([NAMES[name]], use_stemmer=stemmer)
     tokeniser = Tokeniser(f"rouge-score-{stemmer}", DefaultTokenizer(stemmer).tokenize)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(registry.TOKENISERS, tokeniser.name, tokeniser)
+        patch.setitem(tokens.TOKENISERS, tokeniser.name, tokeniser)
         found = scored(metric(name, Profile("test", "", (), tokeniser.name)), drawn)
 
     wanted = [
@@ -97,7 +96,7 @@ def test_an_empty_answer_has_0_and_without_a_reference_there_is_no_value(name, r
 
 
 def test_more_distinct_tokens_than_characters_make_no_difference(monkeypatch):
-    monkeypatch.setattr("metrics.answers.rouge.MOST", 3)
+    monkeypatch.setattr("metrics.answers.overlap.MOST", 3)
 
     assert metric("rouge-l").score(["a b c d"], [["a c d e f"]])[0] == pytest.approx(2 * 3 / 9)
 

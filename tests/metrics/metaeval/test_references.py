@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from metrics.errors import MetricError
+from metrics.metaeval.breakdown import largest_differences
+from metrics.metaeval.ceiling import ReferenceModel, fit, plan_references, steps_to, summarise
 from metrics.metaeval.data import ScoredAnswers
-from metrics.metaeval.disagreement import largest_differences
-from metrics.metaeval.references import ReferenceModel, fit, plan_references, steps_to, summarise
 
 
 def test_the_steps_of_a_curve_end_with_all_references():

@@ -7,8 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from metrics import MetricError, neural
-from metrics.catalogue import metric, missing
-from metrics.names import KPQA, MAKERS
+from metrics.catalogue import KPQA, MAKERS, metric, missing
 
 REMEDY = r"torch is not installed: pip install '\.\[models\]'"
 TRAINING_REMEDY = r"torch is not installed: pip install '\.\[training\]'"

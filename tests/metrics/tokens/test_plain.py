@@ -9,8 +9,7 @@ import pytest
 from metrics import metric
 from metrics.profiles import profile
 from metrics.texts import Answers, Chunk
-from metrics.tokens.registry import CHAR, DEFAULT, WHITESPACE
-from metrics.tokens.tokeniser import is_unspaced, spacing_warning
+from metrics.tokens import CHAR, DEFAULT, WHITESPACE, is_unspaced, spacing_warning
 
 BOOK, WRITER = "\u0915\u093f\u0924\u093e\u092c", "\u0915\u093e\u0924\u093f\u092c"
 DELHI = "\u0926\u093f\u0932\u094d\u0932\u0940"

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from metrics.tokens.registry import PTB, PTB_KPQA, PTB_KPQA_WORDS
+from metrics.tokens import PTB, PTB_KPQA, PTB_KPQA_WORDS
 from tests.metrics.tokens.corenlp import original
 
 SAID = {

@@ -13,11 +13,10 @@ import pytest
 import metrics
 from evaluations.choices import choose
 from metrics.base import NO_REFERENCE
-from metrics.catalogue import missing
+from metrics.catalogue import KPQA as KPQA_NAMES
+from metrics.catalogue import MAKERS, missing
 from metrics.errors import MetricError
 from metrics.explanation import explainable
-from metrics.names import KPQA as KPQA_NAMES
-from metrics.names import MAKERS
 from metrics.neural import word_weights
 from metrics.neural.folders import choice, with_models
 from metrics.neural.kpqa import NO_MODEL
@@ -25,7 +24,7 @@ from metrics.neural.word_weights import on_tokens, weigher
 from metrics.profiles import profile
 from metrics.scoring import in_chunks, score, score_chunks
 from metrics.texts import Answers
-from metrics.tokens.registry import tokeniser_named
+from metrics.tokens import tokeniser_named
 from tests.metrics.neural import tiny
 
 ROWS = [
@@ -275,7 +274,7 @@ def test_they_are_in_the_catalogue_without_phrasing_aware_forms(here):
 
 def test_the_catalogue_does_not_load_pytorch():
     code = (
-        "import sys; from metrics.catalogue import metric; from metrics.names import MAKERS; "
+        "import sys; from metrics.catalogue import metric; from metrics.catalogue import MAKERS; "
         "[metric(name) for name in MAKERS]; "
         "sys.exit(sum(name in sys.modules for name in ('torch', 'transformers')))"
     )

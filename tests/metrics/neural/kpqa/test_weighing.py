@@ -14,7 +14,7 @@ from metrics.neural.networks import load_network
 from metrics.neural.pieces import windows
 from metrics.neural.word_weights import WordWeights, on_places, on_tokens, weigher
 from metrics.profiles import profile
-from metrics.tokens.registry import TOKENISERS, tokeniser_named
+from metrics.tokens import TOKENISERS, tokeniser_named
 from tests.metrics.neural import tiny
 
 PAIRS = [
