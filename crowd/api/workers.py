@@ -385,7 +385,7 @@ class StageWorker(BaseModel):
 class WorkerLetter(Body):
     """A message to workers of the stage; `workers` left out: to all of them."""
 
-    stage_workers: Chosen | None = Field(None, description="Ids of `list_stage_workers`.", examples=[[4, 9]])
+    workers: Chosen | None = Field(None, description="Ids of `list_stage_workers`.", examples=[[4, 9]])
     subject: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["Thank you"])
     text: str = Field(min_length=1, max_length=4096, pattern=r"\S")
 
