@@ -16,7 +16,7 @@ from core.jobs.handlers import JobContext, handler
 from core.projects.models import Project
 from retrieval.errors import BusyError, IndexUnavailableError, RetrievalError
 from retrieval.models import Corpus, Passage
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from retrieval.services.corpora import add_file, counting_passages, remove_corpus
 from retrieval.services.indexing import build_index
 from retrieval.services.sharding import as_many_as_needed

@@ -28,10 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.retrieval_quality import DEPTH, table, tasks_of  # noqa: E402  # the path must be there first
-from retrieval.crown.parameters import defaults  # noqa: E402
 from retrieval.errors import EmptyQueryError  # noqa: E402
 from retrieval.ranking.crown import Crown, question_length  # noqa: E402
 from retrieval.ranking.folder import temporary_collection  # noqa: E402
+from retrieval.ranking.parameters import defaults  # noqa: E402
 from retrieval.ranking.systems import FUSION_K  # noqa: E402
 
 COLUMNS = ("bm25", "node", "edge", "pos", "coverage", "early", "feedback")

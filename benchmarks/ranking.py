@@ -51,7 +51,7 @@ def prepare(folder: Path, count: int, scratch: Path) -> None:
     from benchmarks.passages import write_jsonl
     from core.projects.services import create_project
     from retrieval.models import Corpus
-    from retrieval.readers import open_passages
+    from retrieval.passage_files import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
     from retrieval.services.indexing import build_index
     from retrieval.services.networks import build_network
@@ -71,14 +71,13 @@ def prepare(folder: Path, count: int, scratch: Path) -> None:
 
 def measure(asked: list[list[str]]) -> dict[str, tuple[float, float, float]]:
     """What every part takes, by name; see `timed`."""
-    from retrieval.corpus_collections import CorpusCollection
-    from retrieval.crown.explanation import explain
-    from retrieval.crown.parameters import Parameters, defaults
-    from retrieval.crown.scoring import score
     from retrieval.models import Corpus
     from retrieval.ranking.bm25 import find
     from retrieval.ranking.crown import Crown, content_terms
-    from retrieval.search import search_conversation
+    from retrieval.ranking.explanation import explain
+    from retrieval.ranking.parameters import Parameters, defaults
+    from retrieval.ranking.scoring import score
+    from retrieval.search import CorpusCollection, search_conversation
 
     [corpus] = Corpus.objects.filter(slug="speed").select_related("index", "network", "project")
     usual, many = defaults(), Parameters.of({"candidates": 1000})
@@ -151,11 +150,11 @@ def scoring(folder: Path) -> Any:  # a Run
     """
     from benchmarks.measures import Figure
     from benchmarks.report import Run
-    from retrieval.crown.parameters import defaults
-    from retrieval.crown.scoring import score
     from retrieval.ranking.bm25 import find
     from retrieval.ranking.crown import content_terms
     from retrieval.ranking.folder import temporary_collection
+    from retrieval.ranking.parameters import defaults
+    from retrieval.ranking.scoring import score
 
     made = Run(f"Scoring 100 passages of {folder.name}", "")
     with temporary_collection(folder / "passages.jsonl") as collection:

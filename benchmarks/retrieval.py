@@ -60,7 +60,7 @@ def scores(keys: list[str], good: dict[str, int]) -> tuple[float, float, float]:
 def quality(folder: str) -> dict[str, Any]:
     """Add, index and search one judged set through the services."""
     from core.projects.services import create_project
-    from retrieval.readers import open_passages
+    from retrieval.passage_files import open_passages
     from retrieval.selectors import searchable
     from retrieval.services.corpora import add_passages, create_corpus
     from retrieval.services.indexing import build_index
@@ -99,7 +99,7 @@ def numbers(corpus: Any, text: str, k: int) -> list[int]:
 def adding(path: str) -> dict[str, Any]:
     """A file into the database."""
     from core.projects.services import create_project
-    from retrieval.readers import open_passages
+    from retrieval.passage_files import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
 
     project = create_project(slug="speed", title="speed")

@@ -24,11 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.report import machine  # noqa: E402  # the path must be there first
-from retrieval.evaluation.haystacks import FileHaystack  # noqa: E402
 from retrieval.evaluation.measures import DEFAULT, Qrels, parse_measures, read_qrels  # noqa: E402
 from retrieval.evaluation.questions import Question, read_questions  # noqa: E402
 from retrieval.evaluation.report import Evaluation, as_json, evaluate, judged_questions  # noqa: E402
-from retrieval.evaluation.runs import ask  # noqa: E402
+from retrieval.evaluation.runs import FileHaystack, ask  # noqa: E402
 from retrieval.ranking.folder import temporary_collection  # noqa: E402
 from retrieval.ranking.systems import parse_system  # noqa: E402
 

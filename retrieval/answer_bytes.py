@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from retrieval.crown.explanation import Explanation
 from retrieval.models import Passage
+from retrieval.ranking.explanation import Explanation
 from retrieval.search import PASSAGES, FoundAnswer, FoundPassage
 
 _QUICK = 1

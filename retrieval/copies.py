@@ -1,25 +1,33 @@
-"""Where the files of an index or a network are on this host, and how they are opened.
+"""Files of indexes and networks on this host: where they are, how they are opened, published and taken up.
 
 The host that builds has them in its own folder, below `indexes/` or `networks/` of its data folder. With
-several hosts it publishes each finished state to their shared storage, and a host that needs the state keeps
-a copy below `copies/`, which may be removed at any time.
+several hosts it publishes each finished state to their shared storage. A host that needs the state keeps
+a copy below `copies/`, which may be removed at any time; one that is to build on takes the state up.
 """
 
+import logging
 import os
 import shutil
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from core.storage.bundles import DamagedBundleError, fetch_bundle, is_fetched
+from core.storage.bundles import (
+    FETCHED,
+    DamagedBundleError,
+    fetch_bundle,
+    is_fetched,
+    prune_bundles,
+    publish_bundle,
+)
 from core.storage.outages import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
 from retrieval.engine import Engine
-from retrieval.engine.files import only_writer
+from retrieval.engine.files import IndexFolder, only_writer
 from retrieval.errors import (
     CorpusError,
     IndexBrokenError,
@@ -240,3 +248,79 @@ def remove_network(corpus: Corpus) -> None:
     for row in WordNetwork.objects.filter(corpus=corpus):
         _open.pop((os.getpid(), network_folder(row)), None)
         shutil.rmtree(network_folder(row), ignore_errors=True)
+
+
+logger = logging.getLogger(__name__)
+#: What a working folder holds besides the state itself: locks, and what is seen while files are added.
+_NO_STATE = {"lock", "work", "seen"}
+
+
+def publish_index(index: Index) -> str:
+    """Publish the generation that answers; what `Index.published` is to be."""
+    if index.engine != "tantivy":  # a search server is there for all hosts
+        withdraw(index)
+        return ""
+    folder = IndexFolder(working_folder(index))
+    return _publish(index, ["current", f"g{folder.current().generation}"])
+
+
+def publish_network(row: WordNetwork) -> str:
+    """Publish the state that answers; what `WordNetwork.published` is to be."""
+    from retrieval.network.segment import NetworkFolder  # noqa: PLC0415  # heavy
+
+    pointer = NetworkFolder(working_folder(row)).current()
+    return _publish(row, ["current", *pointer.segments, *filter(None, [pointer.vectors])])
+
+
+def _publish(row: Index | WordNetwork, parts: Sequence[str]) -> str:
+    store, working = shared_store(), working_folder(row)
+    if not store.is_shared:
+        return ""
+    former = row.published
+    with translate_outages():
+        digest = publish_bundle(store, bundle_name(row), working, parts)
+        keep = {former, digest} - {""}
+        note_published(working, sorted(keep))
+        prune_bundles(store, bundle_name(row), keep)
+    return digest
+
+
+def take_up(corpus: Corpus) -> None:
+    """Have this host's working folders go on from what another host published last."""
+    if not shared_store().is_shared:
+        return
+    rows: list[Index | WordNetwork] = [*Index.objects.filter(corpus=corpus)]
+    rows += WordNetwork.objects.filter(corpus=corpus)
+    for row in rows:
+        working = working_folder(row)
+        if not row.published or row.published in published_states(working):
+            continue
+        try:
+            source = readable_folder(row)
+        except (NotIndexedError, NoNetworkError, IndexBrokenError, NetworkBrokenError) as error:
+            logger.warning("The %s has to be built from the start. %s", row, error)
+            _clear(working)
+            type(row).objects.filter(pk=row.pk).update(published="")
+            continue
+        _clear(working)
+        # Files of a state are never changed in place, so one copy on the disk is enough.
+        no_state = shutil.ignore_patterns(FETCHED)
+        shutil.copytree(source, working, copy_function=os.link, ignore=no_state, dirs_exist_ok=True)
+        note_published(working, [row.published])
+    corpus.index.refresh_from_db()
+
+
+def _clear(working: Path) -> None:
+    working.mkdir(parents=True, exist_ok=True)
+    for each in working.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        elif each.name not in _NO_STATE:
+            each.unlink()
+
+
+def withdraw(row: Index | WordNetwork) -> None:
+    """Remove all published states and copies."""
+    with translate_outages():
+        prune_bundles(shared_store(), bundle_name(row), ())
+    remove_copies(row)

@@ -8,11 +8,10 @@ from django import forms
 
 from core.files.csv_tables import DELIMITERS
 from core.files.encodings import USUAL
-from retrieval.readers import Layout
-from retrieval.readers.passage_source import NAMES
-from retrieval.readers.preview import Look
+from retrieval.passage_files import Layout, Look
+from retrieval.passage_formats import NAMES
+from retrieval.sentences import WindowOptions
 from retrieval.services.corpora import AdditionOptions
-from retrieval.text.sentences import WindowOptions
 
 _SPLIT = {
     "": "no: each record is a passage",

@@ -27,8 +27,8 @@ from core.projects.models import Project
 from core.projects.services import why_read_only
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
-from retrieval.readers.passage_source import FOUND_OUT
-from retrieval.readers.preview import Look, look
+from retrieval.passage_files import Look, look
+from retrieval.passage_formats import FOUND_OUT
 from retrieval.selectors import corpora_of
 from retrieval.services.corpora import create_corpus, slug_for
 from web.access import ProjectAccess, Role, on_project

@@ -22,10 +22,9 @@ from annotation.importing.records import normal, query_digest
 from annotation.models import CandidatePassage, Query
 from annotation.search.results import ResultPassage, shown_result
 from core.projects.models import Project
-from retrieval.crown.conversation import MODELS
-from retrieval.crown.parameters import PREFIX, Parameters, defaults
 from retrieval.errors import CorpusError, RetrievalError
 from retrieval.models import Corpus
+from retrieval.ranking.parameters import MODELS, PREFIX, Parameters, defaults
 from retrieval.search import FoundAnswer, search_conversation
 
 # Options of a turn as the address has them: `alpha:0.8,query_model:cq1`, and nothing for the defaults.

@@ -22,15 +22,15 @@ from annotation.search.answers import (
     chosen_corpora,
 )
 from annotation.search.results import key_of, sentences_of
-from retrieval.crown.parameters import Parameters
 from retrieval.errors import CorpusError, EngineError, ParametersError, RetrievalError
 from retrieval.models import Corpus
+from retrieval.ranking.parameters import Parameters
 from retrieval.search import FoundPassage, search_conversation
 from retrieval.selectors import searchable
 from web.access import ProjectAccess, on_project
 
 if TYPE_CHECKING:
-    from retrieval.crown.explanation import Sentence
+    from retrieval.ranking.explanation import Sentence
 from datetime import timedelta
 
 from django.http import Http404

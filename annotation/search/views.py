@@ -21,7 +21,9 @@ from annotation.services.candidates import FORMAT, AlreadySentError, send_to_cur
 from core.projects.models import Project
 from crowd.desk.forms import Form
 from crowd.errors import CrowdError
-from retrieval.crown.parameters import (
+from retrieval.errors import ParametersError, RetrievalError
+from retrieval.models import Corpus
+from retrieval.ranking.parameters import (
     PREFIX,
     PROFILE,
     PROFILES,
@@ -31,8 +33,6 @@ from retrieval.crown.parameters import (
     describe,
     weight_options,
 )
-from retrieval.errors import ParametersError, RetrievalError
-from retrieval.models import Corpus
 from retrieval.selectors import searchable
 from web.access import ProjectAccess, Role, on_project
 from web.pages import show

@@ -22,7 +22,7 @@ from crowd.services.tick import tick
 from crowd.simulation.accounts import Account
 from crowd.simulation.answers import PROFILES, crowd_of
 from crowd.simulation.run import Crowd
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network

@@ -24,11 +24,10 @@ from itertools import islice
 from typing import Any
 
 from core.failures import on_failure
-from retrieval.engine import analysis, files
+from retrieval.engine import ScoredPassage, analysis, files
 from retrieval.engine import cluster as connections
-from retrieval.engine.base import ScoredPassage
+from retrieval.engine.analysis import cut
 from retrieval.engine.cluster import Cluster, client_error, kind_of, no_room, status_of
-from retrieval.engine.tokenisation import cut
 from retrieval.errors import BusyError, EngineError, IndexBrokenError, NotIndexedError, RetrievalError
 
 #: Documents and bytes in one request.

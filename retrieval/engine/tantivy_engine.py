@@ -35,10 +35,9 @@ from tantivy import (
 )
 
 from core.failures import on_failure
-from retrieval.engine import analysis
-from retrieval.engine.base import ScoredPassage
+from retrieval.engine import ScoredPassage, analysis
+from retrieval.engine.analysis import cut
 from retrieval.engine.files import IndexFolder, Pointer, only_writer
-from retrieval.engine.tokenisation import cut
 from retrieval.errors import BusyError, IndexBrokenError, NoRoomError, NotIndexedError, RetrievalError
 
 #: When a thread of tantivy's dies it does not say of what; with less room than this it was the disk.

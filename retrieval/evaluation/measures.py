@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import EvaluationError
-from retrieval.evaluation.lines import Faults, cells, lines, shown
+from retrieval.evaluation.questions import Faults, cells, lines, shown
 from retrieval.evaluation.runs import Rankings
 
 # Relevance judgments: TREC's four columns, or three with a header as in BEIR.

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from retrieval.crown.parameters import (
+from retrieval.errors import EvaluationError
+from retrieval.evaluation.measures import Qrels, parse_measures, read_qrels
+from retrieval.evaluation.questions import Question, read_questions
+from retrieval.evaluation.report import DRAWS, MeanDifference, ablate, evaluate, judged_questions
+from retrieval.evaluation.runs import FileHaystack, Run, SystemRun, ask
+from retrieval.ranking.base import Ranker
+from retrieval.ranking.folder import temporary_collection
+from retrieval.ranking.parameters import (
     ALPHA,
     BETA,
     CANDIDATES,
@@ -20,15 +27,6 @@ from retrieval.crown.parameters import (
     RESULTS,
     WEIGHTS,
 )
-from retrieval.errors import EvaluationError
-from retrieval.evaluation.ablation import ablate
-from retrieval.evaluation.haystacks import FileHaystack
-from retrieval.evaluation.measures import Qrels, parse_measures, read_qrels
-from retrieval.evaluation.questions import Question, read_questions
-from retrieval.evaluation.report import DRAWS, MeanDifference, evaluate, judged_questions
-from retrieval.evaluation.runs import Run, SystemRun, ask
-from retrieval.ranking.base import Ranker
-from retrieval.ranking.folder import temporary_collection
 from retrieval.ranking.systems import parse_system
 
 #: The paper shows three passages; CAsT 2019, on which it was tuned, measures nDCG@3 and AP.

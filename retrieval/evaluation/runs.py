@@ -1,4 +1,4 @@
-"""Runs of rankers, and TREC run files: QUERY Q0 PASSAGE RANK SCORE TAG.
+"""Runs of rankers, what they search, and TREC run files: QUERY Q0 PASSAGE RANK SCORE TAG.
 
 What is written reads back in the same order, that of trec_eval: by score in single precision, highest first,
 equal scores by id of the passage, last of the alphabet first; the column RANK is not looked at.
@@ -10,15 +10,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 import numpy as np
 
 from retrieval.errors import EmptyQueryError, EvaluationError
-from retrieval.evaluation.lines import Faults, cells, lines, shown
-from retrieval.evaluation.questions import Question
+from retrieval.evaluation.questions import Faults, Question, cells, lines, shown
 from retrieval.ranking.base import Collection, Ranker, Ranking
+from retrieval.ranking.folder import FolderCollection
 
 #: Passages of a query, best first, with their scores.
 Rankings = Mapping[str, Sequence[tuple[str, float]]]
@@ -214,3 +215,28 @@ def _keyed(haystack: Haystack, rankings: Sequence[tuple[str, Ranking]]) -> dict[
                 best.setdefault(key, hit.score)
         found[query] = list(best.items())
     return found
+
+
+class FileHaystack:
+    """Passages of a file, indexed for this evaluation; a `Haystack`."""
+
+    def __init__(self, passages: Path, collection: FolderCollection) -> None:
+        self._passages = passages
+        self._collection = collection
+        self.collections: Sequence[Collection] = [collection]
+
+    def keys(self, collection: str, pks: Sequence[int]) -> Mapping[int, str]:
+        """Own ids of passages."""
+        return {pk: self._collection.key(pk) for pk in pks}
+
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Those of the ids that are in the file."""
+        return self._ids & set(keys)
+
+    def as_json(self) -> dict[str, Any]:
+        """The file, and how many passages it has."""
+        return {"file": self._passages.name, "passages": len(self._collection.keys)}
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        return set(self._collection.keys)

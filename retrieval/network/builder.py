@@ -17,9 +17,17 @@ from numpy.typing import NDArray
 
 from retrieval.errors import NetworkBrokenError
 from retrieval.network.counts import SHIFT, count_shard, pair_counts, word_counts
-from retrieval.network.files import NetworkFolder, Pointer
 from retrieval.network.network import Network
-from retrieval.network.segment import WORD, Codes, Segment, SegmentWriter, ragged, rules_of
+from retrieval.network.segment import (
+    WORD,
+    Codes,
+    NetworkFolder,
+    Pointer,
+    Segment,
+    SegmentWriter,
+    ragged,
+    rules_of,
+)
 from retrieval.network.vectors import (
     COMMONEST,
     LoadedVectors,

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.network.segment import FIRST, NUMBER, WORD, Segment, SegmentWriter, codes_of, rules_of
-from retrieval.text.sentences import sentences
-from retrieval.text.tokens import tokens
+from retrieval.sentences import sentences
+from retrieval.tokens import tokens
 
 Ids = NDArray[np.uint32]
 Offsets = NDArray[np.int64]

@@ -12,15 +12,15 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
-from retrieval.crown.scoring import FloatArray, IntArray, Passages, UnspelledWords
 from retrieval.errors import NetworkBrokenError
 from retrieval.network.counts import SHIFT, key_of
-from retrieval.network.files import NetworkFolder, Pointer
 from retrieval.network.segment import (
     FIRST,
     NUMBER,
     WORD,
     Codes,
+    NetworkFolder,
+    Pointer,
     Segment,
     WordSequence,
     check_rules,
@@ -28,7 +28,8 @@ from retrieval.network.segment import (
     ragged,
 )
 from retrieval.network.vectors import Vectors, alpha_for, neighbours_at
-from retrieval.text.languages import SNOWBALL, primary
+from retrieval.ranking.scoring import FloatArray, IntArray, Passages, UnspelledWords
+from retrieval.tokens import SNOWBALL, primary
 
 #: Words whose stems a process remembers for each language; then it begins again.
 MOST_REMEMBERED = 2_000_000

@@ -1,25 +1,32 @@
-"""Counts and words of some passages of a corpus, as files that never change once they are there.
+"""Files of a network: segments with counts and words of passages, and a pointer to those that answer.
 
 A network is one large segment and a few small ones that came later (increments), as an index of Lucene's kind
-is. Words are numbered by their rank among the codes of the segment's words, so that segments merge by adding
-sorted columns. A segment of passages that went has counts below 0.
+is; none of its files changes once it is there. Words are numbered by their rank among the codes of the
+segment's words, so that segments merge by adding sorted columns. A segment of passages that went has counts
+below 0.
 
-FOLDER/facts.json   what it holds: numbers of passages, words, pairs, tokens; language, rules, sizes and sums
-FOLDER/codes        (words,) uint64, rising: the code of each word
-FOLDER/spelling     UTF-8, each word and a line feed, in the order of codes
-FOLDER/ends         (words,) int64: where each ends in it
-FOLDER/df           (words,) int32: passages that hold it
-FOLDER/keys         (pairs,) uint64, rising: two words' numbers, the lower one in the upper half
-FOLDER/counts       (pairs,) int32: passages that hold both close to each other
-FOLDER/pks          (passages,) int64, rising
-FOLDER/offsets      (passages + 1,) int64: the tokens of each passage
-FOLDER/tokens       (tokens,) uint32: number of the word; flags FIRST of a sentence, NUMBER
-FOLDER/gone         (gone,) int64, rising: passages of older segments that went
+NETWORK/current     {"generation": 3, "language": "en", "rules": …, "segments": ["s1", "s4"], "vectors": "v2"}
+NETWORK/lock        held by the one writer
+NETWORK/v2/ …       word vectors, see `vectors`
+NETWORK/s1/         a segment:
+  facts.json   what it holds: numbers of passages, words, pairs, tokens; language, rules, sizes and sums
+  codes        (words,) uint64, rising: the code of each word
+  spelling     UTF-8, each word and a line feed, in the order of codes
+  ends         (words,) int64: where each ends in it
+  df           (words,) int32: passages that hold it
+  keys         (pairs,) uint64, rising: two words' numbers, the lower one in the upper half
+  counts       (pairs,) int32: passages that hold both close to each other
+  pks          (passages,) int64, rising
+  offsets      (passages + 1,) int64: the tokens of each passage
+  tokens       (tokens,) uint32: number of the word; flags FIRST of a sentence, NUMBER
+  gone         (gone,) int64, rising: passages of older segments that went
 """
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -30,9 +37,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.crown.scoring import UnspelledWords
-from retrieval.errors import NetworkBrokenError
-from retrieval.text.tokens import fingerprint
+from core.failures import on_failure
+from retrieval.engine.files import only_writer
+from retrieval.errors import NetworkBrokenError, NoNetworkError, RetrievalError
+from retrieval.ranking.scoring import UnspelledWords
+from retrieval.tokens import fingerprint
 
 # Name of everything that decides which words a passage has, in which order and in which sentence.
 
@@ -337,3 +346,94 @@ def write_json(path: Path, facts: Mapping[str, Any]) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Which files answer, and how they were made. A generation is one state of the network."""
+
+    generation: int
+    language: str
+    rules: str
+    segments: tuple[str, ...]
+    vectors: str = ""
+    least_count: int = 1
+
+
+@dataclass(frozen=True)
+class NetworkFolder:
+    """The folder of one network."""
+
+    path: Path
+
+    def current(self) -> Pointer:
+        """The state that answers. NoNetworkError where there is none yet."""
+        pointer = self.path / "current"
+        try:
+            facts = json.loads(pointer.read_bytes())
+            return Pointer(
+                generation=int(facts["generation"]),
+                language=str(facts["language"]),
+                rules=str(facts["rules"]),
+                segments=tuple(map(str, facts["segments"])),
+                vectors=str(facts["vectors"]),
+                least_count=int(facts["least_count"]),
+            )
+        except FileNotFoundError as error:
+            raise NoNetworkError(
+                "There is no word proximity network yet. Run manage.py wpn build."
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise NetworkBrokenError(
+                f"{pointer} cannot be read. Run manage.py wpn build with --anew."
+            ) from error
+
+    def generation(self) -> int:
+        """Number of the state that answers; 0 where there is none that can be read."""
+        try:
+            return self.current().generation
+        except (NoNetworkError, NetworkBrokenError):
+            return 0
+
+    def point(self, pointer: Pointer) -> None:
+        """Let another state answer, at once and for good even if the power fails; tidy up."""
+        write_json(self.path / "current", asdict(pointer))
+        self.tidy()
+
+    def fresh(self, letter: str) -> Path:
+        """A folder that is not there yet, for a segment (s) or word vectors (v)."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        numbers = [int(path.name[1:]) for path in self.path.glob(f"{letter}*") if path.name[1:].isdigit()]
+        return self.path / f"{letter}{max(numbers, default=0) + 1}"
+
+    def tidy(self) -> None:
+        """Remove what the present state does not use: older states, and what a killed build has left.
+
+        Readers that have something open keep it until they close it.
+        """
+        try:
+            pointer = self.current()
+        except (NoNetworkError, NetworkBrokenError):
+            used: set[str] = set()
+        else:
+            used = {*pointer.segments, pointer.vectors}
+        for path in [*self.path.glob("s[0-9]*"), *self.path.glob("v[0-9]*")]:
+            if path.name not in used:
+                shutil.rmtree(path, ignore_errors=True)
+
+    @contextmanager
+    def writing(self, what: str = "this network") -> Iterator[None]:
+        """Be the only one who writes; BusyError where somebody else does for long.
+
+        Begins and ends without files that nobody uses. RetrievalError where something cannot be written.
+        """
+        try:
+            with only_writer(self.path / "lock", what):
+                self.tidy()
+                with on_failure(lambda error: self.tidy()):
+                    yield
+        except OSError as error:
+            raise RetrievalError(
+                f"The network cannot be written: {error}. The one that was there still answers. Make room, "
+                "or mend what is wrong with the data folder, and build again."
+            ) from error

@@ -1,1 +1,1 @@
-"""Rankers behind one interface: BM25, CROWN, their fusion, a cross-encoder."""
+"""Rankers behind one interface (BM25, CROWN, their fusion, a cross-encoder), and why they rank so."""

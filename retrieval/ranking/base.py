@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from retrieval.crown.scoring import Evidence, IntArray, Passages
-from retrieval.engine.base import Engine
-from retrieval.text.sentences import sentences
-from retrieval.text.tokens import tokens
+from retrieval.engine import Engine
+from retrieval.ranking.scoring import Evidence, IntArray, Passages
+from retrieval.sentences import sentences
+from retrieval.tokens import tokens
 
 
 class Collection(Protocol):

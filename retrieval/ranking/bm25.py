@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from typing import NamedTuple
 
-from retrieval.crown.conversation import DEFAULT_MODEL, turn_weights
-from retrieval.engine.base import Engine
+from retrieval.engine import Engine
 from retrieval.errors import EmptyQueryError, NotIndexedError
 from retrieval.ranking.base import Collection, RankedPassage, Ranking
+from retrieval.ranking.parameters import DEFAULT_MODEL, turn_weights
 
 # Candidates: what the engines find for the weighted words of a conversation, merged.
 

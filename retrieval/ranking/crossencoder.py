@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from core.failures import translated_failure
-from retrieval.crown.conversation import DEFAULT_MODEL, turn_weights
-from retrieval.crown.scoring import FloatArray
 from retrieval.errors import ModelError
 from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
+from retrieval.ranking.parameters import DEFAULT_MODEL, turn_weights
+from retrieval.ranking.scoring import FloatArray
 
 DEPTH = 100
 PART = "cross-encoder"

@@ -1,6 +1,6 @@
 """CROWN: the engines' candidates in another order, by words like the question's and how they hang together.
 
-Profiles `crown-2020` (as published) and `balanced`; see `retrieval.crown` and docs/crown.md.
+Profiles `crown-2020` (as published) and `balanced`; see docs/crown.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.crown.conversation import query_terms
-from retrieval.crown.parameters import BM25_ONLY, Parameters, defaults
-from retrieval.crown.scoring import FloatArray, IntArray, Scores, combined, score
 from retrieval.errors import NetworkBrokenError
 from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
 from retrieval.ranking.bm25 import BM25, MOST_TERMS, CandidateList, find, generations, notes_on
-from retrieval.text.tokens import tokens
+from retrieval.ranking.parameters import BM25_ONLY, Parameters, defaults, query_terms
+from retrieval.ranking.scoring import FloatArray, IntArray, Scores, combined, score
+from retrieval.tokens import tokens
 
 NO_NETWORK = (
     "{} has no word proximity network, so the order is BM25's. "

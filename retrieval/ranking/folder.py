@@ -9,16 +9,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from retrieval.crown.scoring import Evidence, Passages
+from retrieval.engine import Engine
 from retrieval.engine.analysis import chain_name
-from retrieval.engine.base import Engine
 from retrieval.engine.tantivy_engine import TantivyEngine
 from retrieval.network.builder import SHARD_PASSAGES, build
 from retrieval.network.network import Network
 from retrieval.network.vectors import check
+from retrieval.passage_files import open_passages
 from retrieval.ranking.base import columns
-from retrieval.readers import open_passages
-from retrieval.text.tokens import with_title
+from retrieval.ranking.scoring import Evidence, Passages
+from retrieval.tokens import with_title
 
 
 class TextFile:

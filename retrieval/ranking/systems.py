@@ -11,13 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from retrieval.crown.conversation import DEFAULT_MODEL, model_named
-from retrieval.crown.parameters import BALANCED, BALANCED_1, CROWN_2020, PREFIX, WEIGHTS, Parameters
 from retrieval.errors import ModelError, ParametersError
 from retrieval.ranking import crossencoder
 from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
 from retrieval.ranking.bm25 import BM25, generations
 from retrieval.ranking.crown import Crown
+from retrieval.ranking.parameters import (
+    BALANCED,
+    BALANCED_1,
+    CROWN_2020,
+    DEFAULT_MODEL,
+    PREFIX,
+    WEIGHTS,
+    Parameters,
+    model_named,
+)
 
 FUSION_K = 60
 DEPTH = 100

@@ -28,7 +28,7 @@ from core.jobs.handlers import heartbeats
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 from core.storage.store import host_id, shared_store
-from retrieval.copies import engine_of, folder_of, remove_network
+from retrieval.copies import engine_of, folder_of, publish_index, remove_network, take_up, withdraw
 from retrieval.engine import files
 from retrieval.engine.files import only_writer
 from retrieval.errors import (
@@ -40,9 +40,8 @@ from retrieval.errors import (
     NotIndexedError,
 )
 from retrieval.models import Corpus, Index, Passage, WordNetwork
-from retrieval.readers import MOST_FAULTS, PassageFile, Row
-from retrieval.readers.preview import LONGEST_DOCUMENT, split
-from retrieval.services.publication import publish_index, take_up, withdraw
+from retrieval.passage_files import LONGEST_DOCUMENT, MOST_FAULTS, PassageFile, Row, split
+from retrieval.sentences import WindowOptions
 from retrieval.services.repeats import (
     NEAR,
     POLICIES,
@@ -56,7 +55,6 @@ from retrieval.services.repeats import (
     seen_file,
     watching,
 )
-from retrieval.text.sentences import WindowOptions
 
 # Rows of a file into the database, a batch in one transaction; ids that repeat are faults of the file.
 

@@ -8,12 +8,11 @@ from django.conf import settings
 from django.utils import timezone
 
 from core.failures import on_failure
-from retrieval.copies import engine_named, engine_of
+from retrieval.copies import engine_named, engine_of, publish_index
 from retrieval.engine import Engine
 from retrieval.errors import IndexBrokenError, NotIndexedError, RetrievalError
 from retrieval.models import Corpus, Index
 from retrieval.services.corpora import counting_passages, working_on
-from retrieval.services.publication import publish_index
 
 #: Passages read from the database at a time.
 READ_AT_ONCE = 5_000

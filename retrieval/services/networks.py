@@ -12,13 +12,12 @@ from django.utils import timezone
 
 from core.failures import on_failure
 from core.projects.services import record
-from retrieval.copies import network_folder
+from retrieval.copies import network_folder, publish_network
 from retrieval.errors import NetworkBrokenError, NoNetworkError
 from retrieval.models import Corpus, WordNetwork
 from retrieval.network.builder import add, assemble, remove
 from retrieval.network.network import Network
 from retrieval.services.corpora import working_on
-from retrieval.services.publication import publish_network
 from retrieval.services.sharding import Counter, numbers_of, passages_of, together
 
 if TYPE_CHECKING:

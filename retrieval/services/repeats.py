@@ -1,14 +1,18 @@
 """Passages that repeat others of their corpus, in words or in id: reported, kept, numbered or left out.
 
 `keep` looks for none. `report` and `skip` find passages of the same words as an earlier one, by the digest
-that every passage then has, and with a share in `near` those that nearly repeat one too. Earlier is what
-stands in the corpus, and further up in the file.
+(without case, punctuation and space) that every passage then has, and with a share in `near` those that
+nearly repeat one too. Earlier is what stands in the corpus, and further up in the file.
 """
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,11 +20,36 @@ from django.db import connection, transaction
 
 from retrieval.copies import folder_of
 from retrieval.models import Corpus, Passage
-from retrieval.readers import MOST_FAULTS, PassageFile, Row
-from retrieval.text.repeats import digest_of
+from retrieval.passage_files import MOST_FAULTS, PassageFile, Row
 
 if TYPE_CHECKING:
-    from retrieval.text.nearness import NearRepeats
+    from retrieval.near_repeats import NearRepeats
+
+
+def _is_unseen(character: str) -> bool:
+    """Punctuation, separators, controls and format characters (Unicode's general categories)."""
+    category = unicodedata.category(character)
+    return category[0] in "PZ" or category in ("Cc", "Cf")
+
+
+_ASCII = bytes(code for code in range(128) if _is_unseen(chr(code)))
+
+
+def digest_of(text: str) -> str:
+    """32 hexadecimal digits, the same for texts that differ in case, punctuation and white space only."""
+    if text.isascii():
+        seen = text.lower().encode("ascii").translate(None, _ASCII)
+    else:
+        plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        seen = _unseen().sub("", plain).encode("utf-8", "surrogatepass")
+    return blake2b(seen or text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@cache
+def _unseen() -> re.Pattern[str]:
+    """Of the basic plane: with characters beyond it the class would be tried one by one, and be slow."""
+    return re.compile(f"[{re.escape(''.join(filter(_is_unseen, map(chr, range(0x10000)))))}]+")
+
 
 POLICIES = ("keep", "report", "skip")
 #: Least and largest share of common word triples that makes sense.
@@ -102,7 +131,7 @@ class Watch:
     def _nearly(self, batch: Sequence[Row], repeats: dict[int, Repeat]) -> None:
         if self._near is None:
             return
-        from retrieval.text.nearness import Candidate  # noqa: PLC0415  # numpy
+        from retrieval.near_repeats import Candidate  # noqa: PLC0415  # numpy
 
         rows = [(place, row) for place, row in enumerate(batch) if place not in repeats]
         candidates = [Candidate(row.key, row.text, row.page, row.start, row.end) for _, row in rows]
@@ -121,7 +150,7 @@ def watching(
     if policy == "keep" or near is None:
         yield Watch(corpus, policy, None, told)
         return
-    from retrieval.text.nearness import Candidate, NearRepeats  # noqa: PLC0415  # numpy
+    from retrieval.near_repeats import Candidate, NearRepeats  # noqa: PLC0415  # numpy
 
     seen = seen_file(corpus)
     seen.unlink(missing_ok=True)  # of an addition that was killed

@@ -29,13 +29,13 @@ from core.storage.store import shared_store
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.services.corpora import counting_passages
-from retrieval.text.tokens import with_title
+from retrieval.tokens import with_title
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from retrieval.network.builder import Progress
+    from retrieval.network import Progress
     from retrieval.network.segment import Segment
 
 # Who counts the passages of a corpus for its network: this process, or several beside it.
@@ -89,7 +89,7 @@ def over_workers(shards: int, *, still_ours: Callable[[], None] = lambda: None) 
     """Count in so many shards. `still_ours` is called all the time and raises what ends the build."""
 
     def count(corpus: Corpus, scratch: Path, progress: "Callable[[Progress], None]") -> "Sequence[Segment]":
-        from retrieval.network.builder import Progress  # noqa: PLC0415  # heavy
+        from retrieval.network import Progress  # noqa: PLC0415  # heavy
         from retrieval.network.segment import Segment  # noqa: PLC0415  # heavy
 
         jobs = _enqueued(corpus, scratch, shards)

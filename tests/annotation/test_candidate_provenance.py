@@ -14,7 +14,7 @@ from annotation.selectors.curation import first, shown_candidates
 from annotation.services.candidates import give_candidates, provide_for
 from annotation.services.importing import Options, import_queries
 from distillery.demo.answers import CONVERSATION, FOLDER
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from retrieval.search import search_conversation
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index

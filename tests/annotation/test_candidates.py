@@ -16,7 +16,7 @@ from annotation.services import candidates
 from annotation.services.candidates import provide_candidates, provide_for, turns_of
 from annotation.services.importing import fold_candidates
 from retrieval.copies import folder_of
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from retrieval.services.corpora import add_passages, delete_passages
 from retrieval.services.indexing import build_index
 from tests.retrieval.world import make_corpus, make_project

@@ -14,11 +14,11 @@ from annotation.search import results
 from annotation.search.api import key_for
 from core.accounts.keys import end_key, keys_of
 from core.projects.services import remove_member
-from retrieval.crown import explanation
 from retrieval.models import Corpus, Passage
+from retrieval.ranking import explanation
+from retrieval.sentences import sentences as cut_sentences
 from retrieval.services.corpora import remove_corpus
 from retrieval.services.networks import build_network
-from retrieval.text.sentences import sentences as cut_sentences
 from tests.desk.conftest import as_, people, project  # noqa: F401
 from tests.retrieval.world import make_corpus, make_project
 from web.access import ProjectAccess

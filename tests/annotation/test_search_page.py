@@ -13,7 +13,7 @@ from annotation.search import answers
 from annotation.search.views import ABOUT_TEXTBOOKS
 from core.projects.models import Event
 from retrieval.answer_bytes import dump_answer, load_answer
-from retrieval.crown.parameters import PROFILES
+from retrieval.ranking.parameters import PROFILES
 from retrieval.search import search_conversation
 from retrieval.services.corpora import delete_passages
 from retrieval.services.indexing import build_index

@@ -32,7 +32,7 @@ def _project(*, password: str) -> str:
     import annotation.sample
     from core.projects.models import Project
     from core.projects.services import create_project, set_role
-    from retrieval.readers import open_passages
+    from retrieval.passage_files import open_passages
     from retrieval.services.corpora import add_passages, create_corpus
     from retrieval.services.indexing import build_index
     from retrieval.services.networks import build_network

@@ -9,11 +9,11 @@ from django.core.management import CommandError
 from core.projects.models import Event
 from retrieval.errors import FileRefusedError
 from retrieval.models import Corpus, Index, Passage
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
+from retrieval.sentences import WindowOptions
 from retrieval.services import corpora, repeats
 from retrieval.services.corpora import AdditionOptions, add_file, add_passages
 from retrieval.services.indexing import build_index
-from retrieval.text.sentences import WindowOptions
 from tests.retrieval.test_commands import run
 from tests.retrieval.world import make_corpus, make_project, search, write
 from tests.workbooks import write_workbook

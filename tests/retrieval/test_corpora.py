@@ -14,7 +14,7 @@ from core.projects.models import Event
 from retrieval.copies import engine_of, folder_of
 from retrieval.errors import CorpusError, FileRefusedError
 from retrieval.models import Corpus, Index, Passage
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from retrieval.selectors import searchable
 from retrieval.services import corpora
 from retrieval.services.corpora import add_passages, create_corpus, delete_passages, remove_corpus
@@ -160,7 +160,7 @@ ADDING = """
 import sys
 from pathlib import Path
 from retrieval.models import Corpus
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from retrieval.services import corpora
 corpora.BATCH = 50
 corpora.add_passages(corpus=Corpus.objects.get(pk=int(sys.argv[1])), file=open_passages(Path(sys.argv[2])),
@@ -168,10 +168,10 @@ corpora.add_passages(corpus=Corpus.objects.get(pk=int(sys.argv[1])), file=open_p
 """
 BUILDING = """
 import sys
-from retrieval.engine import tokenisation, tantivy_engine
+from retrieval.engine import analysis, tantivy_engine
 from retrieval.models import Corpus
 from retrieval.services import indexing
-tokenisation.BATCH, tantivy_engine.COMMIT_EVERY, indexing.READ_AT_ONCE = 50, 100, 50
+analysis.BATCH, tantivy_engine.COMMIT_EVERY, indexing.READ_AT_ONCE = 50, 100, 50
 indexing.build_index(corpus=Corpus.objects.get(pk=int(sys.argv[1])), anew=sys.argv[2] == "anew",
                      progress=lambda passages: print(passages, flush=True))
 """

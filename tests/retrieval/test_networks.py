@@ -14,7 +14,7 @@ from retrieval.ranking.base import columns
 from retrieval.services.corpora import delete_passages, remove_corpus, working_on
 from retrieval.services.networks import Options, build_network
 from retrieval.services.sharding import SHARD, as_many_as_needed, over_workers, together
-from retrieval.text.tokens import with_title
+from retrieval.tokens import with_title
 from tests.retrieval.network.worlds import passages, tree
 from tests.retrieval.world import add, make_corpus
 

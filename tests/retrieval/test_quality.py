@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation import sample
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
 from tests.retrieval.world import make_project, search

@@ -7,7 +7,7 @@ import random
 from core.projects.models import Project
 from core.projects.services import create_project
 from retrieval.models import Corpus
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from retrieval.search import search_conversation
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index

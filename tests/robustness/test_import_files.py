@@ -43,8 +43,8 @@ from retrieval.evaluation.measures import read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.runs import read_run
 from retrieval.network import vectors
-from retrieval.readers import FORMATS as PASSAGE_FORMATS
-from retrieval.readers import Layout, open_passages
+from retrieval.passage_files import FORMATS as PASSAGE_FORMATS
+from retrieval.passage_files import Layout, open_passages
 from tests.questionforms import KEY, TEST
 from tests.robustness.files import EXAMPLES, mutated_file, whole_files
 from tests.robustness.fuzzing import no_hang, random_for, repeat

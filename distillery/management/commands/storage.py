@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from core.storage.outages import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
 from evaluations import model_shelf
+from retrieval.copies import publish_index, publish_network
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus, Index, WordNetwork
 from retrieval.services.corpora import working_on
-from retrieval.services.publication import publish_index, publish_network
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""`manage.py corpus`: passages of a project, from files."""
+"""`manage.py corpus`: passages of a project, from files; and the bars that commands of this app show."""
 
 import json
 from argparse import ArgumentParser
@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from core.failures import on_failure
@@ -16,12 +17,11 @@ from core.files.csv_tables import DELIMITERS
 from core.files.refusals import sum_in_words
 from core.projects.models import Project
 from retrieval.errors import RetrievalError
-from retrieval.management.progress import watched_bytes
 from retrieval.models import Corpus
-from retrieval.readers import FORMATS, Layout, open_passages
-from retrieval.readers.passage_source import NAMES
-from retrieval.readers.preview import read_as
+from retrieval.passage_files import FORMATS, Layout, open_passages, read_as
+from retrieval.passage_formats import NAMES
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
+from retrieval.sentences import LARGEST, WindowOptions
 from retrieval.services.corpora import (
     AdditionCounts,
     AdditionOptions,
@@ -32,7 +32,55 @@ from retrieval.services.corpora import (
     slug_for,
 )
 from retrieval.services.repeats import POLICIES, SAME_ID, Repeat
-from retrieval.text.sentences import LARGEST, WindowOptions
+
+
+@contextmanager
+def watched_bytes(total: int, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar over the bytes of a file, with the passages so far beside it."""
+    with _bar(quiet) as bar:
+        task = bar.add_task("reading", total=total, words="")
+
+        def progress(passages: int, bytes: int) -> None:
+            bar.update(task, completed=bytes, words=f"{passages:,} passages")
+
+        yield progress
+
+
+@contextmanager
+def watched_passages(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A bar over passages."""
+    with _bar(quiet) as bar:
+        task = bar.add_task(name, total=total or None, words="")
+
+        def progress(passages: int) -> None:
+            bar.update(task, completed=passages, words=f"{passages:,} passages")
+
+        yield progress
+
+
+@contextmanager
+def watched_steps(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[str, int], None]]:
+    """A bar over passages, with what is being done in words before it."""
+    with _bar(quiet) as bar:
+        task = bar.add_task(name, total=total or None, words="")
+
+        def progress(step: str, passages: int) -> None:
+            bar.update(
+                task, completed=passages, description=f"{name}: {step}", words=f"{passages:,} passages"
+            )
+
+        yield progress
+
+
+def _bar(quiet: bool) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[words]}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, quiet=quiet),
+    )
 
 
 class Command(BaseCommand):

@@ -10,8 +10,7 @@ from rich.table import Table
 
 from core.projects.models import Project
 from retrieval.errors import RetrievalError
-from retrieval.management.commands.corpus import project_named, write_table
-from retrieval.management.progress import watched_passages
+from retrieval.management.commands.corpus import project_named, watched_passages, write_table
 from retrieval.search import FoundAnswer, FoundPassage, search_conversation
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.services.indexing import build_index

@@ -12,8 +12,7 @@ from rich.table import Table
 from core.projects.models import Project
 from retrieval.copies import network_of
 from retrieval.errors import NoNetworkError, RetrievalError
-from retrieval.management.commands.corpus import write_table
-from retrieval.management.progress import watched_steps
+from retrieval.management.commands.corpus import watched_steps, write_table
 from retrieval.models import Corpus, WordNetwork
 from retrieval.network.network import associated_words, similar_words
 from retrieval.selectors import corpora_of, corpus_called, is_building

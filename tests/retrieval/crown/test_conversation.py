@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.crown.conversation import MODELS, model_named, query_terms, turn_weights
+from retrieval.ranking.parameters import MODELS, model_named, query_terms, turn_weights
 
 BATMAN = [
     ["nolan", "make", "batman", "movies"],

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.crown.explanation import explain
-from retrieval.crown.highlights import marked
-from retrieval.crown.parameters import defaults
+from annotation.search.results import marked
+from retrieval.ranking.explanation import explain
+from retrieval.ranking.parameters import defaults
 from tests.retrieval.crown.world import Known
 
 NOLAN = "Christopher Nolan made Batman movies. They earned a lot! The films of Nolan end here."

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retrieval.crown.conversation import query_terms
-from retrieval.crown.parameters import Parameters
-from retrieval.crown.scoring import score
+from retrieval.ranking.parameters import Parameters, query_terms
+from retrieval.ranking.scoring import score
 from tests.retrieval.crown.literal import literal_final, literal_parts
 from tests.retrieval.crown.world import columns, golden
 

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from retrieval.crown.parameters import WEIGHTS, Parameters, defaults, describe
 from retrieval.errors import ParametersError
+from retrieval.ranking.parameters import WEIGHTS, Parameters, defaults, describe
 
 
 def faults_of(raw, read=Parameters.of):

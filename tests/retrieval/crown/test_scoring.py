@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.crown.parameters import Parameters, defaults
-from retrieval.crown.scoring import combined, fade, score
+from retrieval.ranking.parameters import Parameters, defaults
+from retrieval.ranking.scoring import combined, fade, score
 from tests.retrieval.crown.literal import literal_final, literal_parts
 from tests.retrieval.crown.world import Known, columns
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.crown.scoring import Passages
+from retrieval.ranking.scoring import Passages
 
 GOLDEN = Path(__file__).parent / "golden" / "crown.json.gz"
 

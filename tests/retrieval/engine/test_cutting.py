@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.engine import tokenisation
-from retrieval.engine.analysis import passage_chain, prepared
-from retrieval.engine.tokenisation import batches, cut, joined
+from retrieval.engine import analysis
+from retrieval.engine.analysis import batches, cut, joined, passage_chain, prepared
 
 TEXTS = [
     "The well-known Cats' cafés, in 2020.\n\nNo? Yes!",
@@ -27,7 +26,7 @@ def one_by_one(text, language):
 @pytest.mark.parametrize("language", ["en", "zh", "el", "tr", "pl", "hi"])
 @pytest.mark.parametrize("few", [0, 1_000])
 def test_the_words_are_those_of_the_chain(language, few, monkeypatch):
-    monkeypatch.setattr(tokenisation, "FEW", few)
+    monkeypatch.setattr(analysis, "FEW", few)
     assert [words.split() for words in joined(TEXTS, language)] == [
         one_by_one(text, language) for text in TEXTS
     ]
@@ -35,25 +34,25 @@ def test_the_words_are_those_of_the_chain(language, few, monkeypatch):
 
 @given(st.text(), st.sampled_from(["en", "de", "zh", "tr"]))
 def test_whatever_the_text_is(text, language):
-    words = tokenisation._by_columns([prepared(text, language)], tokenisation._forms(language))
+    words = analysis._by_columns([prepared(text, language)], analysis._forms(language))
     assert words[0].split() == joined([text], language)[0].split() == one_by_one(text, language)
 
 
 def test_passages_keep_their_order_over_batches(monkeypatch):
-    monkeypatch.setattr(tokenisation, "BATCH", 3)
+    monkeypatch.setattr(analysis, "BATCH", 3)
     passages = [(number, f"word{number}") for number in range(20)]
     assert list(cut(passages, "de")) == passages
 
 
 def test_a_batch_of_long_texts_is_closed_early(monkeypatch):
-    monkeypatch.setattr(tokenisation, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(analysis, "MOST_CHARACTERS", 10)
     passages = [(1, "a" * 6), (2, "b" * 6), (3, "c"), (4, "d" * 20)]
     assert [[key for key, _ in batch] for batch in batches(passages)] == [[1, 2], [3, 4]]
 
 
 def test_only_so_many_written_forms_are_remembered_and_no_long_ones(monkeypatch):
-    monkeypatch.setattr(tokenisation, "MOST_FORMS", 2)
-    forms = tokenisation._Forms(passage_chain("en").analyze)
+    monkeypatch.setattr(analysis, "MOST_FORMS", 2)
+    forms = analysis._Forms(passage_chain("en").analyze)
     assert [forms[form] for form in ("Cats", "x" * 70, "dogs", "birds", "Cats")] == [
         "cat",
         "",

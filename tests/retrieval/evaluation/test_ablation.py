@@ -6,11 +6,11 @@ import math
 import pytest
 from django.core.management import CommandError
 
-from retrieval.crown.parameters import BALANCED, CROWN_2020, Parameters, defaults
 from retrieval.errors import EvaluationError
-from retrieval.evaluation.ablation import variants_of, without_weight
 from retrieval.evaluation.paper_001 import SectionSettings, judged_sets, measure_section
+from retrieval.evaluation.report import variants_of, without_weight
 from retrieval.ranking.crown import Crown
+from retrieval.ranking.parameters import BALANCED, CROWN_2020, Parameters, defaults
 from retrieval.ranking.systems import parse_system
 from tests.retrieval.evaluation.world import evaluated, judged_set
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.evaluation.haystacks import FileHaystack
 from retrieval.evaluation.measures import parse_measures, read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.report import evaluate, judged_questions
-from retrieval.evaluation.runs import ask
+from retrieval.evaluation.runs import FileHaystack, ask
 from retrieval.ranking.folder import temporary_collection
 from retrieval.ranking.systems import parse_system
 

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from retrieval.text.tokens import tokens
+from retrieval.tokens import tokens
 
 WINDOW = 3
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from retrieval.copies import network_folder
-from retrieval.crown.parameters import Parameters
 from retrieval.errors import EmptyQueryError, NotIndexedError, ParametersError
 from retrieval.models import Corpus, Passage
+from retrieval.ranking.parameters import Parameters
 from retrieval.search import search_conversation
 from retrieval.selectors import searchable
 from retrieval.services.networks import build_network

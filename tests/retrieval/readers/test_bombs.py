@@ -18,7 +18,7 @@ _MIB = 2**20
 _READ = """
 import json, pathlib, sys
 from retrieval.errors import RetrievalError
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 for path in sys.argv[1:]:
     try:
         file = open_passages(pathlib.Path(path))

@@ -14,7 +14,7 @@ import zstandard
 from pyarrow import parquet
 
 from retrieval.errors import FileRefusedError
-from retrieval.readers import open_passages
+from retrieval.passage_files import open_passages
 from tests.retrieval.readers.test_reading import faults, file_of, rows
 
 LINES = b'{"id": "a", "text": "Caf\xc3\xa9."}\n{"id": "b", "text": "Two."}\n'

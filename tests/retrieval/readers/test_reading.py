@@ -7,7 +7,7 @@ import pytest
 
 from core.files import compression
 from retrieval.errors import FileRefusedError
-from retrieval.readers import Layout, open_passages
+from retrieval.passage_files import Layout, open_passages
 
 
 def file_of(tmp_path, content, name="passages.jsonl"):

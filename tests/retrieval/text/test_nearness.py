@@ -5,7 +5,7 @@ import random
 import pytest
 from datasketch import MinHash, MinHashLSH
 
-from retrieval.text.nearness import Candidate, NearRepeat, NearRepeats, Shingler, bands_for, jaccard
+from retrieval.near_repeats import Candidate, NearRepeat, NearRepeats, Shingler, bands_for, jaccard
 
 WORDS = [f"w{number}" for number in range(400)]
 

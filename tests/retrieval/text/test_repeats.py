@@ -2,8 +2,8 @@
 
 import pytest
 
-from retrieval.text.nearness import Shingler, jaccard
-from retrieval.text.repeats import digest_of
+from retrieval.near_repeats import Shingler, jaccard
+from retrieval.services.repeats import digest_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.text.sentences import sentences
+from retrieval.sentences import sentences
 
 
 def cut(text, language="en"):

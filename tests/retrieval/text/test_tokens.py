@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.text.tokens import fingerprint, located, tokens
+from retrieval.tokens import fingerprint, located, tokens
 
 
 @pytest.mark.parametrize(

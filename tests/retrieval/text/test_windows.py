@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.text.sentences import LONGEST_SENTENCE, WindowOptions, windows
+from retrieval.sentences import LONGEST_SENTENCE, WindowOptions, windows
 
 SEVEN = "One is. Two is.  Three is.\nFour is. Five is. Six is. Seven is."
 

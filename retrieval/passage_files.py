@@ -1,23 +1,46 @@
-"""A file of passages: opened, its format found, read row by row, its faults gathered."""
+"""Files of passages: opened, read row by row, cut into windows, looked at; each fault has its place.
+
+    file = open_passages(Path("pages.jsonl.zst"))
+    for row in file.rows(): ...
+    if file.faults: raise file.refused()
+
+JSONL, CSV, TSV, workbooks, Parquet, MS MARCO's `collection.tsv` and TREC CAR's paragraphs, plain or packed;
+how each is read is in `passage_formats`. Memory stays the same whatever the size of the file.
+"""
 
 import json
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from core.files.compression import sound_blocks, sound_start
 from core.files.confinement import MEGABYTES, EndedError, frames
+from core.files.csv_tables import DELIMITERS
 from core.files.encodings import EncodingError, Guess, guess_encoding, text_encoding
+from core.files.numbered_lines import LONGEST_LINE
 from core.files.parquet import ParquetError, read_rows
 from core.files.refusals import Fault
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from retrieval.errors import FileRefusedError
-from retrieval.readers import formats
-from retrieval.readers.formats import is_collection
-from retrieval.readers.passage_source import FOUND_OUT, Layout, PassageSource, Row, mapped, row_of
+from retrieval.passage_formats import (
+    FOUND_OUT,
+    LONGEST_TEXT,
+    MOST_FAULTS,
+    Layout,
+    PassageSource,
+    Row,
+    is_collection,
+    mapped,
+    read_car_records,
+    read_json_records,
+    read_table_records,
+    row_of,
+)
+from retrieval.sentences import WindowOptions, windows
 
-_PROGRAM = Path(__file__).with_name("program.py")
+_PROGRAM = Path(__file__).with_name("passage_program.py")
 FORMATS = ("auto", "jsonl", "csv", "tsv", "marco", "car", "parquet", "xlsx")
 #: Formats that are read by a program of their own, whose memory is limited.
 CONFINED = ("car", "parquet")
@@ -131,11 +154,11 @@ def _format_of(path: Path, start: bytes) -> str:
 def _reader(format: str) -> Callable[[PassageSource, IO[bytes]], Records]:
     """The reader of a format; pyarrow and cbor2 are loaded with the first record of theirs."""
     readers: dict[str, Callable[[PassageSource, IO[bytes]], Records]] = {
-        "jsonl": formats.read_json_records,
+        "jsonl": read_json_records,
         "parquet": _read_parquet,
-        "car": formats.read_car_records,
+        "car": read_car_records,
     }
-    return readers.get(format, formats.read_table_records)
+    return readers.get(format, read_table_records)
 
 
 def _read_parquet(file: PassageSource, raw: IO[bytes]) -> Records:
@@ -176,3 +199,110 @@ def _read_confined(file: PassageSource) -> Iterator[Row]:
         if not ended.spent:
             what_happened, remedy = "the data is damaged here", "Write the file again."
         raise file.stop(read + 1, "", what_happened, remedy) from ended
+
+
+__all__ = [
+    "FORMATS",
+    "LONGEST_LINE",
+    "LONGEST_TEXT",
+    "MOST_FAULTS",
+    "Layout",
+    "PassageFile",
+    "Row",
+    "open_passages",
+]
+
+
+# Documents of a file as passages.
+
+#: Longest document in characters: as long as a line may be.
+LONGEST_DOCUMENT = 4_000_000
+_LONGEST_KEY = 200
+
+
+def split(file: PassageFile, rows: Iterable[Row], language: str, splitting: WindowOptions) -> Iterator[Row]:
+    """Each window of each document as a passage: `id#1`, `id#2`, …; its page is the document.
+
+    Offsets are characters of the document's text. A document that has its own place in a page (`start` and
+    `end`, as long as its text) stays in that page, and offsets are the page's. Title and URL are those of the
+    document. An id that gets too long is a fault of `file`.
+    """
+    for row in rows:
+        placed = row.start is not None and row.end is not None and row.end - row.start == len(row.text)
+        base = row.start or 0 if placed else 0
+        page = row.page if placed and row.page else row.key
+        spans = windows(row.text, language, splitting)
+        if len(longest := f"{row.key}#{len(spans)}") > _LONGEST_KEY:
+            what = f"with the number of its passage it has {len(longest)} characters; {_LONGEST_KEY} are kept"
+            file.fault(row.line, "id", what, "Shorten it.")
+            file.stop_if_too_many()
+            continue
+        for number, (start, end) in enumerate(spans, 1):
+            yield Row(
+                row.line,
+                f"{row.key}#{number}",
+                row.text[start:end],
+                row.title,
+                row.url,
+                page,
+                base + start,
+                base + end,
+            )
+
+
+_FORMATS = {
+    "jsonl": "JSON Lines",
+    "csv": "CSV",
+    "tsv": "TSV",
+    "marco": "MS MARCO's collection.tsv",
+    "car": "TREC CAR's paragraphs",
+    "parquet": "Parquet",
+    "xlsx": "a workbook",
+}
+SHOWN = 8
+
+
+@dataclass(slots=True)
+class Look:
+    """What a file seems to hold. `faults` are those of the first rows, or why there are none."""
+
+    read_as: str = ""
+    format: str = ""
+    sheets: list[str] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+    mapping: dict[str, str] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+def look(path: Path, *, name: str = "", format: str = "auto", layout: Layout = FOUND_OUT) -> Look:
+    """The first rows of a file as they would be read; never an error."""
+    found = Look()
+    try:
+        file = open_passages(path, format, name=name, layout=layout)
+    except FileRefusedError as error:
+        found.faults = [str(each) for each in error.faults]
+        return found
+    file.longest_text = LONGEST_DOCUMENT
+    found.format = file.format
+    found.sheets = file.workbook.sheets if file.workbook else []
+    rows = file.rows()
+    try:
+        found.rows = list(islice(rows, SHOWN))
+    except FileRefusedError:
+        pass
+    finally:
+        rows.close()
+    found.faults = [str(each) for each in file.faults]
+    found.columns, found.mapping, found.read_as = file.columns, file.mapping, read_as(file)
+    return found
+
+
+def read_as(file: PassageFile) -> str:
+    """How a file is read, in words."""
+    said = _FORMATS[file.format]
+    if file.workbook is not None:
+        return f"{said}, sheet {file.workbook.sheet!r}"
+    if file.format == "csv" and file.delimiter:
+        said += f", separated by {DELIMITERS.get(file.delimiter, repr(file.delimiter))}"
+    return f"{said}, {file.encoding_said}" if file.encoding_said else said

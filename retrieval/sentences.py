@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from retrieval.text.languages import UNSPACED, primary
+from retrieval.tokens import UNSPACED, primary
 
 #: A name or a number follows: the dot never ends a sentence before a letter in upper case.
 _TITLES = """

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from retrieval.crown.parameters import CROWN_2020, Parameters
-from retrieval.crown.scoring import Edges, Evidence, FloatArray, IntArray, Matches, Passages, edges, matches
-from retrieval.text.sentences import sentences
-from retrieval.text.tokens import WordPosition, located
+from retrieval.ranking.parameters import CROWN_2020, Parameters
+from retrieval.ranking.scoring import Edges, Evidence, FloatArray, IntArray, Matches, Passages, edges, matches
+from retrieval.sentences import sentences
+from retrieval.tokens import WordPosition, located
 
 #: Nodes and edges that are named at most.
 MOST_NAMED = 5

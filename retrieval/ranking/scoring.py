@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.crown.parameters import BALANCED, CROWN_2020, Parameters
+from retrieval.ranking.parameters import BALANCED, CROWN_2020, Parameters
 
 # Candidate passages of one query as columns, which is how they are scored.
 

@@ -1,4 +1,4 @@
-"""Reads a file of passages, in a process of its own (`core.files.confinement`) that `file.py` starts.
+"""Reads a file of passages, in a process of its own (`core.files.confinement`) that `passage_files` starts.
 
 Every frame holds rows, and what has become known of the file since the one before.
 """
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
+    sys.path.insert(0, str(Path(__file__).parents[1]))
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # gives back, and takes no more than it is asked for
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from core.files.confinement import OUT_OF_MEMORY, confine, write
 from retrieval.errors import FileRefusedError
-from retrieval.readers.file import PassageFile
-from retrieval.readers.passage_source import Layout, Row
+from retrieval.passage_files import PassageFile
+from retrieval.passage_formats import Layout, Row
 
 _ROWS, _CHARACTERS = 500, 2**20
 

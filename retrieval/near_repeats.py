@@ -21,7 +21,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.text.languages import UNSPACED, primary
+from retrieval.tokens import UNSPACED, primary
 
 Hashes = NDArray[np.uint64]
 _WORD = re.compile(r"[^\W_]+")
