@@ -9,7 +9,7 @@ from django.db.models import Q, Sum, TextField
 from django.db.models.functions import Cast, Left
 
 from marketplace.models import Holding, LedgerEntry, Requester
-from marketplace.requester.selectors.work import seconds
+from marketplace.requester.work import seconds
 from web.charts.plot import HEIGHT, BarChart, stack_bars
 
 # How long a worker's latest answers took, as bars; the table beside them says the same in figures.

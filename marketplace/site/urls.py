@@ -2,7 +2,8 @@
 
 from django.urls import path, register_converter
 
-from marketplace.site.views import account, desk, payment, qualifications, records, work
+from marketplace.requester.views import overview
+from marketplace.site.views import account, payment, qualifications, records, work
 
 
 class EntityIdConverter:
@@ -74,5 +75,5 @@ urlpatterns = [
     path("password/<uidb64>/<token>", account.NewPassword.as_view(), name="new_password"),
     path("profile/export", account.export, name="export"),
     path("profile/close", account.close, name="close"),
-    path("desk/", desk.desk, name="desk"),
+    path("desk/", overview.desk, name="desk"),
 ]

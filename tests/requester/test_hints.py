@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from marketplace.models import Holding, Likeness, PayeeDetails, WorkerTrace, WorkTrace
-from marketplace.requester.selectors.hints import hints_for
+from marketplace.requester.work import hints_for
 from marketplace.services import traces
 from marketplace.taskpages import submit_signature
 from tests.site import world

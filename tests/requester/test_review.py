@@ -8,7 +8,7 @@ import pytest
 
 from marketplace import clock, ledger
 from marketplace.models import Bonus, Holding, LedgerEntry
-from marketplace.requester.selectors.work import say_when_due
+from marketplace.requester.work import say_when_due
 from marketplace.services import assignments
 from tests.site import world
 

@@ -1,1 +1,1 @@
-"""Pages of the requester site, one module per place of its sidebar."""
+"""Pages of the requester site, a module per place of its sidebar."""

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock, frames, taskpages
 from marketplace.errors import Refusal
 from marketplace.models import HIT
+from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, respond, show
 from marketplace.requester.forms import MorePlacesForm, MoreTimeForm, OnceForm
 from marketplace.requester.lookup import own_hit
-from marketplace.requester.selectors import hits as selectors
 from marketplace.selectors import hit_status, is_expired
 from marketplace.services import hits
 from marketplace.services.decisions import claim
@@ -47,7 +47,7 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     return respond(
         request,
         access,
-        selectors.GRID,
+        selectors.HITS,
         lambda asked: selectors.hits(
             access.requester,
             state=asked["state"],

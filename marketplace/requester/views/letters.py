@@ -1,7 +1,12 @@
 """What workers say to a requester: letters to read and to answer, and ratings without names."""
 
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
 from django import forms
 from django.contrib import messages
+from django.db.models import Avg, Case, Count, Q, QuerySet, When
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -9,12 +14,160 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import Letter
-from marketplace.requester import letters as selectors
+from marketplace.models import HITType, Holding, Letter, Rating, Requester
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.services import voices
 from marketplace.services.members import Action
 from marketplace.services.voices import MAX_BODY
+from marketplace.site.selectors import SHOWN_FROM
+from web.tables import Choices, Column, Grid, GridRequest, Words
+
+#: What others of the same worker are shown beside a letter.
+_OTHERS = 5
+
+
+def _state(letter: Letter) -> str:
+    return "answered" if letter.answered_at else "read" if letter.read_at else "open"
+
+
+LETTERS = Grid(
+    "letters",
+    columns=(
+        Column("sent", "Sent", attrgetter("sent_at"), by="sent_at", down=True),
+        Column("worker", "Worker", attrgetter("worker.worker_id"), by="worker__worker_id"),
+        Column("subject", "Subject", attrgetter("subject"), by="subject"),
+        Column("body", "Message", attrgetter("body"), on_page=False),
+        Column(
+            "group",
+            "Group",
+            lambda letter: letter.hit_type.title if letter.hit_type else "",
+            by="hit_type__title",
+            gaps=True,
+        ),
+        Column("assignment", "Assignment", attrgetter("assignment_id"), on_page=False),
+        Column("state", "State", _state),
+        Column("answered", "Answered", attrgetter("answered_at"), on_page=False),
+    ),
+    filters=(
+        Choices(
+            "state",
+            "State",
+            {"open": "Open", "answered": "Answered", "read": "Read", "all": "All"},
+            tabs=True,
+        ),
+        Words("q", "Subject, text, worker or assignment"),
+    ),
+    order="sent",
+)
+_STATES = {
+    "open": Q(answered_at=None, read_at=None),
+    "answered": Q(answered_at__isnull=False),
+    "read": Q(answered_at=None, read_at__isnull=False),
+}
+
+
+def find_letters(requester: Requester, asked: GridRequest) -> QuerySet[Letter]:
+    """The requester's letters, as far as the address asks for them."""
+    found = Letter.objects.filter(requester=requester).select_related("worker", "hit_type")
+    if asked["state"] in _STATES:
+        found = found.filter(_STATES[asked["state"]])
+    if words := asked["q"]:
+        found = found.filter(
+            Q(subject__icontains=words)
+            | Q(body__icontains=words)
+            | Q(worker__worker_id=words)
+            | Q(assignment_id=words)
+        )
+    return found
+
+
+def waiting(requester: Requester) -> int:
+    """Letters that nobody has read or answered."""
+    return Letter.objects.filter(_STATES["open"], requester=requester).count()
+
+
+def assignment(letter: Letter) -> Holding | None:
+    """The assignment that a letter is about, as its worker held it."""
+    if not letter.assignment_id:
+        return None
+    held = Holding.objects.filter(
+        assignment_id=letter.assignment_id,
+        worker=letter.worker_id,
+        hit__requester=letter.requester_id,
+    )
+    return held.select_related("hit").defer("answer", "hit__question").order_by("-pk").first()
+
+
+def others(letter: Letter) -> QuerySet[Letter]:
+    """Other letters of the same worker to the same requester, the latest first."""
+    same = Letter.objects.filter(requester=letter.requester_id, worker=letter.worker_id)
+    return same.exclude(pk=letter.pk).order_by("-sent_at", "-pk")[:_OTHERS]
+
+
+@dataclass(frozen=True, slots=True)
+class RatedGroup:
+    """A group with its ratings: how many for each number of stars, and what was written.
+
+    Where few people rated it, all but their number is kept back: it would have a name.
+    """
+
+    hit_type: HITType
+    count: int
+    mean: float | None
+    spread: tuple[int, ...]
+    words: list[str]
+
+    @property
+    def bars(self) -> list[tuple[int, int, float]]:
+        """Stars from five down, how many gave them, and the share of the longest bar in percent."""
+        most = max(self.spread)
+        return [
+            (stars, count, round(100 * count / most, 1))
+            for stars, count in zip(range(5, 0, -1), self.spread, strict=True)
+        ]
+
+
+def _mean(row: RatedGroup) -> float | None:
+    return None if row.mean is None else round(row.mean, 2)
+
+
+RATINGS = Grid(
+    "ratings",
+    columns=(
+        Column("group", "Group", attrgetter("hit_type.title"), by="title"),
+        Column("hit_type", "HIT type", attrgetter("hit_type.type_id"), on_page=False),
+        Column("count", "Ratings", attrgetter("count"), by="rated", number=True, down=True),
+        Column("mean", "Mean", _mean, by="mean", number=True, down=True, gaps=True),
+        Column("words", "What workers wrote", attrgetter("words")),
+    ),
+    filters=(Words("q", "Group"),),
+    order="count",
+)
+
+
+def rated_groups(requester: Requester, asked: GridRequest) -> QuerySet[HITType]:
+    """HIT types of the requester that somebody rated."""
+    found = HITType.objects.filter(requester=requester).annotate(rated=Count("ratings"))
+    found = found.annotate(mean=Case(When(rated__gte=SHOWN_FROM, then=Avg("ratings__stars"))))
+    if words := asked["q"]:
+        found = found.filter(title__icontains=words)
+    return found.filter(rated__gt=0)
+
+
+def with_words(hit_types: list[Any]) -> list[RatedGroup]:
+    """The rows of a page, in two queries. Words come in the order of their letters, which tells no dates."""
+    many = [each.pk for each in hit_types if each.rated >= SHOWN_FROM]
+    ratings = Rating.objects.filter(hit_type__in=many)
+    spread = {each.pk: [0] * 5 for each in hit_types}
+    for row in ratings.order_by().values("hit_type", "stars").annotate(count=Count("pk")):
+        spread[row["hit_type"]][5 - row["stars"]] = row["count"]
+    words: dict[int, list[str]] = {each.pk: [] for each in hit_types}
+    for pk, said in ratings.exclude(words="").order_by("words").values_list("hit_type", "words"):
+        words[pk].append(said)
+    return [
+        RatedGroup(each, each.rated, each.mean, tuple(spread[each.pk]), words[each.pk]) for each in hit_types
+    ]
+
 
 # The form by which a requester answers a letter.
 
@@ -40,11 +193,11 @@ def letters(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     return respond(
         request,
         access,
-        selectors.GRID,
-        lambda asked: selectors.letters(access.requester, asked),
+        LETTERS,
+        lambda asked: find_letters(access.requester, asked),
         "letters.html",
         place=PLACE,
-        waiting=selectors.waiting(access.requester),
+        waiting=waiting(access.requester),
         file="letters",
         now=clock.now(),
     )
@@ -71,8 +224,8 @@ def letter(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpRe
         place=PLACE,
         letter=found,
         answers=found.answers.order_by("sent_at", "pk"),
-        assignment=selectors.assignment(found),
-        others=selectors.others(found),
+        assignment=assignment(found),
+        others=others(found),
         form=form,
         now=clock.now(),
     )
@@ -99,11 +252,11 @@ def ratings(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     return respond(
         request,
         access,
-        selectors.RATINGS,
-        lambda asked: selectors.rated_groups(access.requester, asked),
+        RATINGS,
+        lambda asked: rated_groups(access.requester, asked),
         "ratings.html",
         place=PLACE,
-        complete=selectors.with_words,
+        complete=with_words,
         file="ratings",
     )
 

@@ -1,26 +1,207 @@
-"""The account of a requester: its statement, what was spent per day, deposits."""
+"""The account of a requester: its statement, what was spent per day, deposits, and invoices."""
 
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
 from operator import attrgetter
 
+from django.conf import settings
 from django.contrib import messages
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.db.models import Case, F, IntegerField, Max, QuerySet, Sum, Value, When
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from core.accounts.confirmation import needs_factor
+from core.files.cells import plain
+from core.money import dollars
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import LedgerEntry
+from marketplace.models import Invoice, LedgerEntry, Requester
 from marketplace.requester import charts
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
-from marketplace.requester.forms import DepositForm
-from marketplace.requester.statement import KINDS, PERIODS, Balances, entries
-from marketplace.services import people
+from marketplace.requester.forms import DepositForm, InvoiceForm
+from marketplace.services import finance, people
 from marketplace.services.members import Action
+from marketplace.sweep import settle
 from marketplace.templatetags.marketplace_money import money
 from web.tables import Choices, Column, Grid, GridRequest, Words
+
+Account, Kind = LedgerEntry.Account, LedgerEntry.Kind
+# The statement: every movement, with what was available after it.
+
+#: What the movements are called.
+WORDS = {
+    Kind.DEPOSIT: "Deposit",
+    Kind.HOLD: "Put on hold",
+    Kind.RELEASE: "Released",
+    Kind.REWARD: "Reward",
+    Kind.REWARD_FEE: "Fee on a reward",
+    Kind.BONUS: "Bonus",
+    Kind.BONUS_FEE: "Fee on a bonus",
+}
+KINDS = {
+    "all": "Everything",
+    "deposits": "Deposits",
+    "holds": "On hold and released",
+    "paid": "Rewards and bonuses",
+    "fees": "Fees",
+}
+_OF_KIND = {
+    "deposits": (Kind.DEPOSIT,),
+    "holds": (Kind.HOLD, Kind.RELEASE),
+    "paid": (Kind.REWARD, Kind.BONUS),
+    "fees": (Kind.REWARD_FEE, Kind.BONUS_FEE),
+}
+PERIODS = {
+    "all": "Ever",
+    "today": "Today",
+    "7": "The last 7 days",
+    "30": "The last 30 days",
+    "month": "This month",
+    "before": "Last month",
+    "year": "This year",
+}
+#: Rows whose balances are worked out in one statement.
+_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A movement as the statement shows it; amounts in cents, less than zero where money left."""
+
+    entry: LedgerEntry
+    balance: int
+
+    @property
+    def words(self) -> str:
+        """What happened."""
+        return WORDS[Kind(self.entry.kind)]
+
+    @property
+    def available(self) -> int:
+        """What it changed of what is available."""
+        return self._change(Account.AVAILABLE)
+
+    @property
+    def held(self) -> int:
+        """What it changed of what is on hold."""
+        return self._change(Account.HELD)
+
+    @property
+    def spent(self) -> int:
+        """What went to workers or fees."""
+        return self.entry.cents if self.entry.credit in (Account.WORKERS, Account.FEES) else 0
+
+    @property
+    def hit_id(self) -> str:
+        """The HIT it was for, if any."""
+        return self.entry.hit.hit_id if self.entry.hit else ""
+
+    @property
+    def reference(self) -> str:
+        """What the lab's books call it, or what else was noted."""
+        deposit = getattr(self.entry, "deposit", None)
+        return deposit.reference if deposit else self.entry.memo
+
+    @property
+    def worker_id(self) -> str:
+        """Who got it, if anybody."""
+        return self.entry.worker.worker_id if self.entry.worker else ""
+
+    def _change(self, account: str) -> int:
+        gained = self.entry.cents if self.entry.credit == account else 0
+        return gained - (self.entry.cents if self.entry.debit == account else 0)
+
+
+def entries(
+    requester: Requester, *, kind: str, period: str, hit_id: str, now: datetime
+) -> QuerySet[LedgerEntry]:
+    """Movements of an account, by the keys of KINDS and PERIODS; a HIT by its whole id."""
+    found = LedgerEntry.objects.filter(requester=requester).select_related("hit", "worker", "deposit")
+    found = found.defer("hit__question")
+    if kind in _OF_KIND:
+        found = found.filter(kind__in=_OF_KIND[kind])
+    if hit_id:
+        found = found.filter(hit__hit_id=hit_id)
+    begins, ends = _bounds(period, now)
+    if begins is not None:
+        found = found.filter(at__gte=begins)
+    if ends is not None:
+        found = found.filter(at__lt=ends)
+    return found
+
+
+def _bounds(period: str, now: datetime) -> tuple[datetime | None, datetime | None]:
+    today = datetime.combine(now.date(), time.min, tzinfo=UTC)
+    month = today.replace(day=1)
+    if period == "today":
+        return today, None
+    if period in ("7", "30"):
+        return today - timedelta(days=int(period) - 1), None
+    if period == "month":
+        return month, None
+    if period == "before":
+        return (month - timedelta(days=1)).replace(day=1), month
+    return (today.replace(month=1, day=1), None) if period == "year" else (None, None)
+
+
+class Balances:
+    """What was available after each of some movements that come in the order of their keys, up or down.
+
+    Each call begins where the one before ended, so a file of all rows reads every movement once.
+    """
+
+    def __init__(self, requester: Requester, *, down: bool) -> None:
+        self._requester = requester
+        self._down = down
+        self._known: tuple[int, int] | None = None if down else (0, 0)
+
+    def complete(self, rows: list[LedgerEntry]) -> list[Line]:
+        """The movements as lines."""
+        lines: list[Line] = []
+        for start in range(0, len(rows), _AT_ONCE):
+            lines += self._some(rows[start : start + _AT_ONCE])
+        return lines
+
+    def _some(self, rows: list[LedgerEntry]) -> Iterator[Line]:
+        keys = [row.pk for row in rows]
+        sums, now = self._between(keys)
+        balance = now if self._known is None else self._known[1]
+        for number, row in enumerate(rows):
+            balance += -sums.get(number, 0) if self._down else sums.get(number, 0)
+            yield Line(row, balance)
+        self._known = (keys[-1], balance)
+
+    def _between(self, keys: list[int]) -> tuple[dict[int, int], int]:
+        """What moved between each key and the one before it, and what is available at the same moment."""
+        change = Case(
+            When(credit=Account.AVAILABLE, then=F("cents")),
+            When(debit=Account.AVAILABLE, then=-F("cents")),
+            default=0,
+        )
+        reached = "pk__gt" if self._down else "pk__lte"
+        place = Case(
+            *(When(**{reached: key}, then=Value(number)) for number, key in enumerate(keys)),
+            default=Value(-1),
+            output_field=IntegerField(),
+        )
+        every = LedgerEntry.objects.filter(requester=self._requester).order_by()
+        if self._down:
+            every = every.filter(pk__gte=keys[-1])
+            if self._known is not None:
+                every = every.filter(pk__lte=self._known[0])
+        else:
+            assert self._known is not None
+            every = every.filter(pk__gt=self._known[0], pk__lte=keys[-1])
+        found = list(
+            every.values(place=place).annotate(sum=Sum(change), now=Max("requester__available_cents"))
+        )
+        return {row["place"]: row["sum"] for row in found}, max((row["now"] for row in found), default=0)
+
 
 STATEMENT = Grid(
     "statement",
@@ -107,3 +288,116 @@ def deposit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         may_book=people.may_book(access.requester, access.user),
         status=422 if form.errors else 200,
     )
+
+
+# Invoices: what was spent in a period, frozen, to print or as a file.
+
+INVOICES = Grid(
+    "invoices",
+    columns=(
+        Column("number", "Invoice", attrgetter("number"), by="number", down=True),
+        Column("begins_at", "From", attrgetter("begins_at"), by="begins_at", down=True),
+        Column("ends_at", "Before", attrgetter("ends_at"), on_page=False),
+        Column("until", "To", attrgetter("last_day")),
+        Column("cents", "Sum", attrgetter("cents"), by="cents", down=True, number=True),
+        Column("issued_at", "Issued", attrgetter("issued_at"), by="issued_at", down=True),
+    ),
+    order="number",
+)
+
+
+@require_safe
+@needs_factor
+@for_requester
+def invoices(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """The invoices, the latest first."""
+
+    def rows(_asked: GridRequest) -> QuerySet[Invoice]:
+        return access.requester.invoices.defer("lines", "address")
+
+    return respond(
+        request,
+        access,
+        INVOICES,
+        rows,
+        "invoices.html",
+        place="money",
+        file=f"invoices-{access.requester.customer_id}",
+        now=clock.now(),
+        may_book=people.may_book(access.requester, access.user),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@needs_factor
+@on_requester(look=Action.PAY, act=Action.PAY)
+def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """Choose a period, look at what it comes to, issue the invoice."""
+    given = request.POST if request.method == "POST" else request.GET if "begins_on" in request.GET else None
+    form = InvoiceForm(given, now=clock.now())
+    lines = None
+    if form.is_valid():
+        if request.method != "POST":
+            lines = finance.invoice_lines(access.requester, form.begins, form.ends)
+        else:
+            settle()
+            try:
+                invoice = finance.issue_invoice(
+                    requester=access.requester,
+                    begins=form.begins,
+                    ends=form.ends,
+                    address=form.cleaned_data["address"],
+                    by=access.user,
+                )
+            except Refusal as refusal:
+                form.add_error(None, refusal.message)
+            else:
+                messages.success(request, f"Invoice {invoice.number} is issued.")
+                return redirect("requester:invoice", access.requester.customer_id, invoice.number)
+    return show(
+        request,
+        "invoice_new.html",
+        access,
+        place="money",
+        form=form,
+        lines=lines,
+        total=sum(line["cents"] for line in lines or ()),
+        may_book=people.may_book(access.requester, access.user),
+        status=422 if request.method == "POST" else 200,
+    )
+
+
+def _invoice(access: RequesterAccess, number: int) -> Invoice:
+    invoice = access.requester.invoices.select_related("issued_by").filter(number=number).first()
+    if invoice is None:
+        raise Http404("There is no such invoice.")
+    return invoice
+
+
+@require_safe
+@needs_factor
+@for_requester
+def invoice(request: HttpRequest, access: RequesterAccess, invoice: int) -> HttpResponseBase:
+    """One invoice, as it is printed; with `?format=csv` its lines as a file."""
+    found = _invoice(access, invoice)
+    if request.GET.get("format") == "csv":
+        return _file(found)
+    return show(request, "invoice.html", access, place="money", invoice=found)
+
+
+def _file(invoice: Invoice) -> HttpResponse:
+    """Its lines; they are bounded, because invoicing bounds them."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    names = ("type_id", "what", "assignments", "rewards", "bonuses", "fees", "cents")
+    heads = {"rewards": "rewards_cents", "bonuses": "bonuses_cents", "fees": "fees_cents"}
+    writer.writerow(("invoice", *(heads.get(name, name) for name in names), "amount", "currency"))
+    currency = settings.MARKETPLACE_CURRENCY
+    for line in invoice.lines:
+        cells = (plain(line[name]) for name in names)
+        writer.writerow((invoice.number, *cells, dollars(line["cents"]), currency))
+    sums = (sum(line[name] for line in invoice.lines) for name in names[2:])
+    writer.writerow((invoice.number, "", "Total", *sums, dollars(invoice.cents), currency))
+    answer = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="invoice-{invoice.number}.csv"'
+    return answer

@@ -1,23 +1,106 @@
-"""The overview of a requester: its money, what needs attention, what came in, progress of its HITs."""
+"""The overview of a requester (its money, what needs attention, what came in), and the desk of them all."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
 
-from django.http import HttpRequest
+from django.contrib.auth.models import User
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from marketplace import clock
 from marketplace.models import HIT, Holding, Letter, Requester
-from marketplace.requester import arrivals
+from marketplace.requester import work
 from marketplace.requester.access import RequesterAccess, for_requester, show
-from marketplace.requester.selectors import qualifications, work
+from marketplace.requester.charts import day_of
+from marketplace.requester.lookup import visible_work
+from marketplace.requester.selectors import count_waiting_requests
 from marketplace.selectors import assignable
 from marketplace.services.accesskeys import open_alerts
 from marketplace.site import selectors
-from marketplace.site.lookup import numbered, settle_approvals
+from marketplace.site.access import current_worker, for_researchers, page
+from marketplace.site.lookup import after, numbered, settle_approvals, settle_overdue
 from marketplace.taskpages import site_url
+
+# What came in per day, as bars; the list below the chart says the same in figures.
+
+DAYS = 14
+HEIGHT, STEP, BAR = 120, 10, 8
+#: From the ground upwards.
+_ORDER = (Holding.State.APPROVED, Holding.State.SUBMITTED, Holding.State.REJECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Answers of one day in one state, drawn."""
+
+    state: str
+    y: float
+    height: float
+
+
+@dataclass(slots=True)
+class Day:
+    """Answers that were submitted on one day (UTC), by their state now."""
+
+    date: date
+    counts: dict[str, int] = field(default_factory=dict)
+    x: float = 0
+    pieces: list[Piece] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Days on one scale; the highest is as high as the box."""
+
+    days: list[Day]
+    width: int
+    height: int
+    highest: int
+    total: int
+
+
+def per_day(requester: Requester, *, now: datetime, days: int = DAYS) -> list[Day]:
+    """The last days, oldest first, in one query."""
+    first = now.date() - timedelta(days=days - 1)
+    rows = (
+        visible_work(requester, now)
+        .filter(submitted_at__gte=datetime.combine(first, time.min, tzinfo=UTC))
+        .order_by()
+        .values("state", day=day_of("submitted_at"))
+        .annotate(number=Count("pk"))
+    )
+    counts: dict[date, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        counts[date.fromisoformat(row["day"])][row["state"]] = row["number"]
+    each = (first + timedelta(days=number) for number in range(days))
+    return [Day(day, counts.get(day, {})) for day in each]
+
+
+def chart(days: Sequence[Day]) -> Chart | None:
+    """Bars; None where nothing came in."""
+    highest = max((day.total for day in days), default=0)
+    if not highest:
+        return None
+    for number, day in enumerate(days):
+        day.x = number * STEP + (STEP - BAR) / 2
+        top = float(HEIGHT)
+        for state in _ORDER:
+            if count := day.counts.get(state, 0):
+                height = count * HEIGHT / highest
+                top -= height
+                day.pieces.append(Piece(state, round(top, 2), round(height, 2)))
+    return Chart(list(days), len(days) * STEP, HEIGHT, highest, sum(day.total for day in days))
+
 
 # What needs somebody at a requester: in sentences, each with the page where it is done.
 
@@ -61,7 +144,7 @@ def needs(requester: Requester, now: datetime) -> list[Need]:
     waiting = work.waiting_count(requester)
     note(waiting, "1 answer waits for a decision.", "{} answers wait for a decision.", "review")
     note(
-        qualifications.waiting_count(requester),
+        count_waiting_requests(requester),
         "1 worker asks for a qualification.",
         "{} requests for qualifications wait for a decision.",
         "qualification_requests",
@@ -99,6 +182,31 @@ def overview(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         types=types,
         progress=selectors.progress(list(types.object_list)),
         needs=needs(access.requester, now),
-        chart=arrivals.chart(arrivals.per_day(access.requester, now=now)),
+        chart=chart(per_day(access.requester, now=now)),
         endpoint=f"{site_url(request)}/mturk/api",
+    )
+
+
+@require_safe
+@for_researchers
+def desk(request: HttpRequest, user: User) -> HttpResponse:
+    """Requesters with their money, HITs in progress, the latest calls, and how to point a script here."""
+    now = clock.now()
+    settle_overdue(now)
+    requesters = numbered(selectors.with_key(selectors.requesters(user)), request, name="requesters")
+    types = numbered(selectors.living_hit_types(user), request)
+    calls, older = after(selectors.calls(user), request)
+    return page(
+        request,
+        "desk.html",
+        worker=current_worker(request),
+        now=now,
+        requesters=requesters,
+        types=types,
+        progress=selectors.progress(list(types.object_list)),
+        calls=calls,
+        older_calls=older,
+        first_calls="before" not in request.GET,
+        endpoint=f"{site_url(request)}/mturk/api",
+        newest_requester=next(iter(requesters.object_list), None),
     )

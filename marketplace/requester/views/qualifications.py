@@ -20,10 +20,10 @@ from marketplace.answers import fields_of
 from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest, QualificationType, Worker
+from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import Form, TextField
 from marketplace.requester.lookup import own_qualification, own_request
-from marketplace.requester.selectors import qualifications as selectors
 from marketplace.selectors import hit_types_asking_for
 from marketplace.services import qualifications
 from marketplace.services.members import Action
@@ -322,14 +322,14 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     return respond(
         request,
         access,
-        selectors.GRID,
+        selectors.TYPES,
         lambda asked: selectors.types(access.requester, status=asked["status"], words=asked["q"]),
         "qualifications.html",
         place=PLACE,
-        complete=selectors.count,
+        complete=selectors.count_holders,
         file="qualifications",
         now=clock.now(),
-        waiting=selectors.waiting_count(access.requester),
+        waiting=selectors.count_waiting_requests(access.requester),
     )
 
 

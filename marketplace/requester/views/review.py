@@ -19,12 +19,11 @@ from core.errors import ActionError
 from core.money import FEE_PROFILES
 from marketplace import clock
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
+from marketplace.requester import selectors as tables
+from marketplace.requester import work as selectors
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import ApproveForm, BonusForm, RejectForm
 from marketplace.requester.lookup import own_hit, own_work, own_worker, visible_work
-from marketplace.requester.selectors import hits as hit_rows
-from marketplace.requester.selectors import work as selectors
-from marketplace.requester.selectors import workers as worker_rows
 from marketplace.services import decisions
 from marketplace.services.decisions import Outcome
 from marketplace.services.members import Action
@@ -55,7 +54,7 @@ def by_hit(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         request,
         access,
         selectors.WAITING_HITS,
-        lambda asked: hit_rows.hits(
+        lambda asked: tables.hits(
             access.requester, state="waiting", hit_type=asked["type"], batch="", words=asked["q"], now=now
         ),
         "review_by_hit.html",
@@ -79,11 +78,11 @@ def by_worker(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase
     return respond(
         request,
         access,
-        worker_rows.WAITING,
-        lambda asked: worker_rows.waiting(access.requester, words=asked["q"], now=now),
+        tables.WAITING,
+        lambda asked: tables.waiting(access.requester, words=asked["q"], now=now),
         "review_by_worker.html",
         place=PLACE,
-        complete=lambda rows: worker_rows.say_how_fast(access.requester, rows, now),
+        complete=lambda rows: tables.say_how_fast(access.requester, rows, now),
         file="review-by-worker",
         now=now,
         tab="worker",

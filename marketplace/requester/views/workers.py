@@ -1,27 +1,41 @@
-"""Workers: the table, one of them, messages to them, keeping somebody out, and giving qualifications."""
+"""Workers: the table, one of them, messages, blocks, qualifications given; and their ids at MTurk."""
 
 from collections.abc import Callable
 from typing import Any
 
+from django import forms
+from django.contrib import messages
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace import clock
+from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
-from marketplace.models import Block, CountryChange, Message, QualificationType, Requester, Worker
+from marketplace.models import (
+    Block,
+    CountryChange,
+    FormerIdClaim,
+    FormerIdRecord,
+    Message,
+    QualificationType,
+    Requester,
+    Worker,
+)
+from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.charts import pace
 from marketplace.requester.forms import BlockForm, GrantForm, MessageForm
 from marketplace.requester.lookup import own_worker
-from marketplace.requester.selectors import workers as selectors
-from marketplace.services import people, qualifications
+from marketplace.services import formerids, people, qualifications
 from marketplace.services.decisions import claim
 from marketplace.services.members import Action
 from web.forms import read_form, run_action
+from web.tables import Choices, Column, Grid, GridRequest, Words
 
 PLACE = "workers"
 #: Workers of one message, as the protocol has it.
@@ -37,7 +51,7 @@ def listing(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     return respond(
         request,
         access,
-        selectors.GRID,
+        selectors.WORKERS,
         lambda asked: selectors.workers(access.requester, state=asked["state"], words=asked["q"], now=now),
         "workers.html",
         place=PLACE,
@@ -188,3 +202,109 @@ def _send(
 
     back = reverse("requester:workers", args=[access.requester.customer_id])
     return run_action(request, action, back)
+
+
+# Worker ids of MTurk: a table brought in, and what became of each id.
+
+Kind = FormerIdRecord.Kind
+RECORDS = Grid(
+    "former-ids",
+    columns=(
+        Column("id", "MTurk id", lambda row: row.former_id, by="former_id"),
+        Column("kind", "What is kept", lambda row: row.get_kind_display(), by="kind"),
+        Column("applied", "Took effect", lambda row: row.applied_at, by="applied_at", down=True),
+    ),
+    filters=(
+        Choices("kind", "Kept", {"all": "All", **{each.value: each.label for each in Kind}}, tabs=True),
+        Words("q", "MTurk id"),
+    ),
+    order="id",
+)
+
+
+class FormerIdsForm(forms.Form):
+    """A table of ids."""
+
+    file = forms.FileField(
+        label="Table",
+        help_text="CSV or a workbook with the column worker_id, and if you like block (a reason), "
+        "qualification (its name or id), value, bonus (an amount) and reason.",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@on_requester(act=Action.MANAGE)
+def former_ids(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """The records, and the form for a table."""
+    posted = request.method == "POST"
+    form = FormerIdsForm(request.POST if posted else None, request.FILES if posted else None)
+    if posted and form.is_valid() and (answer := _bring_in(request, access, form)):
+        return answer
+
+    def rows(asked: GridRequest) -> QuerySet[FormerIdRecord]:
+        found = FormerIdRecord.objects.filter(requester=access.requester, former_id__icontains=asked["q"])
+        if asked["kind"] != "all":
+            found = found.filter(kind=asked["kind"])
+        return found.select_related("worker", "qualification_type")
+
+    claims = formerids.contested(access.requester).values("former_id").distinct().order_by("former_id")
+    shown = respond(
+        request,
+        access,
+        RECORDS,
+        rows,
+        "former_ids.html",
+        place=PLACE,
+        form=form,
+        contested=claims.count(),
+    )
+    if form.errors:
+        shown.status_code = 422
+    return shown
+
+
+_MOST_CLAIMS = 500
+
+
+@require_safe
+@on_requester()
+def conflicts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """Ids of the requester's tables that several workers state; staff see buttons that settle them."""
+    contested: dict[str, list[FormerIdClaim]] = {}
+    # One more than is shown, which tells whether there are more without counting them.
+    claims = list(formerids.contested(access.requester)[: _MOST_CLAIMS + 1])
+    for row in claims[:_MOST_CLAIMS]:
+        contested.setdefault(row.former_id, []).append(row)
+    most = _MOST_CLAIMS if len(claims) > _MOST_CLAIMS else 0
+    return show(request, "former_id_conflicts.html", access, place=PLACE, contested=contested, most=most)
+
+
+@require_POST
+@on_requester()
+def settle(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """Staff decide whose an id is: it concerns all requesters, so none of them does."""
+    if not access.staff:
+        raise Http404("Staff settle whose an id is.")
+    named = request.POST.get("worker", "").replace("\0", "")[:64]
+    former_id = request.POST.get("former_id", "").replace("\0", "")[:64]
+
+    def action() -> str:
+        worker = Worker.objects.filter(worker_id=named).first()
+        if worker is None:
+            raise Refusal("InvalidParameterValue", "There is no such worker.")
+        formerids.settle_claim(former_id=former_id, worker=worker)
+        return f"{former_id} is {worker.worker_id}'s."
+
+    address = reverse("requester:former_id_conflicts", args=[access.requester.customer_id])
+    return run_action(request, action, address)
+
+
+def _bring_in(request: HttpRequest, access: RequesterAccess, form: FormerIdsForm) -> HttpResponse | None:
+    file = form.cleaned_data["file"]
+    try:
+        made = formerids.bring_in(requester=access.requester, sheet=Sheet(file, file.name or "ids.csv"))
+    except Refusal as refusal:
+        form.add_error("file", refusal.message)
+        return None
+    messages.success(request, f"{made.rows:,} ids are read; {made.new:,} records are new.")
+    return redirect("requester:former_ids", access.requester.customer_id)

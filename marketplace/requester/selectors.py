@@ -1,0 +1,407 @@
+"""Workers, HITs and qualifications of a requester: the tables of its pages, and what they say of one row."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum, Window
+from django.db.models.functions import RowNumber
+
+from marketplace.models import (
+    HIT,
+    Block,
+    Bonus,
+    Holding,
+    QualificationGrant,
+    QualificationRequest,
+    QualificationType,
+    Requester,
+    Worker,
+)
+from marketplace.requester.lookup import visible_work
+from marketplace.selectors import assignable, reviewable
+from web.tables import Choices, Column, Grid, Words
+
+# Workers: how much each did, how it was judged, and how fast it came.
+
+State = Holding.State
+#: Of a worker's time per answer so many of the latest ones tell.
+LATEST = 100
+
+
+def _rate(row: Worker) -> int | None:
+    decided = row.approved + row.rejected  # type: ignore[attr-defined]
+    return round(100 * row.approved / decided) if decided else None  # type: ignore[attr-defined]
+
+
+_COUNTS = (
+    Column("answered", "Answered", lambda row: row.answered, by="answered", down=True, number=True),
+    Column("waiting", "To review", lambda row: row.waiting, by="waiting", down=True, number=True),
+    Column("approved", "Approved", lambda row: row.approved, by="approved", down=True, number=True),
+    Column("rejected", "Rejected", lambda row: row.rejected, by="rejected", down=True, number=True),
+)
+WORKERS = Grid(
+    "workers",
+    columns=(
+        Column("worker", "Worker", lambda row: row.worker_id, by="worker_id"),
+        Column("simulated", "Simulated", lambda row: row.simulated, on_page=False),
+        *_COUNTS,
+        Column("rate", "Approval rate", lambda row: row.rate, number=True),
+        Column("seconds", "Median time", lambda row: row.median_seconds, number=True),
+        Column("blocked", "Blocked", lambda row: row.blocked, on_page=False),
+        Column("last", "Last answer", lambda row: row.last, by="last", down=True, gaps=True),
+    ),
+    filters=(
+        Choices(
+            "state",
+            "Which workers to show",
+            {"all": "All", "waiting": "With work to review", "blocked": "Blocked"},
+            tabs=True,
+        ),
+        Words("q", "Worker id"),
+    ),
+    order="last",
+)
+WAITING = Grid(
+    "review-by-worker",
+    columns=(
+        Column("worker", "Worker", lambda row: row.worker_id, by="worker_id"),
+        Column("waiting", "To review", lambda row: row.answered, by="answered", down=True, number=True),
+        Column("seconds", "Median time", lambda row: row.median_seconds, number=True),
+        Column("due", "Next is approved by itself", lambda row: row.due, by="due"),
+    ),
+    filters=(Words("q", "Worker id"),),
+    order="due",
+)
+
+
+def _mine(requester: Requester, now: datetime) -> Q:
+    """Condition of workers' answers that this requester has got."""
+    seen = Q(holdings__visible_at=None) | Q(holdings__visible_at__lte=now)
+    return seen & Q(holdings__requester=requester, holdings__state__in=Holding.ANSWERED)
+
+
+def _counted(rows: QuerySet[Worker], of: Q = Q()) -> QuerySet[Worker]:  # noqa: B008 - never changed
+    def number(state: Holding.State) -> Count:
+        return Count("holdings", filter=of & Q(holdings__state=state))
+
+    return rows.annotate(
+        answered=Count("holdings", filter=of or None),
+        waiting=number(State.SUBMITTED),
+        approved=number(State.APPROVED),
+        rejected=number(State.REJECTED),
+        last=Max("holdings__submitted_at", filter=of or None),
+    )
+
+
+def workers(requester: Requester, *, state: str, words: str, now: datetime) -> QuerySet[Worker]:
+    """The rows of the table: who answered something, or who is blocked."""
+    mine = _mine(requester, now)
+    if state == "blocked":
+        blocked = Block.objects.filter(requester=requester).values("worker")
+        rows = _counted(Worker.objects.filter(pk__in=blocked), mine)
+    else:
+        rows = _counted(Worker.objects.filter(mine))
+        if state == "waiting":
+            rows = rows.filter(pk__in=waiting(requester, words="", now=now).values("pk"))
+    return rows.filter(worker_id__icontains=words) if words else rows
+
+
+def waiting(requester: Requester, *, words: str, now: datetime) -> QuerySet[Worker]:
+    """Workers with work to review: how much (as `answered`), and when the next is approved by itself."""
+    rows = Worker.objects.filter(_mine(requester, now) & Q(holdings__state=State.SUBMITTED))
+    if words:
+        rows = rows.filter(worker_id__icontains=words)
+    return rows.annotate(answered=Count("holdings"), due=Min("holdings__auto_approve_at"))
+
+
+def say_how_fast(requester: Requester, rows: list[Worker], now: datetime) -> list[Worker]:
+    """Give each worker of a page the median time of their latest answers, and whether they are blocked."""
+    place = Window(RowNumber(), partition_by="worker", order_by="-submitted_at")
+    latest = visible_work(requester, now).filter(worker__in=rows).annotate(rank=place)
+    taken: Iterable[tuple[Any, ...]] = (
+        latest.filter(rank__lte=LATEST).order_by().values_list("worker", "accepted_at", "submitted_at")
+    )
+    times: dict[int, list[float]] = defaultdict(list)
+    for pk, begin, end in taken:
+        times[pk].append((end - begin).total_seconds())
+    blocked = set(
+        Block.objects.filter(requester=requester, worker__in=rows).values_list("worker_id", flat=True)
+    )
+    for row in rows:
+        row.median_seconds = round(median(times[row.pk])) if times[row.pk] else None  # type: ignore[attr-defined]
+        row.blocked = row.pk in blocked  # type: ignore[attr-defined]
+        row.rate = _rate(row) if hasattr(row, "approved") else None  # type: ignore[attr-defined]
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a worker did for one requester."""
+
+    answered: int
+    waiting: int
+    approved: int
+    rejected: int
+    first: datetime | None
+    last: datetime | None
+    bonus_cents: int
+    median_seconds: float | None
+
+    @property
+    def rate(self) -> int | None:
+        """Share of the decided work that was approved, in percent."""
+        decided = self.approved + self.rejected
+        return round(100 * self.approved / decided) if decided else None
+
+
+def record(requester: Requester, worker: Worker, now: datetime) -> Record:
+    """The worker's record, and how long their latest answers took."""
+    mine = visible_work(requester, now).filter(worker=worker)
+    found = mine.aggregate(
+        answered=Count("pk"),
+        waiting=Count("pk", filter=Q(state=State.SUBMITTED)),
+        approved=Count("pk", filter=Q(state=State.APPROVED)),
+        rejected=Count("pk", filter=Q(state=State.REJECTED)),
+        first=Min("submitted_at"),
+        last=Max("submitted_at"),
+    )
+    paid = Bonus.objects.filter(requester=requester, worker=worker).aggregate(sum=Sum("cents"))["sum"]
+    latest = mine.order_by("-submitted_at").values_list("accepted_at", "submitted_at")
+    taken: Iterable[tuple[Any, ...]] = latest[:LATEST]
+    times = [(end - begin).total_seconds() for begin, end in taken]
+    return Record(**found, bonus_cents=paid or 0, median_seconds=median(times) if times else None)
+
+
+def latest_work(requester: Requester, worker: Worker, now: datetime, *, rows: int) -> list[Holding]:
+    """The worker's latest answers, the newest first."""
+    found = visible_work(requester, now).filter(worker=worker).select_related("worker", "hit__hit_type")
+    return list(found.defer("answer", "hit__question").order_by("-submitted_at", "-pk")[:rows])
+
+
+def grants(requester: Requester, worker: Worker) -> QuerySet[QualificationGrant]:
+    """Qualifications of this requester that the worker holds or held."""
+    return (
+        QualificationGrant.objects.filter(
+            worker=worker, qualification_type__requester=requester, qualification_type__deleted_at=None
+        )
+        .select_related("qualification_type")
+        .order_by("qualification_type__name")
+    )
+
+
+# HITs: the table, one of them, and who took its places.
+
+#: Possibilities of the filter by state; the protocol's own words where it has one.
+STATES = {
+    "all": "All",
+    "assignable": "Assignable",
+    "unassignable": "Unassignable",
+    "waiting": "To review",
+    "reviewable": "Reviewable",
+    "reviewing": "Reviewing",
+    "disposed": "Deleted",
+}
+
+
+def _status(row: HIT) -> str:
+    return str(getattr(row, "status", ""))
+
+
+HITS = Grid(
+    "hits",
+    columns=(
+        Column("id", "HIT", lambda row: row.hit_id),
+        Column("title", "Title", lambda row: row.hit_type.title, on_page=False),
+        Column("type", "HIT type", lambda row: row.hit_type.type_id, on_page=False),
+        Column("status", "State", _status),
+        Column("waiting", "To review", lambda row: row.submitted, by="submitted", down=True, number=True),
+        Column("approved", "Approved", lambda row: row.approved, by="approved", down=True, number=True),
+        Column("rejected", "Rejected", lambda row: row.rejected, by="rejected", down=True, number=True),
+        Column("working", "At work", lambda row: row.pending, by="pending", down=True, number=True),
+        Column("open", "Open", lambda row: row.open_places, by="open_places", down=True, number=True),
+        Column("places", "Places", lambda row: row.max_assignments, on_page=False),
+        Column("annotation", "Annotation", lambda row: row.annotation, on_page=False),
+        Column("made", "Made", lambda row: row.created_at, by="created_at", down=True, then=("-pk",)),
+        Column("expires", "Expires", lambda row: row.expires_at, by="expires_at"),
+    ),
+    filters=(
+        Choices("state", "Which HITs to show", STATES, tabs=True),
+        Words("type", "HIT type", hidden=True),
+        Words("batch", "Batch", hidden=True),
+        Words("q", "HIT id, annotation, or words of the title"),
+    ),
+    order="made",
+)
+
+
+def in_state(state: str, now: datetime) -> Q:
+    """Condition of HITs in one of `STATES`."""
+    if state == "assignable":
+        return assignable(now)
+    if state == "unassignable":
+        return Q(disposed_at=None, pending__gt=0) & (Q(expires_at__lte=now) | Q(open_places=0))
+    if state in ("reviewable", "reviewing"):
+        return reviewable(now) & Q(reviewing=state == "reviewing")
+    if state == "waiting":
+        return Q(submitted__gt=0)
+    return Q(disposed_at__isnull=state != "disposed")
+
+
+def hits(
+    requester: Requester, *, state: str, hit_type: str, batch: str, words: str, now: datetime
+) -> QuerySet[HIT]:
+    """The rows of the table, without their questions."""
+    rows = HIT.objects.filter(in_state(state, now), requester=requester)
+    if hit_type:
+        rows = rows.filter(hit_type__type_id=hit_type)
+    if batch.isascii() and batch.isdigit() and len(batch) < 10:
+        rows = rows.filter(batch__number=int(batch))
+    if words:
+        rows = rows.filter(
+            Q(hit_id=words) | Q(annotation__icontains=words) | Q(hit_type__title__icontains=words)
+        )
+    return rows.select_related("hit_type", "batch").defer(
+        "question", "assignment_review_policy", "hit_review_policy"
+    )
+
+
+def people(hit: HIT, now: datetime) -> QuerySet[Holding]:
+    """Everybody who took a place of the HIT, as far as a requester may see, the latest first."""
+    answered = Q(state__in=Holding.ANSWERED) & (Q(visible_at=None) | Q(visible_at__lte=now))
+    return (
+        Holding.objects.filter(answered, hit=hit)
+        .select_related("worker")
+        .defer("answer")
+        .order_by("-submitted_at", "-pk")
+    )
+
+
+def bonuses(hit: HIT) -> QuerySet[Bonus]:
+    """Bonuses paid for work on the HIT, the latest first."""
+    return Bonus.objects.filter(hit=hit).select_related("worker").order_by("-granted_at", "-pk")
+
+
+# Qualifications: the types, who holds them, and who asks for them.
+
+RequestState = QualificationRequest.State
+TYPES = Grid(
+    "qualifications",
+    columns=(
+        Column("id", "Id", lambda row: row.qualification_type_id, on_page=False),
+        Column("name", "Qualification", lambda row: row.name, by="name"),
+        Column("status", "Status", lambda row: row.status, by="status"),
+        Column("holders", "Holders", lambda row: row.holders, number=True),
+        Column("waiting", "Requests to decide", lambda row: row.waiting, number=True),
+        Column("made", "Made", lambda row: row.created_at, by="created_at", down=True),
+    ),
+    filters=(
+        Choices("status", "Status", {"all": "All", "Active": "Active", "Inactive": "Inactive"}, tabs=True),
+        Words("q", "Words of the name or description"),
+    ),
+    order="made",
+)
+HOLDERS = Grid(
+    "holders",
+    columns=(
+        Column("worker", "Worker", lambda row: row.worker.worker_id, by="worker__worker_id"),
+        Column("simulated", "Simulated", lambda row: row.worker.simulated, on_page=False),
+        Column("value", "Value", lambda row: row.value, by="value", down=True, number=True),
+        Column("status", "Status", lambda row: row.status),
+        Column("granted", "Since", lambda row: row.granted_at, by="granted_at", down=True),
+        Column("reason", "Reason", lambda row: row.reason, on_page=False),
+    ),
+    filters=(
+        Choices(
+            "status", "Whom to show", {"Granted": "Holders", "Revoked": "Taken back", "all": "All"}, tabs=True
+        ),
+        Words("q", "Worker id"),
+    ),
+    order="granted",
+)
+REQUESTS = Grid(
+    "qualification-requests",
+    columns=(
+        Column("request", "Request", lambda row: row.request_id, on_page=False),
+        Column("worker", "Worker", lambda row: row.worker.worker_id, by="worker__worker_id"),
+        Column("qualification", "Qualification", lambda row: row.qualification_type.name),
+        Column("state", "State", lambda row: row.state),
+        Column("score", "Score", lambda row: row.score, by="score", down=True, number=True, gaps=True),
+        Column("asked", "Asked", lambda row: row.submitted_at, by="submitted_at", gaps=True),
+        Column("decided", "Decided", lambda row: row.decided_at, on_page=False),
+        Column("reason", "Reason", lambda row: row.reason, on_page=False),
+    ),
+    filters=(
+        Choices(
+            "state",
+            "Which requests to show",
+            {"pending": "To decide", "all": "All", "granted": "Granted", "rejected": "Rejected"},
+            tabs=True,
+        ),
+        Words("type", "Qualification", hidden=True),
+        Words("q", "Worker id"),
+    ),
+    order="asked",
+)
+
+
+def types(requester: Requester, *, status: str, words: str) -> QuerySet[QualificationType]:
+    """The rows of the table, without their tests."""
+    rows = QualificationType.objects.filter(requester=requester, deleted_at=None)
+    if status != "all":
+        rows = rows.filter(status=status)
+    if words:
+        rows = rows.filter(name__icontains=words) | rows.filter(description__icontains=words)
+    return rows.defer("test", "answer_key")
+
+
+def count_holders(rows: list[QualificationType]) -> list[QualificationType]:
+    """Give each type of a page its holders and the requests to decide, in two statements."""
+    grants = QualificationGrant.objects.filter(
+        qualification_type__in=rows, status=QualificationGrant.Status.GRANTED
+    )
+    asked = QualificationRequest.objects.filter(qualification_type__in=rows, state=RequestState.PENDING)
+    holding, waiting = _by_type(grants), _by_type(asked)
+    for row in rows:
+        row.holders, row.waiting = holding.get(row.pk, 0), waiting.get(row.pk, 0)  # type: ignore[attr-defined]
+    return rows
+
+
+def _by_type(rows: QuerySet[Any]) -> dict[int, int]:
+    counted = rows.order_by().values("qualification_type").annotate(number=Count("pk"))
+    return dict(counted.values_list("qualification_type", "number"))
+
+
+def holders(kind: QualificationType, *, status: str, words: str) -> QuerySet[QualificationGrant]:
+    """Who holds or held the qualification."""
+    rows = QualificationGrant.objects.filter(qualification_type=kind)
+    if status != "all":
+        rows = rows.filter(status=status)
+    if words:
+        rows = rows.filter(worker__worker_id__icontains=words)
+    return rows.select_related("worker")
+
+
+def requests(requester: Requester, *, state: str, kind: str, words: str) -> QuerySet[QualificationRequest]:
+    """Requests that workers made: what is begun and not handed in is nobody's business yet."""
+    states = (
+        (RequestState.PENDING, RequestState.GRANTED, RequestState.REJECTED) if state == "all" else (state,)
+    )
+    rows = QualificationRequest.objects.filter(
+        qualification_type__requester=requester, qualification_type__deleted_at=None, state__in=states
+    )
+    if kind:
+        rows = rows.filter(qualification_type__qualification_type_id=kind)
+    if words:
+        rows = rows.filter(worker__worker_id__icontains=words)
+    return rows.select_related("worker", "qualification_type").defer(
+        "test", "answer_key", "answer", "qualification_type__test", "qualification_type__answer_key"
+    )
+
+
+def count_waiting_requests(requester: Requester) -> int:
+    """Requests that wait for a decision."""
+    return requests(requester, state=RequestState.PENDING, kind="", words="").count()
