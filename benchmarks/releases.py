@@ -61,9 +61,9 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     from core.projects.models import Project
     from releases.formats.writer import write_formats
     from releases.options import Options
-    from releases.rows.reader import rating_rows
-    from releases.rows.scope import scope_of, snapshot
-    from releases.spool import spooled
+    from releases.row_reader import rating_rows
+    from releases.scope import scope_of, snapshot
+    from releases.services.release_content import spooled
     from releases.tables import RATINGS, FilledTable, Source, silent
 
     project = Project.objects.get(slug=slug)
@@ -102,7 +102,7 @@ def child(given: argparse.Namespace) -> None:
     """Measure this process."""
     django.setup()
     from benchmarks.deskside import Clock
-    from releases.formats.registry import FORMATS
+    from releases.formats import FORMATS
 
     clock, snapshots = Clock(), list[float]()
     count_snapshots(snapshots)

@@ -110,14 +110,14 @@ def do_prune(_slug: str) -> dict[str, Any]:
 def do_check(slug: str) -> dict[str, Any]:
     """The privacy check of all texts; what it finds is accepted, so that a release can be built."""
     from core.projects.models import Project
+    from releases import privacy
     from releases.models import PrivacyFinding
-    from releases.privacy import check
-    from releases.services import job_requests
+    from releases.services import build
 
     project, actor = Project.objects.get(slug=slug), _owner(slug)
-    found = _run(job_requests.look_for_findings(project=project, actor=actor, once=uuid.uuid4()))
+    found = _run(build.look_for_findings(project=project, actor=actor, once=uuid.uuid4()))
     open_ones = PrivacyFinding.objects.filter(project=project)
-    check.accept_findings(findings=open_ones, reason="The texts are made up.", actor=actor)
+    privacy.accept_findings(findings=open_ones, reason="The texts are made up.", actor=actor)
     return found
 
 
@@ -125,13 +125,13 @@ def do_release(slug: str) -> dict[str, Any]:
     """A release in all six formats."""
     from core.jobs.models import Job
     from core.projects.models import Project
-    from releases.formats.registry import FORMATS
+    from releases.formats import FORMATS
     from releases.options import Options
-    from releases.services import job_requests
+    from releases.services import build
 
     options = Options(formats=tuple(FORMATS), shares=(0.8, 0.1, 0.1))
     project = Project.objects.get(slug=slug)
-    release = job_requests.begin(project=project, options=options, actor=_owner(slug))
+    release = build.begin(project=project, options=options, actor=_owner(slug))
     found = _run(Job.objects.get(pk=release.job))
     release.refresh_from_db()
     return found | {"bytes": release.bytes}

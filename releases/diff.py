@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from releases.errors import ReleaseError
-from releases.groups import ANSWERS, QUERIES, left_out_of, words_of
 from releases.manifest import MANIFEST
+from releases.options import ANSWERS, QUERIES, left_out_of, words_of
 from releases.storage import Record, files_of, formats_of, records
 
 if TYPE_CHECKING:

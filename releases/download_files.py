@@ -1,4 +1,4 @@
-"""Which files of a release can be downloaded, from which page or link, and how they are sent."""
+"""Which files of a release can be downloaded, from which page or link, how they are sent; public pages."""
 
 import io
 import re
@@ -11,15 +11,20 @@ from typing import Any, BinaryIO
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
 
 from core.accounts.keys import Purpose, ValidKey, issue_key, note_use, read_key
 from core.projects.models import Event
+from core.projects.selectors import project_for
 from core.projects.services import record
-from releases import storage
+from releases import manifest, storage
 from releases.manifest import MANIFEST, SUMS
 from releases.models import Release
+from releases.tables import SPLITS
 
 # Sending a file in whole or in part (RFC 9110, 13 and 14), in constant memory.
 
@@ -368,3 +373,56 @@ def _note(release: Release, path: str, user: Any) -> None:
         actor=user,
         details={"release": release.pk, "path": path, "public": user is None},
     )
+
+
+# Pages and downloads without a log-in: of releases whose owner says so, and signed addresses of members.
+
+
+def _public(project: str, version: str) -> Release:
+    rows = Release.objects.select_related("project").filter(public=True, state__in=Release.BUILT)
+    release: Release = get_object_or_404(rows, project__slug=project, version=version)
+    return release
+
+
+@require_safe
+def page(request: HttpRequest, *, project: str, version: str) -> HttpResponse:
+    """A public release: what is in it, its files, or why it was withdrawn. No member is named on it."""
+    release = _public(project, version)
+    ready = release.state == Release.State.READY
+    base = request.build_absolute_uri(reverse("public_releases:file", args=[project, version, "FILE"]))
+    return render(
+        request,
+        "releases/public.html",
+        {
+            "release": release,
+            "title": release.manifest.get("title") or release.project.title,
+            "files": list_download_files(release) if ready else [],
+            "link": base.removesuffix("FILE"),
+            "splits": SPLITS,
+            "tables": manifest.tables(release.manifest),
+            "facts": manifest.facts(release.manifest),
+            "steps": manifest.steps(release.manifest),
+        },
+    )
+
+
+@require_safe
+def file(request: HttpRequest, *, project: str, version: str, path: str) -> HttpResponseBase:
+    """A file of a public release."""
+    return send_file(request, _public(project, version), path)
+
+
+@require_safe
+def archive(request: HttpRequest, *, project: str, version: str) -> HttpResponseBase:
+    """All files of a public release."""
+    return send_archive(request, _public(project, version))
+
+
+@require_safe
+def linked(request: HttpRequest, *, token: str, path: str) -> HttpResponseBase:
+    """A file, by the signed address of a member who may still look."""
+    link = read_link(token)
+    release = get_object_or_404(Release.objects.select_related("project"), pk=int(link.given["release"]))
+    project_for(link.user, release.project.slug)
+    note_link_use(link, release)
+    return send_file(request, release, path, user=link.user)

@@ -17,8 +17,8 @@ from crowd.desk.overview import Count, Link, OverviewPart, OverviewSource, Step
 from crowd.models import Assignment
 from people.models import Guest
 from people.withdrawal import AnswerHolder
-from releases.groups import GROUPS, QUERIES
 from releases.models import Release, ReleaseFile
+from releases.options import GROUPS, QUERIES
 from releases.tables import REFERENCES
 from web.api.parts import ApiPart
 from web.nav import Page, Place

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from django.conf import settings
 
@@ -20,9 +20,6 @@ from core.storage.store import Shelf, inside, shelf_at
 from releases.errors import ReleaseError
 from releases.manifest import MANIFEST, SUMS
 from releases.models import Release
-
-if TYPE_CHECKING:
-    from releases.models import Release
 
 
 def shelf() -> Shelf:
@@ -35,7 +32,7 @@ def _shelf(place: str) -> Shelf:
     return shelf_at(place)
 
 
-def keep_files(release: "Release", folder: Path, *, move: bool = False) -> None:
+def keep_files(release: Release, folder: Path, *, move: bool = False) -> None:
     """Put the files of a built release where releases are kept; with `move` the folder is used up.
 
     ReleaseError where the release is ready already: its files never change.
@@ -45,7 +42,7 @@ def keep_files(release: "Release", folder: Path, *, move: bool = False) -> None:
     shelf().keep(_name(release), folder, move=move)
 
 
-def open_at(release: "Release", path: str) -> BinaryIO:
+def open_at(release: Release, path: str) -> BinaryIO:
     """A file of a release, to read and to seek; FileNotFoundError where there is none."""
     try:
         return shelf().open(_name(release), path)
@@ -53,12 +50,12 @@ def open_at(release: "Release", path: str) -> BinaryIO:
         raise FileNotFoundError(path) from error
 
 
-def folder_of(release: "Release") -> Path | None:
+def folder_of(release: Release) -> Path | None:
     """The folder with the files of a release; None where they lie in no folder, or are not there."""
     return shelf().folder(_name(release))
 
 
-def forget_files(release: "Release") -> None:
+def forget_files(release: Release) -> None:
     """Remove the files of a release that never was ready."""
     if release.state not in release.BUILT:
         shelf().forget(_name(release))
@@ -73,7 +70,7 @@ def workroom() -> Iterator[Path]:
         yield folder
 
 
-def _name(release: "Release") -> str:
+def _name(release: Release) -> str:
     return inside(f"{release.project.slug}/{release.version}").as_posix()
 
 

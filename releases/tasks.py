@@ -12,9 +12,9 @@ from core.projects.models import Project
 from releases import storage
 from releases.errors import ReleaseError
 from releases.models import Release
-from releases.privacy.check import check_project
+from releases.privacy import check_project
 from releases.services import build
-from releases.services.job_requests import BUILD, CHECK
+from releases.services.build import BUILD, CHECK
 from releases.services.planning import give_up
 
 

@@ -35,8 +35,8 @@ from judgments.services.imports import import_candidates
 from releases import storage
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
-from releases.privacy.check import HAS_TEXT, accept_findings, check_project, redact_findings
-from releases.services.full_release import build_here
+from releases.privacy import HAS_TEXT, accept_findings, check_project, redact_findings
+from releases.services.build import build_here
 from releases.services.planning import plan_release, show_release
 
 #: Answers of two made-up systems to queries of `annotation/sample`, in our own words (CC0 1.0): `sample-a` is

@@ -12,7 +12,7 @@ from evaluations import selectors, services, storage
 from evaluations.models import Evaluation
 from evaluations.plans import EvaluationPlan
 from releases import download_files
-from releases.api.releases import find_release
+from releases.api import find_release
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import Time

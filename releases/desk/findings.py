@@ -18,7 +18,8 @@ from judgments.models import Candidate
 from releases import selectors
 from releases.desk.forms import CheckForm, DecisionForm, chosen, way
 from releases.models import PrivacyFinding
-from releases.privacy.check import (
+from releases.privacy import (
+    RULES,
     Parts,
     accept_findings,
     count_findings,
@@ -26,8 +27,7 @@ from releases.privacy.check import (
     redact_findings,
     reopen_findings,
 )
-from releases.privacy.rules import RULES
-from releases.services.job_requests import CHECK, look_for_findings
+from releases.services.build import CHECK, look_for_findings
 from web.access import ProjectAccess, Role, on_project
 from web.forms import FormError, chosen_keys, read_form, run_action
 from web.pages import show

@@ -11,12 +11,11 @@ from django.urls import reverse
 
 from core.projects.models import Project
 from crowd.desk.forms import Form, OnceForm
-from releases.datacards.facts import DETAILS, QUESTIONS
 from releases.errors import ReleaseError
-from releases.formats.registry import FORMATS, LABELS
-from releases.groups import GROUPS, OPTIONAL
+from releases.facts import DETAILS, QUESTIONS
+from releases.formats import FORMATS, LABELS
 from releases.models import Release
-from releases.options import Options, options_of
+from releases.options import GROUPS, OPTIONAL, Options, options_of
 from releases.tables import SPLITS
 from web.revisions import RevisedForm, differences
 

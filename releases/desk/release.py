@@ -20,7 +20,7 @@ from releases import download_files, manifest, selectors, storage
 from releases.desk.forms import WithdrawForm
 from releases.models import Release
 from releases.services import planning
-from releases.services.job_requests import BUILD, begin_again
+from releases.services.build import BUILD, begin_again
 from releases.tables import SPLITS
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.forms import FormError, read_form, run_action

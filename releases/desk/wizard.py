@@ -20,11 +20,10 @@ from judgments.models import Judgment
 from releases import selectors
 from releases.desk.forms import CardForm, card_of, read_choices, way
 from releases.errors import ReleaseError
-from releases.groups import OPTIONAL
 from releases.models import PrivacyFinding
-from releases.privacy.check import count_findings
-from releases.services import release_preview
-from releases.services.job_requests import begin
+from releases.options import OPTIONAL
+from releases.privacy import count_findings
+from releases.services.build import begin
 from web.access import ProjectAccess, Role, on_project
 from web.cache import cached, is_large_table
 from web.pages import show
@@ -239,7 +238,7 @@ def preview(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         folder=FOLDER,
         tab="releases",
         way=here,
-        seen=release_preview.preview(access.project, form.options()),
+        seen=selectors.preview(access.project, form.options()),
     )
 
 
@@ -261,7 +260,7 @@ def card(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         elif (begun := _begin(request, access, choices, form)) is not None:
             return begun
     said = form.answers() if posted and form.is_valid() else card_of(last)
-    text = release_preview.card(
+    text = selectors.card(
         access.project,
         choices.options(said),
         version=choices.cleaned_data["version"],

@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from releases.formats import Written, identifier
 from releases.formats.jsonl import on_one_line
-from releases.formats.registry import Written, identifier
 from releases.tables import REFERENCES, Row, Source, Table
 
 NAME = "dureader"

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from releases.formats.registry import Written
+from releases.formats import Written
 from releases.tables import Row, Source, Table
 
 NAME = "jsonl"

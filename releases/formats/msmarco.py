@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from releases.formats.registry import Written, identifier
+from releases.formats import Written, identifier
 from releases.tables import REFERENCES, Row, Source, Table
 
 NAME = "msmarco"

@@ -17,7 +17,7 @@ from contextlib import ExitStack, closing, contextmanager
 from math import fsum
 from pathlib import Path
 
-from releases.formats.registry import FileNames, Written, line, word
+from releases.formats import FileNames, Written, line, word
 from releases.tables import CANDIDATES, REFERENCES, SCORES, Row, Source, Table
 
 NAME = "mt-metrics-eval"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from core.failures import on_failure
+from releases.formats import LABELS, RecordFormat, RowFormat, Written, format_named
 from releases.formats.arrow import records
-from releases.formats.registry import LABELS, RecordFormat, RowFormat, Written, format_named
 from releases.tables import TABLES, Progress, Source, Table
 
 _LOOK_SECONDS = 0.2

@@ -12,8 +12,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from releases.formats.registry import FORMATS
-from releases.groups import OPTIONAL
+from releases.formats import FORMATS
+from releases.options import OPTIONAL
 from releases.tables import SPLITS, Progress, silent
 
 

@@ -1,11 +1,12 @@
-"""Building a release: planned as a row, built as files, finished as both together.
+"""Building a release: asked for, planned as a row, built as files, finished as both together.
 
 A release that is killed in between stays in the state `building` and has no digest; whoever began it builds
 it again from the beginning or says that it failed. Only `finish` makes it ready, in one conditional update.
 """
 
 import tempfile
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,19 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from core.failures import on_failure
+from core.jobs import services as jobs
+from core.jobs.errors import LeaseLostError
+from core.jobs.handlers import JobContext
+from core.jobs.models import Job
+from core.jobs.services import enqueue
+from core.projects.models import Project
 from core.projects.services import record
-from releases.datacards.facts import File, facts_of
-from releases.datacards.writer import describe
+from releases import storage
+from releases.datacard import card
 from releases.errors import ReleaseError
-from releases.formats import jsonl
-from releases.formats.registry import Written
+from releases.facts import Facts, File, facts_of
+from releases.formats import Written, jsonl
 from releases.formats.writer import write_formats
 from releases.manifest import (
     ManifestFile,
@@ -30,13 +38,26 @@ from releases.manifest import (
     tables_of,
     write_manifest,
 )
-from releases.models import Release, ReleaseFile
+from releases.metadata import citation, croissant
+from releases.models import PrivacyFinding, Release, ReleaseFile
 from releases.options import Options, options_of
-from releases.services.planning import plan_release
+from releases.privacy import accept_findings, check_project
+from releases.services.planning import give_up, plan_release
 from releases.services.release_content import ReleaseTables, gather, scale_in_words
 from releases.tables import SPLITS, Progress, Source, silent
 
-__all__ = ["BuiltFiles", "build", "finish", "plan_release"]
+
+def describe(folder: Path, facts: Facts) -> tuple[str, ...]:
+    """Write data card, Croissant and citation into the release's folder; the names of the files."""
+    texts: Mapping[str, Callable[[Facts], str]] = {
+        "README.md": card,
+        "croissant.json": croissant,
+        "CITATION.cff": citation,
+    }
+    for name, make in texts.items():
+        (folder / name).write_text(make(facts), encoding="utf-8", newline="\n")
+    return tuple(texts)
+
 
 State = Release.State
 _BATCH = 500
@@ -72,6 +93,7 @@ def build(release: Release, *, folder: Path, progress: Progress = silent) -> Bui
     if any(folder.iterdir()):
         raise ReleaseError(f"{folder} is not empty. Name a folder that is empty or not there yet.")
     options = options_of(release.options)
+    # Beside the folder, so that the lines of the rows can be hard links in it: no second copy on the disk.
     with tempfile.TemporaryDirectory(prefix=".rows-", dir=folder.parent) as room:
         gathered = gather(release.project, options, Path(room), progress)
         content = content_digest(gathered.spool.digests, gathered.about)
@@ -113,6 +135,7 @@ def finish(release: Release, built: BuiltFiles, *, actor: Any = None) -> Release
     ReleaseError where the release is no longer in the state `building`.
     """
     if built.same is not None:
+        # FAILED too: it may have been given up while we built. A row that another attempt made ready stays.
         Release.objects.filter(pk=release.pk, state__in=[State.BUILDING, State.FAILED]).delete()
         return built.same
     with transaction.atomic():
@@ -253,3 +276,130 @@ def _fact(file: ManifestFile) -> File:
 def _file(folder: Path, path: str, kind: str, rows: int | None, digest: str | None = None) -> ManifestFile:
     place = folder / path
     return ManifestFile(path, kind, place.stat().st_size, rows, digest or sha256_of(place))
+
+
+# Beginning what takes long: the privacy check and the build, each as a job.
+
+BUILD, CHECK = "releases.build", "releases.check"
+
+
+@transaction.atomic
+def begin(*, project: Project, version: str = "", notes: str = "", options: Options, actor: Any) -> Release:
+    """Plan a release and queue the job that builds it; ReleaseError where it cannot be built."""
+    release = plan_release(project=project, version=version, notes=notes, options=options, actor=actor)
+    given = {"release": release.pk, "project": project.pk, "version": release.version}
+    job = enqueue(kind=BUILD, payload=given, effect=f"release:{release.pk}:{uuid.uuid4().hex}")
+    Release.objects.filter(pk=release.pk).update(job=job.pk)
+    release.job = job.pk
+    return release
+
+
+@transaction.atomic
+def begin_again(*, release: Release, actor: Any) -> Release:
+    """Build a version that failed once more, with the options and words that it had."""
+    return begin(
+        project=release.project,
+        version=release.version,
+        notes=release.notes,
+        options=options_of(release.options),
+        actor=actor,
+    )
+
+
+def look_for_findings(*, project: Project, actor: Any, once: uuid.UUID) -> Job:
+    """Queue the privacy check of a project; `once` names the press of the button."""
+    return enqueue(
+        kind=CHECK,
+        payload={"project": project.pk, "user": actor.pk if actor else None},
+        effect=f"privacy:{project.pk}:{once.hex}",
+    )
+
+
+# A release from the privacy check to the shelf in one call, for commands that wait for it.
+
+
+def released(project: Project) -> Release | None:
+    """The newest release of a project that is ready, if there is one."""
+    return Release.objects.filter(project=project, state=Release.State.READY).order_by("-pk").first()
+
+
+def release_now(
+    project: Project,
+    *,
+    options: Options,
+    version: str = "",
+    notes: str = "",
+    accepting: str = "",
+    actor: Any = None,
+    progress: Progress = silent,
+    copy: Callable[[Path], None] | None = None,
+) -> tuple[Release, BuiltFiles]:
+    """Check, build, keep and finish a release; what the check finds is accepted for the reason `accepting`.
+
+    `copy` gets the folder with the files before they are put away. Raises ReleaseError while findings wait
+    for a person. A build that ends in any other way is marked failed.
+    """
+    checked = check_project(project=project, actor=actor, progress=progress)
+    if checked.open and accepting.strip():
+        found = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
+        accept_findings(findings=found, reason=accepting, actor=actor)
+    release = plan_release(project=project, version=version, notes=notes, options=options, actor=actor)
+    return build_here(release, actor=actor, progress=progress, copy=copy)
+
+
+def build_here(
+    release: Release,
+    *,
+    actor: Any = None,
+    progress: Progress = silent,
+    copy: Callable[[Path], None] | None = None,
+) -> tuple[Release, BuiltFiles]:
+    """Build a planned release in this process, keep its files and finish it; what was built is given too.
+
+    The process holds a job of its own under a lease that it extends while it lives. So pages show how far it
+    is and can cancel it, and where it is killed its lease runs out and the version is free again.
+    """
+    given = {"release": release.pk, "project": release.project_id, "version": release.version}
+    job = jobs.begin(kind=BUILD, payload=given)
+    context = JobContext(job)
+
+    def both(done: int, total: int, note: str) -> None:
+        context.progress(done, total, note)
+        progress(done, total, note)
+
+    def mark_failed(error: BaseException) -> None:
+        why = str(error) or type(error).__name__
+        give_up(release=release, why=why, actor=actor, stop=False)
+        jobs.fail(job=job, error=why, permanent=True)
+        if isinstance(error, LeaseLostError):
+            storage.forget_files(release)
+            raise ReleaseError(f"The build of {release.version} was cancelled; nothing is kept.") from error
+
+    with on_failure(mark_failed):
+        Release.objects.filter(pk=release.pk, state=Release.State.BUILDING).update(job=job.pk)
+        with context.heartbeats():
+            return _build(release, context, actor, both, copy)
+
+
+def _build(
+    release: Release,
+    context: JobContext,
+    actor: Any,
+    progress: Progress,
+    copy: Callable[[Path], None] | None,
+) -> tuple[Release, BuiltFiles]:
+    with storage.workroom() as folder:
+        built = build(release, folder=folder, progress=progress)
+        if copy is not None:
+            progress(0, 0, "Copying")
+            copy(folder)
+        if built.same is None:
+            progress(0, 0, "Putting the files away")
+            storage.keep_files(release, folder, move=True)
+
+    def complete() -> dict[str, Any]:
+        ready = finish(release, built, actor=actor)
+        return {"version": ready.version, "same": built.same is not None}
+
+    context.commit(complete)
+    return built.same or release, built

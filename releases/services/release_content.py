@@ -1,10 +1,17 @@
-"""Everything that a release is written from, read once in one state of the database."""
+"""Everything that a release is written from, read once in one state of the database and kept on disk."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import gc
+import hashlib
+import marshal
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.db.models import Count
 
@@ -14,13 +21,193 @@ from crowd.models import Stage
 from judgments.judging_config import LABELS, labels_by_score
 from judgments.models import Candidate, Judgment
 from judgments.selectors.ratings import scale_of
+from releases.formats.jsonl import line_maker
 from releases.options import Options
 from releases.reports import accounts_of, agreement, costs, steps_of, without_accounts
-from releases.rows.acceptance import answers_of, inside, queries_of
-from releases.rows.reader import tables_of
-from releases.rows.scope import FoundPassages, JudgedStage, Scope, scope_of, snapshot
-from releases.spool import Spool, spooled
-from releases.tables import Progress
+from releases.row_reader import tables_of
+from releases.scope import (
+    FoundPassages,
+    JudgedStage,
+    Scope,
+    answers_of,
+    inside,
+    queries_of,
+    scope_of,
+    snapshot,
+)
+from releases.tables import RATINGS, SPLITS, Batches, FilledTable, Progress, Row, Table
+
+# The tables of a release on disk.
+#
+# Each table is kept twice: as JSON Lines by split, which are the files of the format `jsonl` and what the C++
+# readers of other formats take, and as batches of plain values, which Python reads back several times faster
+# than it would parse them. The digests of the lines are the digest of the content.
+
+#: Bytes of the length before each batch.
+_LENGTH = 8
+_LEAST_ALLOCATIONS = 50_000
+#: Batches that are read already while the one before is written.
+_AHEAD = 2
+
+
+@dataclass(slots=True)
+class Spool:
+    """Tables on disk. `rows` by table and split, `digests` of the lines by file, `longest` line in bytes.
+
+    `verdicts` counts ratings by stage and rule, "" for those that are kept; `simulated` counts rows of each
+    table that a program made in place of a person.
+    """
+
+    folder: Path
+    tables: dict[str, FilledTable] = field(default_factory=dict)
+    rows: dict[str, dict[str, int]] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+    longest: int = 0
+    verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    simulated: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def kinds(self) -> tuple[Table, ...]:
+        """The tables with the columns that they have here."""
+        return tuple(filled.table for filled in self.tables.values())
+
+    @property
+    def lines(self) -> Path:
+        """The folder with TABLE-SPLIT.jsonl."""
+        return self.folder / "lines"
+
+
+class _Lines:
+    """The files of one table's lines, opened when a split has its first row."""
+
+    def __init__(self, spool: Spool, table: Table) -> None:
+        self._spool, self.table, self._make = spool, table, line_maker(table)
+        self._files: dict[str, tuple[BinaryIO, hashlib._Hash]] = {}
+        self.rows = dict.fromkeys(SPLITS, 0)
+
+    def write(self, split: str, rows: list[Row]) -> None:
+        lines = self._make(rows)
+        file, digest = self._open(split)
+        file.write(lines)
+        digest.update(lines)
+        self.rows[split] += len(rows)
+        self._spool.longest = max(self._spool.longest, *map(len, lines.split(b"\n")))
+
+    def _open(self, split: str) -> tuple[BinaryIO, "hashlib._Hash"]:
+        if split not in self._files:
+            path = self._spool.lines / f"{self.table.name}-{split}.jsonl"
+            self._files[split] = (path.open("wb"), hashlib.sha256())
+        return self._files[split]
+
+    def close(self) -> dict[str, str]:
+        for file, _ in self._files.values():
+            file.close()
+        return {
+            f"{self.table.name}-{split}": digest.hexdigest() for split, (_, digest) in self._files.items()
+        }
+
+
+def spooled(tables: Mapping[str, FilledTable], folder: Path, progress: Progress, total: int = 0) -> Spool:
+    """Read every table once, in their order, into an empty folder."""
+    spool, done = Spool(folder), 0
+    spool.lines.mkdir()
+    with _fewer_collections(), _Writer() as writer:
+        for name, filled in tables.items():
+            table, path = filled.table, folder / f"{name}.batches"
+            lines = _Lines(spool, table)
+            try:
+                with path.open("wb") as file:
+                    for batch in filled.batches():
+                        writer.submit(partial(_take, spool, lines, file, batch))
+                        done += len(batch)
+                        progress(done, max(done, total), f"Reading {table.title.lower()}")
+                    writer.finish()
+            finally:
+                writer.stop()
+                spool.digests |= lines.close()
+            spool.rows[name] = {split: count for split, count in lines.rows.items() if count}
+            spool.tables[name] = FilledTable(table, partial(_batches, path))
+    return spool
+
+
+class _Writer:
+    """Writes batches in their order in a thread of its own while the database makes the next one.
+
+    At most `_AHEAD` batches wait. What goes wrong in the thread is raised by the next call.
+    """
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spool")
+        self._waiting: deque[Future[None]] = deque()
+
+    def __enter__(self) -> "_Writer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._pool.shutdown()
+
+    def submit(self, work: Callable[[], None]) -> None:
+        while len(self._waiting) >= _AHEAD:
+            self._waiting.popleft().result()
+        self._waiting.append(self._pool.submit(work))
+
+    def finish(self) -> None:
+        """All that was submitted is written."""
+        while self._waiting:
+            self._waiting.popleft().result()
+
+    def stop(self) -> None:
+        """Nothing more is written: what waits is dropped, and what is under way is over."""
+        for future in self._waiting:
+            future.cancel()
+        wait(self._waiting)
+        self._waiting.clear()
+
+
+def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: list[Row]) -> None:
+    """Keep a batch both ways, and count what is in it."""
+    table = lines.table
+    _store(file, batch)
+    place = table.place("split")
+    for split in SPLITS:
+        rows = [row for row in batch if row[place] == split]
+        if rows:
+            lines.write(split, rows)
+    if table.name == RATINGS.name:
+        _count(spool, batch)
+    if "simulated" in table.names:
+        mark = table.place("simulated")
+        spool.simulated[table.name] += sum(row[mark] for row in batch)
+
+
+def _count(spool: Spool, batch: list[Row]) -> None:
+    stage, rule = RATINGS.place("stage"), RATINGS.place("rule")
+    spool.verdicts.update((row[stage], row[rule]) for row in batch)
+
+
+def _store(file: BinaryIO, batch: list[Row]) -> None:
+    packed = marshal.dumps(batch)
+    file.write(len(packed).to_bytes(_LENGTH, "big"))
+    file.write(packed)
+
+
+def _batches(path: Path) -> Batches:
+    """What was stored; the file is our own, written a moment ago by this process."""
+    with path.open("rb") as file:
+        while size := file.read(_LENGTH):
+            yield marshal.loads(file.read(int.from_bytes(size, "big")))  # noqa: S302 - see above
+
+
+@contextmanager
+def _fewer_collections() -> Iterator[None]:
+    """Rows are no garbage; looking through them again and again takes a third of the time."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], _LEAST_ALLOCATIONS), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @dataclass(frozen=True, slots=True)

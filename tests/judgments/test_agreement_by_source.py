@@ -11,7 +11,7 @@ from django.utils import timezone
 from crowd.models import Endpoint, StageSource, Worker
 from judgments.models import AgreementReport
 from judgments.services import reports
-from releases.datacards.facts import _by_source
+from releases.facts import _by_source
 from tests.crowd.sources.worlds import make_links
 from tests.judgments.desk_world import as_, judge, make_place, people
 from tests.taskpage.world import text as words

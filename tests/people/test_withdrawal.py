@@ -9,7 +9,7 @@ from people.links import draw_code
 from people.models import Guest
 from people.withdrawal import withdrawn_ids
 from releases.extension import PublishedAnswers
-from releases.rows.acceptance import answers_of, taken_answers
+from releases.scope import answers_of, taken_answers
 from tests.annotation import distilling
 
 pytestmark = pytest.mark.django_db

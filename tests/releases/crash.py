@@ -123,7 +123,7 @@ def forget_all() -> None:
 def main() -> None:
     """What each point leaves, and what the next build makes of it."""
     django.setup()
-    from releases.services import full_release  # noqa: F401 - once, not in each process
+    import releases.services.build  # noqa: F401 - once, not in each process
     from tests.releases.world import make_world
 
     make_world()

@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from releases.formats.registry import RowFormat, Written
+from releases.formats import RowFormat, Written
 from releases.formats.writer import write_rows
 from releases.tables import (
     CANDIDATES,

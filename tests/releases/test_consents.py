@@ -8,10 +8,10 @@ import pytest
 from django.db import DEFAULT_DB_ALIAS
 
 from people.models import ConsentText, Guest, StudyLink, Visit
+from releases.manifest import verify
 from releases.options import Options
-from releases.rows.reader import tables_of
-from releases.rows.scope import scope_of
-from releases.verification import verify
+from releases.row_reader import tables_of
+from releases.scope import scope_of
 from tests.releases.test_building import built
 from tests.releases.world import EDITORS, JUDGES, THEN, make_world
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from releases.datacards.card import card
-from releases.datacards.croissant import croissant
-from releases.datacards.facts import (
+from releases.datacard import card
+from releases.facts import (
     Agreement,
     Alpha,
     ConsentFacts,
@@ -25,9 +24,9 @@ from releases.datacards.facts import (
     StageFacts,
     Step,
 )
-from releases.datacards.head import bibtex_entry, citation
-from releases.formats.registry import format_named
+from releases.formats import format_named
 from releases.formats.writer import write_formats
+from releases.metadata import bibtex_entry, citation, croissant
 from releases.tables import silent
 from tests.releases.literal import answer, candidate, rating, reference, score, source
 

@@ -14,9 +14,9 @@ from django.core.management import CommandError, call_command
 from annotation.models import CuratedPassage, Query, QuerySource
 from core.projects.models import Event, Membership, Project
 from judgments.models import Candidate, CandidateSource, ImportedScore, System
+from releases.manifest import verify
 from releases.models import PrivacyFinding, Release
 from releases.storage import fetched_folder
-from releases.verification import verify
 
 pytestmark = pytest.mark.django_db
 TWO_SYSTEMS = [

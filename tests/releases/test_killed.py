@@ -18,7 +18,7 @@ from core.projects.models import Event
 from releases.errors import ReleaseError
 from releases.models import Release
 from releases.options import Options
-from releases.services import build, full_release
+from releases.services import build
 from releases.services.planning import give_up, give_up_dead, is_stuck
 from tests.releases.crash import HOUR, POINTS
 from tests.releases.world import make_world
@@ -78,7 +78,7 @@ class TestLease:
         return release
 
     def test_a_build_in_this_process_has_a_job_that_is_done_with_it(self, world):
-        release, built = full_release.release_now(world.project, options=PLAIN, accepting=REASON)
+        release, built = build.release_now(world.project, options=PLAIN, accepting=REASON)
         job = Job.objects.get(pk=release.job)
         assert (release.state, built.same, job.state) == ("ready", None, JobState.DONE)
         assert job.result == {"version": "1.0.0", "same": False}
@@ -109,7 +109,7 @@ class TestLease:
             assert give_up(release=Release.objects.get(), why="It was cancelled.")
 
         with pytest.raises(ReleaseError, match=r"The build of 1\.0\.0 was cancelled; nothing is kept"):
-            full_release.release_now(world.project, options=PLAIN, accepting=REASON, copy=cancel)
+            build.release_now(world.project, options=PLAIN, accepting=REASON, copy=cancel)
         assert (Release.objects.get().state, Release.objects.get().error) == ("failed", "It was cancelled.")
         assert not (tmp_path / "shelf/capitals/1.0.0").exists()
         assert Job.objects.get().state == JobState.CANCELLED
@@ -119,7 +119,7 @@ class TestLease:
             raise OSError("No space left on device")
 
         with pytest.raises(OSError, match="No space"):
-            full_release.release_now(world.project, options=PLAIN, accepting=REASON, copy=full)
+            build.release_now(world.project, options=PLAIN, accepting=REASON, copy=full)
         assert (Job.objects.get().state, Job.objects.get().error) == ("failed", "No space left on device")
         assert Release.objects.get().error == "No space left on device"
 

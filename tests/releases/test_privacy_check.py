@@ -10,10 +10,10 @@ from core.projects.models import Event
 from core.projects.services import create_project
 from crowd.models import Worker
 from judgments.models import Candidate
+from releases import privacy as privacy_check
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
-from releases.privacy import check as privacy_check
-from releases.privacy.check import accept_findings, check_project, redact_findings, reopen_findings
+from releases.privacy import accept_findings, check_project, redact_findings, reopen_findings
 from tests.releases.world import World, make_world
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from releases.privacy.check import excerpt, parts
-from releases.privacy.rules import Finder
+from releases.privacy import Finder, excerpt, parts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FINDER = Finder(["A3QIQQ3OVX2YTF", "anna-walker", "p01", "17", "12345", "654321"])

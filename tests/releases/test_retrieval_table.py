@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotation.models import CandidatePassage
 from releases.options import Options
-from releases.rows.reader import tables_of
-from releases.rows.scope import scope_of
+from releases.row_reader import tables_of
+from releases.scope import scope_of
 from releases.services import build
 from releases.tables import RETRIEVAL
 from retrieval.models import Corpus

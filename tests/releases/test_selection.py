@@ -19,10 +19,9 @@ from crowd.services.decisions import reconsider
 from judgments.models import Judgment, System
 from releases import extension
 from releases.diff import diff, difference_lines
-from releases.groups import GROUPS, OPTIONAL
 from releases.models import PrivacyFinding, Release
-from releases.options import Options
-from releases.privacy.check import check_project
+from releases.options import GROUPS, OPTIONAL, Options
+from releases.privacy import check_project
 from releases.selectors import content_of
 from releases.services import build
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES

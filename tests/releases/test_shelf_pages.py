@@ -14,7 +14,7 @@ from annotation.models import Answer
 from core.jobs.models import Job, JobState
 from core.projects.models import Event, Project
 from releases.models import PrivacyFinding, Release
-from releases.privacy.check import accept_findings, check_project
+from releases.privacy import accept_findings, check_project
 from tests.releases.shelf_world import as_, make_project, make_release, people
 from tests.releases.world import World, make_world
 from tests.saving import revision, versions
@@ -240,9 +240,9 @@ def test_the_preview_shows_rows_as_they_will_be(world):
 
 
 def test_the_preview_of_a_large_project_reads_few_queries(world, monkeypatch):
-    from releases.services import release_preview
+    from releases import selectors
 
-    monkeypatch.setattr(release_preview, "_FEW", 2)
+    monkeypatch.setattr(selectors, "_FEW", 2)
     page = text(as_("manager").get(f"{NEW}preview/?formats=jsonl&seed=0&train=80&validation=10&test=10"))
     assert "(decided in the build)" in page
     assert "alpha about q1" in page

@@ -9,7 +9,7 @@ from annotation.models import Answer
 from judgments.models import AgreementReport
 from judgments.services import reports
 from releases.options import Options
-from releases.rows.scope import ALIAS, snapshot
+from releases.scope import ALIAS, snapshot
 from releases.services import build
 from releases.tables import silent
 from tests.releases.world import make_answer, make_world

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from releases.rows.scope import assigned, groups
+from releases.scope import assigned, groups
 
 KEYS = [f"q{number}" for number in range(200)]
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from releases import spool as spools
-from releases.spool import spooled
+from releases.services import release_content as spools
+from releases.services.release_content import spooled
 from releases.tables import ANSWERS, FilledTable, silent
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from releases.manifest import MANIFEST, SUMS, ManifestFile, manifest_of, write_manifest
-from releases.verification import verify
+from releases.manifest import MANIFEST, SUMS, ManifestFile, manifest_of, verify, write_manifest
 
 FILES = {
     "README.md": "# Capitals\n",

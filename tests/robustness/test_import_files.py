@@ -36,8 +36,8 @@ from marketplace.questionform.parsing import parse_form
 from marketplace.questions import parse_question
 from marketplace.workerfiles import grant_lines, open_grants
 from metrics.errors import MetricError
-from releases.importing.rows import Scale, open_table
 from releases.management.terminal import card
+from releases.score_files import Scale, open_table
 from retrieval.errors import RetrievalError
 from retrieval.evaluation.measures import read_qrels
 from retrieval.evaluation.questions import read_questions

@@ -5,7 +5,7 @@ import pytest
 from core.files.cells import AmbiguousNumberError, with_point
 from core.money import AmountError, entered_cents
 from judgments.rating_source import number, whole
-from releases.importing.rows import Scale, row_of
+from releases.score_files import Scale, row_of
 
 
 @pytest.mark.parametrize(

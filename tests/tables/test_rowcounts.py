@@ -18,9 +18,8 @@ from marketplace import clock
 from marketplace.models import Worker
 from marketplace.services.qualifications import grant_many
 from marketplace.workerfiles import grant_lines, open_grants
-from releases.importing.rows import Scale, open_table
-from releases.importing.spool import Spool
-from releases.services.importing import _read
+from releases.score_files import Scale, open_table
+from releases.services.score_imports import Spool, _read
 from tests.judgments.candidates_world import make_project, make_query
 from tests.site import world
 

@@ -12,12 +12,12 @@ from core.accounts.commandline import pair, user_named
 from core.files.refusals import sum_in_words
 from core.projects.models import Project
 from releases.errors import ReleaseError
-from releases.importing.rows import FIELDS, FORMATS, Options, Scale, scale_of
 from releases.management.terminal import bar, formats, terminated
 from releases.models import PrivacyFinding, Release
 from releases.options import Options as Chosen
-from releases.services.full_release import release_now, released
-from releases.services.importing import ImportResult, import_scores
+from releases.score_files import FIELDS, FORMATS, Options, Scale, scale_of
+from releases.services.build import release_now, released
+from releases.services.score_imports import ImportResult, import_scores
 from releases.tables import Progress
 
 #: Formats of the release unless others are asked for: all that hold human scores.

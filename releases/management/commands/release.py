@@ -18,16 +18,15 @@ from core.accounts.commandline import natural, user_named
 from core.projects.models import Project
 from releases.diff import content_lines, diff, difference_lines, selection_lines
 from releases.errors import ReleaseError
-from releases.formats.registry import FORMATS
-from releases.groups import OPTIONAL
+from releases.formats import FORMATS
 from releases.management.terminal import bar, card, formats, groups, plain, shares, terminated
+from releases.manifest import verify
 from releases.models import PrivacyFinding, Release
-from releases.options import options_of
-from releases.privacy.check import check_project
+from releases.options import OPTIONAL, options_of
+from releases.privacy import check_project
 from releases.selectors import content_of
-from releases.services.full_release import release_now
+from releases.services.build import release_now
 from releases.storage import fetched_folder
-from releases.verification import verify
 
 
 class Command(BaseCommand):

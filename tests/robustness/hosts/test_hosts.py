@@ -29,9 +29,9 @@ QUERIES = 20_000
 RELEASE = """
 from releases.models import PrivacyFinding
 from releases.options import Options
-from releases.privacy.check import check
-from releases.privacy.check import accept
-from releases.services.job_requests import begin
+from releases.privacy import check
+from releases.privacy import accept
+from releases.services.build import begin
 from tests.releases.world import make_world
 project = make_world().project
 check(project=project)

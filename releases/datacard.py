@@ -3,11 +3,21 @@
 from collections.abc import Iterator
 
 from core.money import dollars
-from releases.datacards.escapes import block, markdown, paragraphs, plain, table
-from releases.datacards.facts import QUESTIONS, Agreement, Alpha, Facts, SourceAgreement, StageFacts
-from releases.datacards.head import bibtex_entry, configurations, head, licence_named, loaded
-from releases.formats.registry import LABELS
-from releases.groups import GROUPS, words_of
+from releases.facts import QUESTIONS, Agreement, Alpha, Facts, SourceAgreement, StageFacts
+from releases.formats import LABELS
+from releases.metadata import (
+    bibtex_entry,
+    block,
+    configurations,
+    head,
+    licence_named,
+    loaded,
+    markdown,
+    paragraphs,
+    plain,
+    table,
+)
+from releases.options import GROUPS, words_of
 from releases.tables import CONSENT, RECORDS, SPLITS, Kind, Table
 
 # How the data of each kind of stage are collected, in the words of the papers that they follow.

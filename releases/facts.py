@@ -16,11 +16,10 @@ from core.projects.models import Project
 from crowd.selectors.consents import count_consents
 from judgments.models import CandidateSource, ImportedScore
 from metrics.agreement.quotes import OVERALL
-from releases.groups import ANSWERS, QUERIES, left_out_of
 from releases.models import PrivacyFinding
-from releases.options import Options
+from releases.options import ANSWERS, QUERIES, Options, left_out_of
 from releases.reports import collected
-from releases.rows.scope import FoundPassages, JudgedStage
+from releases.scope import FoundPassages, JudgedStage
 from releases.tables import SPLITS, TABLES, Table
 from retrieval.models import Corpus
 
@@ -224,9 +223,9 @@ class Facts:
 
     `answers` are what people said to `QUESTIONS` and `DETAILS`, by key; an empty one is no answer. `files`
     hold data; `rows` counts them by table and split, and `tables` have their columns. `brought_in` and, for
-    queries and answers, `left_out` count by group (`releases.groups`), `include` are the groups that a person
-    chose to bring in. `collected` are the first and last day on which people worked, as ISO dates, empty
-    where not known.
+    queries and answers, `left_out` count by group (`releases.options`), `include` are the groups that a
+    person chose to bring in. `collected` are the first and last day on which people worked, as ISO dates,
+    empty where not known.
     """
 
     slug: str

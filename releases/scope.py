@@ -1,28 +1,234 @@
-"""What all tables of a release share: queries, splits, people, redactions, consent, sources, one snapshot."""
+"""What all tables of a release share: what goes in, people, redactions, splits, consent, one snapshot."""
 
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
-from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.db.models import Case, Exists, Min, Model, OuterRef, Q, QuerySet, Value, When
 from django.db.utils import load_backend
 
-from annotation.models import CuratedPassage, Query
+from annotation.models import Answer, AnswerFlag, CuratedPassage, HeldOutWorker, Query
+from annotation.selectors.answers import GIVEN
 from core.projects.models import Project
-from crowd.models import Stage, StageSource
+from core.projects.selectors import pseudonym
+from crowd.counted_work import counting
+from crowd.models import Assignment, Endpoint, Stage, StageSource, Worker
 from crowd.selectors.consents import AgreedTexts
 from judgments.models import Candidate, FilterRun, Judgment
+from judgments.selectors.candidates import OUT
+from people.models import Guest
 from releases.models import PrivacyFinding
 from releases.options import Options
-from releases.rows.acceptance import answers_of, inside, queries_of
-from releases.rows.people import People
 from releases.tables import SPLITS, Batches
+
+# Pseudonyms of workers: one for each person of a panel, whichever endpoints or links they came by.
+#
+# Workers are rows of an endpoint. Two rows are one person for certain where both are of the same kind of
+# marketplace or panel and have the same id there, as with two workspaces of Prolific; or where they are
+# guests of links that name the same source of ids (`StudyLink.id_source`) and have the same id. What is only
+# likely (`crowd.services.persons`) joins no rows. docs/decisions/0044.
+
+
+class People:
+    """Pseudonyms by worker; each is worked out once. `len()` is the number of different ones."""
+
+    def __init__(self, project: Project, using: str) -> None:
+        self._project, self._using = project, using
+        self._names: dict[int, str] = {}
+        self._simulated: set[int] = set()
+        self._ids: dict[int, str] = {}
+        self._protocols: set[str] | None = None
+
+    def __len__(self) -> int:
+        return len(set(self._names.values()))
+
+    @property
+    def simulated(self) -> Collection[int]:
+        """Keys of the simulated workers among those who have a pseudonym by now."""
+        return self._simulated
+
+    @property
+    def simulated_people(self) -> int:
+        """How many pseudonyms belong to simulated workers."""
+        return len({self._names[worker] for worker in self._simulated})
+
+    @property
+    def by_person(self) -> bool:
+        """Whether any pseudonym differs from that of the worker's id alone."""
+        return any(
+            name != pseudonym(self._project, self._ids[worker]) for worker, name in self._names.items()
+        )
+
+    @property
+    def joined(self) -> int:
+        """How many more workers there are than pseudonyms."""
+        return len(self._names) - len(self)
+
+    @property
+    def renamed(self) -> Mapping[str, str]:
+        """Pseudonyms by that of the worker's id alone, where they differ and the id is one person's."""
+        found: dict[str, set[str]] = {}
+        for worker, external_id in self._ids.items():
+            found.setdefault(external_id, set()).add(self._names[worker])
+        return {
+            alone: next(iter(names))
+            for external_id, names in found.items()
+            if len(names) == 1 and (alone := pseudonym(self._project, external_id)) not in names
+        }
+
+    def names(self, workers: Iterable[int]) -> dict[int, str]:
+        """Pseudonyms by key, of at least these workers; a few statements where some are new."""
+        new = set(workers).difference(self._names)
+        if new:
+            rows = list(
+                Worker.objects.using(self._using)
+                .filter(pk__in=new)
+                .values_list("pk", "external_id", "endpoint__protocol", "simulated")
+            )
+            self._name(rows)
+        return self._names
+
+    def _name(self, rows: list[tuple[int, str, str, bool]]) -> None:
+        links = [external_id for _, external_id, protocol, _ in rows if protocol == Endpoint.Protocol.LINK]
+        first_of = _first_guests(self._project, self._using, links) if links else {}
+        ids = {pk: first_of.get(external_id, external_id) for pk, external_id, _, _ in rows}
+        owner_of = self._protocol_by_id(set(ids.values()))
+        for pk, external_id, protocol, simulated in rows:
+            # The same id at another panel is another person: of the two the first has the name of the id.
+            known = owner_of.get(ids[pk], protocol) == protocol
+            self._names[pk] = pseudonym(self._project, ids[pk] if known else f"{protocol}:{ids[pk]}")
+            self._ids[pk] = external_id
+            if simulated:
+                self._simulated.add(pk)
+
+    def _protocol_by_id(self, ids: Collection[str]) -> Mapping[str, str]:
+        """The kind of panel at which each id first worked here; empty where the project has only one kind."""
+        if self._protocols is None:
+            own = Stage.objects.using(self._using).filter(project=self._project)
+            more = StageSource.objects.using(self._using).filter(stage__project=self._project)
+            asked = own.order_by().values_list("endpoint__protocol")
+            self._protocols = {row[0] for row in asked.union(more.values_list("endpoint__protocol"))}
+        if len(self._protocols) < 2:
+            return {}
+        rows = (
+            Worker.objects.using(self._using)
+            .filter(external_id__in=ids, assignments__stage__project=self._project)
+            .order_by()
+            .values_list("external_id", "endpoint__protocol")
+            .annotate(first=Min("assignments"))
+            .order_by("-first")
+        )
+        return {external_id: protocol for external_id, protocol, _ in rows}
+
+
+def _first_guests(project: Project, using: str, worker_ids: Collection[str]) -> Mapping[str, str]:
+    """For guests with an id of a source: the worker id of the first guest who has the same one."""
+    person_of = dict(_persons(project, using, worker_id__in=worker_ids))
+    if not person_of:
+        return {}
+    identities = {identity for _, identity in person_of.values()}
+    first = {person: worker_id for worker_id, person in _persons(project, using, identity__in=identities)}
+    return {worker_id: first[person] for worker_id, person in person_of.items()}
+
+
+def _persons(project: Project, using: str, **conditions: Any) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Worker ids of guests, the newest first, each with its source and its id there."""
+    rows = (
+        Guest.objects.using(using)
+        .filter(project=project, visits__link__id_source__gt="", **conditions)
+        .order_by("-pk")
+        .values_list("worker_id", "identity", "identity_kind", "visits__link__id_source")
+        .distinct()
+    )
+    for worker_id, identity, kind, source in rows:
+        # Guests without an id, or from a class list, are identified by something that is not the source's.
+        if kind.startswith(f"{source}/"):
+            yield worker_id, (source, identity)
+
+
+# Which queries and answers are accepted, and why each of the others is not (`releases.options`).
+
+_State, _Status = Answer.State, Query.Status
+_UNDECIDED_QUERIES = (_Status.TIED, _Status.DISPUTED)
+
+
+def inside(include: Collection[str]) -> list[str]:
+    """Values of `why` that are in a release: accepted, and the groups that were brought in."""
+    return ["", *include]
+
+
+def answers_with_why(rows: QuerySet[Answer]) -> QuerySet[Any]:
+    """Answers with `why`: the group to which each belongs for itself, empty where it is accepted."""
+    flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
+    held = Q(assignment__held=True) & ~Q(assignment__state=Assignment.State.APPROVED)
+    on_hold = held | (Q(state=_State.APPROVED) & ~counting("assignment"))
+    withdrew = Guest.objects.filter(
+        project=OuterRef("query__project"),
+        worker_id=OuterRef("worker__external_id"),
+        withdrawn_at__isnull=False,
+    )
+    why = Case(
+        When(Exists(withdrew), then=Value("withdrawn")),
+        When(state=_State.EXCLUDED, then=Value("excluded")),
+        When(state=_State.REPLACED, then=Value("replaced")),
+        When(~Q(assignment__state__in=Assignment.GOOD), then=Value("work_not_accepted")),
+        When(on_hold, then=Value("held")),
+        When(state=_State.REWRITE, then=Value("rewrite")),
+        When(state=_State.APPROVED, then=Value("")),
+        When(Exists(flags), then=Value("flagged")),
+        default=Value("undecided"),
+    )
+    return rows.annotate(why=why)
+
+
+def answers_of(project: Project, using: str) -> QuerySet[Any]:
+    """All answers that people wrote, each with `why`."""
+    return answers_with_why(Answer.objects.using(using).filter(query__project=project))
+
+
+def taken_answers(project: Project, using: str, include: Collection[str]) -> QuerySet[Any]:
+    """Answers that go in for themselves, also those of queries that do not."""
+    return answers_of(project, using).filter(why__in=inside(include))
+
+
+def queries_of(project: Project, using: str, include: Collection[str]) -> QuerySet[Any]:
+    """All queries, each with `why`: the group to which it belongs, empty where it goes in anyway.
+
+    A reference is an answer that goes in and is not held out, or one that came with the query. A query has to
+    have one only in a project that asks people for answers: one that only judges has none to miss.
+    """
+    aside = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
+    written = answers_with_why(Answer.objects.filter(query=OuterRef("pk")))
+    has_reference = Exists(written.filter(~Exists(aside), why__in=inside(include))) | ~Q(references=[])
+    collected = Exists(Answer.objects.filter(GIVEN, query=OuterRef("pk"))) | Exists(
+        Candidate.objects.filter(query=OuterRef("pk"))
+    )
+    why = Case(
+        When(status__in=OUT, then=Value("taken_out")),
+        When(~collected, then=Value("nothing_collected")),
+        When(status__in=_UNDECIDED_QUERIES, then=Value("disputed")),
+        When(has_reference, then=Value("")),
+        default=Value("unanswered" if _asks_for_answers(project, using) else ""),
+    )
+    return Query.objects.using(using).filter(project=project).annotate(why=why)
+
+
+def released(project: Project, using: str, include: Collection[str]) -> QuerySet[Any]:
+    """Queries that go in."""
+    return queries_of(project, using, include).filter(why__in=inside(include))
+
+
+def _asks_for_answers(project: Project, using: str) -> bool:
+    stages = Stage.objects.using(using).filter(project=project, kind="distillation")
+    written = Answer.objects.using(using).filter(query__project=project).exclude(stage__kind="continuation")
+    return stages.exists() or written.exists()
+
 
 # Blacking out what the privacy check found and a person decided to hide.
 

@@ -19,8 +19,7 @@ from crowd.selectors.consents import AgreedTexts, has_consents
 from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System, Verdict
 from judgments.selectors.ratings import good, scale_of
 from metrics.agreement.scale import Scale
-from releases.rows.acceptance import taken_answers
-from releases.rows.scope import (
+from releases.scope import (
     ANSWER_LEFT_OUT,
     AT_ONCE,
     QUERIES_AT_ONCE,
@@ -33,6 +32,7 @@ from releases.rows.scope import (
     has_sources,
     rows_with_consent,
     source_rows_of,
+    taken_answers,
 )
 from releases.tables import (
     ANSWERS,

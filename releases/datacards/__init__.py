@@ -1,1 +1,0 @@
-"""What tells people and programs what a release is: data card, Croissant, citation."""

@@ -1,1 +1,0 @@
-"""Reading tables of human scores that were collected elsewhere."""

@@ -1,1 +1,0 @@
-"""What would identify a person, found before a release is built."""
