@@ -9,7 +9,7 @@ from annotation.kinds.screening import Screening
 from core.extensions import Extension
 from core.notices.conditions import JobKindNotice, pages_of_project
 from core.projects.services import EventActions
-from crowd.desk.agreements import Source
+from crowd.desk.agreement import Source
 from crowd.desk.beginnings import StagePreset
 from crowd.desk.overview import OverviewSource
 from web.api.parts import ApiPart

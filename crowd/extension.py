@@ -5,9 +5,8 @@ from core.extensions import Extension
 from core.notices.conditions import Rule
 from core.projects.services import EventActions
 from crowd import watch, webhooks
-from crowd.desk import endpoints, overview, queues, steps, tokens
-from crowd.desk.overview import OverviewSource
-from crowd.desk.panels import Section, SettingsSection
+from crowd.desk import overview, queues, settings
+from crowd.desk.overview import OverviewSource, Section, SettingsSection
 from crowd.link_targets import ProjectTarget, StageTarget
 from web.access import has_projects, may_have_projects
 from web.api.parts import ApiPart
@@ -21,10 +20,10 @@ EXTENSION = Extension(
     Place("Settings", "settings", "desk:my_settings", "desk:settings", 40),
     Page("To decide", "desk:queues", "queues"),
     OverviewSource("crowd", overview.say, position=0),
-    Section("desk/next_steps.html", steps.section),
-    SettingsSection("desk/parts/endpoints.html", endpoints.section),
-    SettingsSection("desk/parts/tokens.html", tokens.section),
-    *steps.STEPS,
+    Section("desk/next_steps.html", overview.next_steps_section),
+    SettingsSection("desk/parts/endpoints.html", settings.endpoints_section),
+    SettingsSection("desk/parts/tokens.html", settings.tokens_section),
+    *overview.STEPS,
     *queues.QUEUES,
     EventActions(
         {

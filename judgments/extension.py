@@ -12,10 +12,9 @@ from core.jobs.models import Job
 from core.notices.conditions import Condition, JobKindNotice, Place, Rule, pages_of_project
 from core.notices.models import Notice
 from core.projects.services import EventActions
-from crowd.desk.agreements import Source
+from crowd.desk.agreement import Source
 from crowd.desk.beginnings import StagePreset
-from crowd.desk.overview import OverviewSource
-from crowd.desk.panels import WorkerSection
+from crowd.desk.overview import OverviewSource, WorkerSection
 from crowd.models import Stage
 from crowd.selectors.people import Knowledge
 from judgments.desk import overview

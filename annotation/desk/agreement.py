@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.selectors.agreement import agreement_by_source, curation_agreement, screening_agreement
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.agreements import Row
+from crowd.desk.agreement import Row
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import cached_of_stage, stage_figures, work_stamps
 from web.cache import cached_before

@@ -2,7 +2,7 @@
 
 from annotation.models import CandidatePassage, QuerySource
 from core.projects.models import Project
-from crowd.desk.steps import Step
+from crowd.desk.overview import FirstStep
 from retrieval.models import Corpus
 
 #: Kinds of stages that ask about queries; a project without any stage may have some of them later.
@@ -28,7 +28,7 @@ def _has_passages(project: Project) -> bool:
 
 
 STEPS = (
-    Step(
+    FirstStep(
         "passages",
         "Add passages",
         "Editors choose from passages. Add a corpus that is searched for every query, or import queries "
@@ -38,7 +38,7 @@ STEPS = (
         wanted=_curates,
         position=25,
     ),
-    Step(
+    FirstStep(
         "queries",
         "Import queries",
         "A query log, or a public data set as it is published. You see what is read before anything is "

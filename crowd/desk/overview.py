@@ -1,23 +1,32 @@
-"""What apps add to a project's overview: steps of the funnel, and sentences about what needs somebody.
+"""What apps above add to pages of the desk: steps of the funnel, what needs a person, sections, first steps.
 
 `crowd` knows no queries and no judgments. The extension of an app above says where to ask:
 
     OverviewSource("judgments", judged, position=20)
+    Section("annotation/funnel.html", funnel_of)
+    FirstStep("queries", "Import queries", "…", "annotation:import_new", done=…, wanted=…, position=20)
 
 `judged(project, entered)` gives what the app has to say now; `entered` is how many came through the last
-step of the apps before it (None: there is none). It is asked once for a page.
+step of the apps before it (None: there is none). It is asked once for a page. First steps of a new project
+tick themselves off, and leave the overview once all are done.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from core.extensions import parts_of
 from core.notices.conditions import everything_now
 from core.notices.models import Notice
-from core.projects.models import Project
-from crowd.models import Assignment
+from core.projects.models import Membership, Project
+from crowd.models import Assignment, Stage, Worker
 from web.cache import cached, is_large_table
 
 
@@ -174,3 +183,157 @@ def _draw(step: Step, scale: float) -> FunnelRow:
             bars.append(Bar(name, round(x, 3), width))
             x += width
     return FunnelRow(step, tuple(bars), tuple(by_name.get(name) for name in NAMES))
+
+
+# Sections that apps add to pages
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the project's overview: a template, and its context for a project; None leaves it out."""
+
+    template: str
+    context: Callable[[Project], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSection:
+    """A part of the page of a worker in a project; None as its context leaves it out."""
+
+    template: str
+    context: Callable[[Project, Worker], Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsSection:
+    """A part of a page of settings: of a project, or with None of the user's own."""
+
+    template: str
+    context: Callable[[User, Project | None], Mapping[str, Any] | None]
+
+
+def sections(project: Project) -> list[SafeString]:
+    """The parts of a project's overview, rendered."""
+    return _rendered(
+        ((each.template, each.context(project)) for each in parts_of(Section)), {"project": project}
+    )
+
+
+def worker_sections(project: Project, worker: Worker) -> list[SafeString]:
+    """The parts of a worker's page, rendered."""
+    own = {"project": project, "worker": worker}
+    return _rendered(
+        ((each.template, each.context(project, worker)) for each in parts_of(WorkerSection)), own
+    )
+
+
+def settings_sections(user: User, project: Project | None, request: HttpRequest) -> list[SafeString]:
+    """The parts of a page of settings, rendered with the request: they have forms."""
+    own = {"project": project, "user": user}
+    return _rendered(
+        ((each.template, each.context(user, project)) for each in parts_of(SettingsSection)), own, request
+    )
+
+
+def _rendered(
+    parts: Iterable[tuple[str, Mapping[str, Any] | None]],
+    own: Mapping[str, Any],
+    request: HttpRequest | None = None,
+) -> list[SafeString]:
+    return [
+        render_to_string(template, {**own, **context}, request=request)
+        for template, context in parts
+        if context is not None
+    ]
+
+
+# First steps of a new project
+
+
+def _always(_: Project, __: frozenset[str]) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStep:
+    """One thing to do: where, whether it is done, and whether a project with these kinds of stages wants it.
+
+    `needed`: the list stays until it is done.
+    """
+
+    name: str
+    label: str
+    what: str
+    url_name: str
+    done: Callable[[Project], bool]
+    position: int
+    wanted: Callable[[Project, frozenset[str]], bool] = _always
+    needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step as the page draws it."""
+
+    step: FirstStep
+    done: bool
+    address: str
+
+
+def next_steps_section(project: Project) -> Mapping[str, Any] | None:
+    """Context of `desk/next_steps.html`; None for a project that does its work."""
+    if project.read_only:
+        return None
+    rows = Stage.objects.filter(project=project).order_by("pk")
+    stages = list(rows.values_list("slug", "kind", "opened_at"))
+    if any(opened_at for _, _, opened_at in stages):
+        return None
+    kinds = frozenset(kind for _, kind, _ in stages)
+    shown = [
+        StepView(step, step.done(project), reverse(step.url_name, args=[project.slug]))
+        for step in sorted(parts_of(FirstStep), key=lambda step: step.position)
+        if step.wanted(project, kinds)
+    ]
+    if stages:
+        first = [project.slug, stages[0][0]]
+        shown.extend(StepView(step, False, reverse(step.url_name, args=first)) for step in (_TRY, _OPEN))
+    return {"steps": shown, "following": next((each for each in shown if not each.done), None)}
+
+
+_TRY = FirstStep(
+    "try",
+    "Try the first task",
+    "The worker's page with your own queries, wide and on a phone. Nothing is stored.",
+    "desk:try",
+    done=lambda _: False,
+    position=85,
+    needed=False,
+)
+_OPEN = FirstStep(
+    "open",
+    "Open the first stage",
+    "Look at what it costs and what an hour pays, try the task yourself, then open it.",
+    "desk:opening",
+    done=lambda _: False,
+    position=90,
+)
+#: A stage to begin with, and people.
+STEPS = (
+    FirstStep(
+        "stage",
+        "Make a stage",
+        "A stage asks people one kind of thing. It begins as a draft.",
+        "desk:new_stage",
+        done=lambda project: Stage.objects.filter(project=project).exists(),
+        position=10,
+    ),
+    FirstStep(
+        "members",
+        "Invite members",
+        "Viewers look, managers review work, owners also spend. You can do it later, too.",
+        "desk:members",
+        done=lambda project: Membership.objects.filter(project=project).count() > 1,
+        position=80,
+        needed=False,
+    ),
+)

@@ -7,9 +7,8 @@ from django.db.models import Max
 from django.urls import reverse
 
 from core.projects.models import Project
-from crowd.desk.agreements import Row, SourceAgreement
-from crowd.desk.overview import Count, OverviewPart, Step
-from crowd.desk.steps import Step as FirstStep
+from crowd.desk.agreement import Row, SourceAgreement
+from crowd.desk.overview import Count, FirstStep, OverviewPart, Step
 from crowd.models import Stage, Worker
 from crowd.selectors.people import WorkerFigures
 from judgments.judging_config import judging_config

@@ -307,7 +307,7 @@ class TestCountingPage:
         def busy(*_args, **_kwargs):
             raise BeingCountedError(14.2)
 
-        monkeypatch.setattr("crowd.desk.views.projects.overview.compose_overview", busy)
+        monkeypatch.setattr("crowd.desk.projects.overview.compose_overview", busy)
         return place
 
     def address(self, place):
@@ -345,7 +345,7 @@ class TestCountingPage:
             cached("k", 2, broken)
             return OverviewPart()
 
-        monkeypatch.setattr("crowd.desk.views.projects.overview.compose_overview", slow_said)
+        monkeypatch.setattr("crowd.desk.projects.overview.compose_overview", slow_said)
         client, mark = as_("owner"), "Some figures of this page are from "
         made_before("old", stamp=2)
         assert mark not in client.get(self.address(place)).content.decode()
@@ -377,7 +377,7 @@ class TestCountingPage:
         def failing(*_args, **_kwargs):
             raise NotMadeError("ValueError: no such column")
 
-        monkeypatch.setattr("crowd.desk.views.projects.overview.compose_overview", failing)
+        monkeypatch.setattr("crowd.desk.projects.overview.compose_overview", failing)
         answer = as_("owner").get(self.address(place))
         assert (answer.status_code, answer["Retry-After"]) == (500, "60")
         words = answer.content.decode()

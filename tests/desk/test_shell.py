@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from crowd.desk import agreements, overview
-from crowd.desk.agreements import Row
+from crowd.desk import agreement, overview
+from crowd.desk.agreement import Row
 from crowd.desk.overview import Attention, Count, OverviewPart, OverviewSource, Step, drawn
 from tests.desk.conftest import at, make_hit, make_stage, make_unknown, make_work
 from tests.saving import save
@@ -178,7 +178,7 @@ def test_the_page_of_agreement_has_a_row_for_each_stage_that_can_agree(owner, st
         asked.append(quick)
         return {each.pk: row(note="0.48 cross-fitted", signature="alpha|x=1") for each in stages}
 
-    monkeypatch.setattr(agreements, "parts_of", lambda _: (agreements.Source(("poll",), rows_of),))
+    monkeypatch.setattr(agreement, "parts_of", lambda _: (agreement.Source(("poll",), rows_of),))
     page = owner.get(f"{PLACE}agreement/").content.decode()
     assert "0.48 cross-fitted" in page
     assert "alpha|x=1" in page

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from crowd.desk import agreements
+from crowd.desk import agreement
 from crowd.models import Assignment, Stage
 from crowd.selectors.people import people as people_of
 from judgments.models import FilterRun, Score
@@ -121,10 +121,10 @@ ROWS = [
 
 def test_a_row_of_agreement_comes_from_the_stored_report(place):
     judge(place, ROWS)
-    before = agreements.rows([place.stage])[place.stage.pk]
+    before = agreement.agreements_of([place.stage])[place.stage.pk]
     assert (before.now, before.note) == (None, "no report was made yet")
     reports.keep(reports.make(place.stage, lambda *_: None))
-    row = agreements.rows([place.stage])[place.stage.pk]
+    row = agreement.agreements_of([place.stage])[place.stage.pk]
     assert row.items == 30
     assert row.after is None
     assert row.before is not None
@@ -136,7 +136,7 @@ def test_after_removing_workers_both_numbers_stand_in_the_row(place):
     check(place, "A3", [False] * 6)
     filter_runs.apply(stage=place.stage, recipe="default", parameters={}, actor=None)
     reports.keep(reports.make(place.stage, lambda *_: None))
-    row = agreements.rows([place.stage])[place.stage.pk]
+    row = agreement.agreements_of([place.stage])[place.stage.pk]
     assert row.after == pytest.approx(1.0)
     assert row.before < 0.9
     assert row.note.endswith("cross-fitted")

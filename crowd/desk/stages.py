@@ -1,41 +1,57 @@
-"""Stages: making, changing, opening and ending them, and the page that shows one at work."""
+"""Stages: making, changing, trying and ending them, the page of one at work, and its calls to a market.
+
+A trial shows exactly the worker's page, with real units, and stores nothing of it.
+"""
 
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from csp.decorators import csp_replace, csp_update
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.revisions import ConflictError
+from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.forms import BudgetForm, MinutesForm, OpenForm, WhyForm
+from crowd.desk.forms import BudgetForm, MinutesForm, OpenForm, ResolveForm, WhyForm
 from crowd.desk.stageform import StageForm, form_for
+from crowd.desk.tables import OPERATIONS
 from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
-from crowd.models import Endpoint, Stage
+from crowd.models import Endpoint, MarketOperation, Stage
+from crowd.selectors import operations
 from crowd.selectors import operations as operation_selectors
 from crowd.selectors.stage_sizes import cached_of_stage
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
-from crowd.services import stages
+from crowd.services import review, stages
+from crowd.services.drafts import is_remembered, roll_back_after, units_to_try
 from crowd.services.publication import publish_pending
 from crowd.services.quotes import quote
 from crowd.sources import spends_real_money, stages_at
 from crowd.study.documents import expected_seconds
+from crowd.taskpage import fields
+from crowd.taskpage.fields import UnreadableError
+from crowd.taskpage.page import FormValues, trial_page
 from web import chart_files
 from web.access import ProjectAccess, Role, on_project
 from web.charts import charts
 from web.charts.plot import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
 from web.pages import show, show_conflict
+from web.table_pages import respond
+from web.tables import page_of
 
 # Submissions per hour, as bars.
 
@@ -381,3 +397,174 @@ def set_budget(request: HttpRequest, access: StageAccess) -> HttpResponse:
     except ConflictError:
         back = reverse(STAGE, args=[access.project.slug, access.stage.slug])
         return show_conflict(request, access, form, BudgetForm(stage=_now(access)), back)
+
+
+Kind = MarketOperation.Kind
+
+#: Per kind: what was asked, where to look, what "it happened" and "it did not" do.
+_WORDS: dict[str, tuple[str, str, str, str]] = {
+    Kind.PUBLISH: (
+        "Publish a HIT",
+        "Look in the marketplace's list of HITs for one whose annotation ends with the token.",
+        "The HIT is taken as published under the id that you give; its answers are collected and paid.",
+        "Its money is free again and the HIT counts as refused; topping up asks for its units anew.",
+    ),
+    Kind.EXTEND: (
+        "Give a HIT more places",
+        "Look at the HIT: has it the new number of places?",
+        "The places are counted, their money stays reserved.",
+        "The money is free again; you can ask for more places once more.",
+    ),
+    Kind.BONUS: (
+        "Pay a bonus",
+        "Look in the list of bonus payments of the assignment for one with the reference in its reason.",
+        "The bonus is booked as paid and never paid again.",
+        "The money is free again; this bonus is not tried again by itself. You can plan another one.",
+    ),
+    Kind.APPROVE: (
+        "Approve work",
+        "Look at the assignment: is it approved?",
+        "The work is booked as approved and paid.",
+        "Nothing is booked; the work waits for another decision.",
+    ),
+    Kind.REJECT: (
+        "Reject work",
+        "Look at the assignment: is it rejected?",
+        "The work is booked as rejected; its money is free again.",
+        "Nothing is booked; the work waits for another decision.",
+    ),
+}
+_OTHERS = (
+    "",
+    "Look at the marketplace whether it was done.",
+    "It is booked as done.",
+    "It is booked as not done, and is not tried again by itself.",
+)
+
+
+# The log of what was asked of the marketplace, and what a person must decide about
+
+
+@require_safe
+@on_stage()
+def list_operations(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
+    """Every call that changed something, or should have; newest first unless the address says otherwise."""
+    return respond(
+        request,
+        access,
+        OPERATIONS,
+        lambda asked: tables.operations_of(operations.recent_operations(access.stage), asked["state"]),
+        "operations.html",
+        file=f"{access.stage.slug}-operations",
+        rows_as="operations",
+        tab="operations",
+        undecided=operations.operations_for_people(access.stage).count(),
+    )
+
+
+@require_safe
+@on_stage()
+def list_undecided_operations(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """Operations that nobody answered, with what each answer of yours does."""
+    page = page_of(operations.operations_for_people(access.stage), request)
+    cases = [
+        (
+            row,
+            _WORDS.get(row.kind, (row.get_kind_display(), *_OTHERS[1:])),
+            ResolveForm(auto_id=f"{row.token[:8]}_%s"),
+        )
+        for row in page
+    ]
+    return show(request, "decisions.html", access, tab="operations", cases=cases, pages=page)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def resolve_operation(request: HttpRequest, access: StageAccess, *, operation: uuid.UUID) -> HttpResponse:
+    """What became of an operation; booking money that was reserved spends nothing new."""
+    row = get_object_or_404(MarketOperation, stage=access.stage, pk=operation)
+
+    def action() -> str:
+        given = read_form(ResolveForm(request.POST))
+        happened = given["happened"] == "yes"
+        review.resolve_operation(
+            operation=row, actor=access.user, happened=happened, ref=given["ref"], why=given["why"]
+        )
+        return "Booked as done." if happened else "Booked as not done; its money is free again."
+
+    answer = run_action(request, action, "desk:decisions", access.project.slug, access.stage.slug)
+    if (
+        request.GET.get("queue") == "operations"
+        and not operations.operations_for_people(access.stage).exists()
+    ):
+        return redirect("desk:queue", access.project.slug, "operations")
+    return answer
+
+
+_SELF = "'self'"
+_POLICY = {
+    "default-src": ["'none'"],
+    "script-src": [_SELF],
+    "style-src": [_SELF],
+    "img-src": [_SELF, "data:"],
+    "form-action": [_SELF],
+    "base-uri": ["'none'"],
+    "frame-ancestors": [_SELF],
+}
+
+
+@require_safe
+@csp_update({"frame-src": [_SELF]})
+@on_stage()
+def trial(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """The task in a frame, wide or as wide as a phone."""
+    return show(request, "try.html", access)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@xframe_options_sameorigin
+@csp_replace(_POLICY)
+@on_stage()
+def try_task(request: HttpRequest, access: StageAccess) -> HttpResponse:
+    """GET shows the task, POST says what is missing; neither keeps anything."""
+    with roll_back_after():
+        try:
+            names = units_to_try(access.stage)
+        except CrowdError as error:
+            return _show_message(request, "This cannot be shown yet", str(error))
+        if not names:
+            sentence = (
+                "There is nothing to ask about yet. Bring what this stage needs; then its first HIT is here."
+            )
+            return _show_message(request, "No units yet", sentence)
+        if request.method == "POST":
+            return _read(request, access.stage, names)
+        return trial_page(request, access.stage, names, FormValues())
+
+
+def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResponse:
+    """What a worker would read who sent this form."""
+    try:
+        sent = fields.form_of(request)
+    except UnreadableError:
+        return _show_message(
+            request, "Nothing was read", "The form is far too long.", again=request.path, status=413
+        )
+    form = {name: value for name, value in sent.items() if "|" in name and not is_remembered(name)}
+    kind = kind_of(stage)
+    parsed = {unit: kind.parse(stage, unit, fields.of_unit(form, name)) for unit, name in names.items()}
+    errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
+    if errors:
+        return trial_page(request, stage, names, FormValues(form, errors), status=422)
+    sentence = (
+        "Everything is filled in; a worker's answer would be stored now. This was a trial: nothing was."
+    )
+    return _show_message(request, "That would be all", sentence, again=request.path)
+
+
+def _show_message(
+    request: HttpRequest, title: str, sentence: str, *, again: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"title": title, "sentence": sentence, "again": again}
+    return render(request, "crowd/tried.html", context, status=status)

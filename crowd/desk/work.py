@@ -1,7 +1,8 @@
-"""Work that came in: the table, one assignment, and the decision on it."""
+"""HITs of a stage and the work that came in: the tables, one of each, and what a person decides about it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -9,20 +10,22 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ActionError
 from core.money import bonus_fee
 from crowd.desk import queues, tables
 from crowd.desk.access import StageAccess, on_stage
-from crowd.desk.forms import BonusForm, NoteForm, ReasonForm
+from crowd.desk.forms import BonusForm, HoursForm, NoteForm, OnceForm, PlacesForm, ReasonForm
 from crowd.desk.queues import queue_named
+from crowd.desk.tables import HITS
 from crowd.desk.tables import WORK as WORK_TABLE
-from crowd.errors import CrowdError
+from crowd.errors import CrowdError, StageStateError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, HitUnit, MarketOperation
+from crowd.models import Assignment, Hit, HitUnit, MarketOperation
 from crowd.selectors.consents import say_consents
-from crowd.services import review
+from crowd.services import review, stages
 from crowd.services import review as review_services
 from web.access import ProjectAccess, Role, on_project
 from web.forms import chosen_keys, read_form, run_action
@@ -71,7 +74,7 @@ _TOLD = 10
 
 @require_safe
 @on_stage()
-def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
+def list_work(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """The table; sorted, filtered and paged by the address."""
 
     def complete(rows: list[Assignment]) -> list[Assignment]:
@@ -269,3 +272,108 @@ def release(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
 def _with_rest(said: str, row: Assignment) -> str:
     """The sentence, and what in the approved work still waits for a reviewer."""
     return " ".join(filter(None, (said, kind_of(row.stage).undecided(row))))
+
+
+# HITs of a stage
+
+
+@require_safe
+@on_stage()
+def list_hits(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
+    """The table; sorted, filtered and paged by the address."""
+    return respond(
+        request,
+        access,
+        HITS,
+        lambda asked: tables.hits(access.stage, asked["state"], asked["q"]),
+        "hits.html",
+        file=f"{access.stage.slug}-hits",
+        rows_as="hits",
+        tab="hits",
+    )
+
+
+def _find_hit(access: StageAccess, number: int) -> Hit:
+    hit: Hit = get_object_or_404(Hit, stage=access.stage, ordinal=number)
+    hit.stage = access.stage
+    return hit
+
+
+@require_safe
+@on_stage()
+def hit(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
+    """What is in a HIT, who took it, and what was asked of the marketplace about it."""
+    row = _find_hit(access, number)
+    work = list(Assignment.objects.filter(hit=row).select_related("worker", "hit").order_by("pk")[:100])
+    return show(
+        request,
+        "hit.html",
+        access,
+        tab="hits",
+        hit=row,
+        units=_units(row),
+        assignments=work,
+        operations=MarketOperation.objects.filter(hit=row).order_by("-planned_at", "-pk")[:50],
+        hours_form=HoursForm(),
+        places_form=PlacesForm(),
+        expire_form=OnceForm(auto_id="expire_%s"),
+    )
+
+
+def _units(row: Hit) -> list[tuple[HitUnit, str]]:
+    """What is in a HIT, in its order, each with the kind's words for it."""
+    units = list(row.units.order_by("position"))
+    words = kind_of(row.stage).wording(row.stage, [unit.unit for unit in units])
+    return [(unit, words.get(unit.unit, unit.unit)) for unit in units]
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def more_time(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
+    """Keep it on offer longer."""
+    row = _find_hit(access, number)
+
+    def action() -> str:
+        hours = read_form(HoursForm(request.POST))["hours"]
+        until = max(row.expires_at or timezone.now(), timezone.now()) + timedelta(hours=hours)
+        _on_offer_once(row)
+        stages.extend_hit_time(hit=row, until=until.replace(microsecond=0))
+        return f"It is asked to stay on offer until {until:%-d %b %Y, %H:%M} UTC."
+
+    return run_action(request, action, "desk:hit", access.project.slug, access.stage.slug, number)
+
+
+def _on_offer_once(row: Hit) -> None:
+    if row.state == Hit.State.PLANNED or not row.external_id:
+        raise StageStateError("The HIT is not published yet.")
+
+
+@require_POST
+@on_stage(Role.MANAGER, spends=True)
+def more_places(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
+    """More people for it."""
+    row = _find_hit(access, number)
+
+    def action() -> str:
+        form = PlacesForm(request.POST)
+        places = read_form(form)["places"]
+        stages.extend_hit_places(hit=row, places=places, purpose=form.purpose())
+        return f"{places} more places are asked for."
+
+    return run_action(request, action, "desk:hit", access.project.slug, access.stage.slug, number)
+
+
+@require_POST
+@on_stage(Role.MANAGER)
+def expire(request: HttpRequest, access: StageAccess, *, number: int) -> HttpResponse:
+    """Plan the end of a HIT; who works on it may still submit."""
+    row = _find_hit(access, number)
+
+    def action() -> str:
+        form = OnceForm(request.POST)
+        read_form(form)
+        _on_offer_once(row)
+        stages.expire_hit(hit=row, purpose=form.purpose())
+        return "It expires now. Work that people have begun may still come in."
+
+    return run_action(request, action, "desk:hit", access.project.slug, access.stage.slug, number)

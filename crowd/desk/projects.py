@@ -19,7 +19,7 @@ from core.projects.models import Event, Membership, Project
 from core.projects.selectors import projects_of
 from core.projects.services import ProjectError
 from core.revisions import ConflictError
-from crowd.desk import overview, panels, tables
+from crowd.desk import overview, tables
 from crowd.desk.forms import MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, drawn
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
@@ -62,7 +62,7 @@ def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         said=said,
         funnel=drawn(said.steps),
         funnel_heads=HEADS,
-        sections=panels.sections(access.project),
+        sections=overview.sections(access.project),
         cards=tables.stage_cards(access.project),
         members=members_of(access),
         feed=_worded(_events(access)[:_FEED]),
@@ -277,7 +277,7 @@ def of_project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         form=ProjectForm(project=access.project),
         member_form=MemberForm(),
         members=members_of(access),
-        sections=panels.settings_sections(access.user, access.project, request),
+        sections=overview.settings_sections(access.user, access.project, request),
     )
 
 
@@ -290,5 +290,5 @@ def of_user(request: HttpRequest, user: User) -> HttpResponse:
         "my_settings.html",
         sidebar="settings",
         projects=projects_of(user).order_by("title", "pk"),
-        sections=panels.settings_sections(user, None, request),
+        sections=overview.settings_sections(user, None, request),
     )
