@@ -39,12 +39,17 @@ def logged_failure(
 
 
 @contextmanager
-def translated_failure(translate: Callable[[Exception], Exception]) -> Iterator[None]:
-    """Raise what `translate` makes of whatever fails in the block.
+def translated_failure(
+    translate: Callable[[Exception], Exception], *, passing: tuple[type[Exception], ...] = ()
+) -> Iterator[None]:
+    """Raise what `translate` makes of whatever fails in the block; `passing` goes on its way.
 
-    For libraries whose errors have no base class of their own.
+    For libraries whose errors have no base class of their own, and for borders whose far end reads only its
+    own errors.
     """
     try:
         yield
-    except Exception as error:  # a border: the library raises bare Exception, see above
+    except passing:
+        raise
+    except Exception as error:  # a border: what fails in the block has no common class, see above
         raise translate(error) from error

@@ -18,6 +18,7 @@ from django.core.exceptions import DisallowedHost
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 
+from core.failures import translated_failure
 from marketplace import topics
 from marketplace.models import Requester, Subscription, Topic
 from marketplace.protocol import errors, sigv4
@@ -103,8 +104,11 @@ def answer(request: HttpRequest) -> HttpResponse:
         return HttpResponse(certificate, content_type="application/x-pem-file")
     action = ""
     try:
-        call, action = _read_call(request)
-        body, status = _answer_xml(action, _perform(action, call), request_id), 200
+        with translated_failure(
+            lambda error: _note_fault(action, request_id, error), passing=(TopicError, ProtocolError)
+        ):
+            call, action = _read_call(request)
+            body, status = _answer_xml(action, _perform(action, call), request_id), 200
     except TopicError as error:
         body, status = _error_xml(error.code, error.message, request_id), error.status
     except ProtocolError as error:
@@ -112,13 +116,16 @@ def answer(request: HttpRequest) -> HttpResponse:
             errors.count_refusal(error.kind, request.META)
         status = 403 if error.status == 400 and error.kind in _CODES else error.status
         body = _error_xml(_CODES.get(error.kind, error.kind), error.message, request_id)
-    except Exception:  # the border of the protocol: its clients can read nothing but its own errors
-        logger.exception("%s failed, request %s", action or "A call about topics", request_id)
-        body, status = _error_xml("InternalFailure", "The service failed; try again.", request_id), 500
     headers = {"x-amzn-RequestId": request_id, "Cache-Control": "no-store"}
     response = HttpResponse(body, status=status, content_type="text/xml; charset=utf-8", headers=headers)
     response["Content-Length"] = str(len(response.content))
     return response
+
+
+def _note_fault(action: str, request_id: str, error: Exception) -> ProtocolError:
+    """What a client of SNS can read, of an error that is ours; the log has the whole story."""
+    logger.error("%s failed, request %s", action or "A call about topics", request_id, exc_info=error)
+    return ProtocolError("InternalFailure", "The service failed; try again.", status=500)
 
 
 def _read_call(request: HttpRequest) -> tuple[TopicCall, str]:

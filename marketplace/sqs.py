@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import DisallowedHost
@@ -16,6 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
+from core.failures import translated_failure
 from marketplace import clock
 from marketplace.models import Queue, QueuedEvent, Requester
 from marketplace.notifications import open_queue
@@ -202,7 +204,8 @@ def answer(request: HttpRequest) -> HttpResponse:
     request_id = str(uuid.uuid4())
     headers = {"x-amzn-RequestId": request_id}
     try:
-        body, status = _perform(request), 200
+        with translated_failure(partial(_note_fault, request_id), passing=(QueueError, ProtocolError)):
+            body, status = _perform(request), 200
     except QueueError as error:
         body, status = error.body(), 400
         headers["x-amzn-query-error"] = error.header()
@@ -211,12 +214,15 @@ def answer(request: HttpRequest) -> HttpResponse:
             errors.count_refusal(protocol_error.kind, request.META)
         body = {"__type": protocol_error.kind, "message": protocol_error.message}
         status = protocol_error.status
-    except Exception:  # the border of the protocol: its clients can read nothing but its own errors
-        logger.exception("A call about a queue failed, request %s", request_id)
-        body, status = {"__type": "InternalFailure", "message": "The service failed; try again."}, 500
     response = HttpResponse(json.dumps(body), status=status, content_type=CONTENT_TYPE, headers=headers)
     response["Content-Length"] = str(len(response.content))
     return response
+
+
+def _note_fault(request_id: str, error: Exception) -> ProtocolError:
+    """What a client of SQS can read, of an error that is ours; the log has the whole story."""
+    logger.error("A call about a queue failed, request %s", request_id, exc_info=error)
+    return ProtocolError("InternalFailure", "The service failed; try again.", status=500)
 
 
 def _perform(request: HttpRequest) -> dict[str, Any]:

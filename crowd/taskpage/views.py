@@ -22,6 +22,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from core.accounts.security import address_of, neighbourhood
+from core.failures import logged_failure
 from core.rates import limits
 from crowd.adapters import registry
 from crowd.adapters.base import Arrival
@@ -124,18 +125,17 @@ def _framed(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase
         def answered(request: HttpRequest) -> HttpResponse:
             if hit is None:
                 return _refused(request, f"There is no such task, or not any more. {RETURN_IT}", status=404)
-            try:
+            # The site's error page may not be framed, so a fault gets a page of ours.
+            with logged_failure(logger, "The task page of HIT %s failed", hit.key):
                 return view(request, hit)
-            except Exception:  # the border of the request: the site's error page may not be framed
-                logger.exception("The task page of HIT %s failed", hit.key)
-                return _refused(
-                    request,
-                    f"It is our mistake, and nothing you saved is lost. {_AGAIN} If this comes "
-                    "back, return the HIT and write to its requester.",
-                    title="Something went wrong",
-                    back=_home(hit),
-                    status=500,
-                )
+            return _refused(
+                request,
+                f"It is our mistake, and nothing you saved is lost. {_AGAIN} If this comes "
+                "back, return the HIT and write to its requester.",
+                title="Something went wrong",
+                back=_home(hit),
+                status=500,
+            )
 
         policy = {
             "default-src": ["'none'"],

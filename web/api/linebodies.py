@@ -11,6 +11,7 @@ names its line and field, and nothing was done. The digest of the body is that o
 import hashlib
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from typing import IO, Any
 
 from django.http import HttpRequest
@@ -67,7 +68,8 @@ def read_lines(request: HttpRequest, model: type[BodyLine]) -> LineBody:
     digest, number, count, size = hashlib.sha256(), 0, 0, 0
     faults: dict[str, list[str]] = {}
     file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  # closed with the request
-    try:
+    with ExitStack() as faulty:
+        faulty.callback(file.close)
         while line := request.readline(LONGEST_LINE + 1):
             number, size = number + 1, size + len(line)
             if len(line) > LONGEST_LINE or size > MOST_BYTES:
@@ -87,9 +89,7 @@ def read_lines(request: HttpRequest, model: type[BodyLine]) -> LineBody:
             raise ProblemError(422, "invalid", f"{name}: {sentences[0]} Nothing was changed.", errors=faults)
         if not count:
             raise ProblemError(422, "invalid", "There is no line in the body. Send one JSON object per line.")
-    except BaseException:
-        file.close()
-        raise
+        faulty.pop_all()  # a good body is closed with its request
     return LineBody(file, digest.hexdigest(), count)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from core.failures import logged_failure
 from crowd.simulation.prolific import account, calls, control, hooks, studies, submissions
 from crowd.simulation.prolific.calls import Answer, Call, RefusalError, error_answer, message_answer
 from crowd.simulation.prolific.hooks import CALL_FAULTS, draw_error_form, draw_fault
@@ -475,14 +476,15 @@ def serve(simulator: Simulator, port: int) -> ThreadingHTTPServer:
         sys_version = ""
 
         def _serve(self) -> None:
+            answer = error_answer(500, "The simulator failed; see its log.")
             try:
-                answer = self._answer()
+                with logged_failure(
+                    LOG, "A call failed: %s %s", self.command, self.path, passing=(LostReplyError,)
+                ):
+                    answer = self._answer()
             except LostReplyError:
                 self.close_connection = True
                 return
-            except Exception:
-                LOG.exception("A call failed: %s %s", self.command, self.path)
-                answer = error_answer(500, "The simulator failed; see its log.")
             self._write(answer)
 
         def _answer(self) -> Answer:
