@@ -4,12 +4,25 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.core.checks import register
+from django.core.checks import CheckMessage, Error, register
 from django.utils.module_loading import import_string
 
+from core.money import FEE_PROFILES
 from core.origin import Owner
 from core.webhooks.apps import webhook_changed
-from marketplace.checks import check_fee_profile
+
+
+def check_fee_profile(**_: Any) -> list[CheckMessage]:
+    """The fee profile of new requesters must exist."""
+    if settings.MARKETPLACE_FEE_PROFILE in FEE_PROFILES:
+        return []
+    return [
+        Error(
+            f"MARKETPLACE_FEE_PROFILE is {settings.MARKETPLACE_FEE_PROFILE!r}, which is not a fee profile.",
+            hint=f"Use one of {', '.join(FEE_PROFILES)}.",
+            id="marketplace.E001",
+        )
+    ]
 
 
 class MarketplaceConfig(AppConfig):

@@ -14,7 +14,7 @@ from core.notices.conditions import Condition, Rule
 from core.notices.models import Notice
 from core.origin import Owner
 from core.webhooks.events import EventType, Step, StepWatch, page_address
-from marketplace import webhooks
+from marketplace import events
 from marketplace.batches.selectors import tallies
 from marketplace.models import Activity, Batch, LedgerEntry, PayeeDetails, Requester, Worker
 from marketplace.services import formerids
@@ -144,7 +144,7 @@ def _describe(entry: Activity) -> dict[str, Any]:
 
 EXTENSION = Extension(
     ApiPart("marketplace.api", last=True),
-    *webhooks.EVENT_TYPES,
+    *events.EVENT_TYPES,
     *EVENT_TYPES,
     *WATCHES,
     AuditSource(Owner.Kind.REQUESTER, Activity, "requester_id", _record, _describe, released=("user",)),

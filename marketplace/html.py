@@ -1,8 +1,9 @@
-"""Pages of requesters' HTML: changed to work here, and confined so that they can do no harm."""
+"""Pages of requesters' HTML: their crowd elements, what is changed to work here, how they are confined."""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,9 +11,100 @@ from urllib.parse import urlsplit
 from django.templatetags.static import static
 from django.utils.html import escape
 
-from marketplace import crowdelements
-from marketplace.crowdelements import FORMS, blank_comments
 from marketplace.loopback import anywhere
+
+# Crowd elements: which there are, which script draws each, and which of a page there are not.
+
+#: Scripts below `static/html/` that draw elements, beside `crowd-elements.js`; pages that name one get it.
+SCRIPTS: dict[str, frozenset[str]] = {
+    "crowd-boxes.js": frozenset(
+        f"crowd-{name}"
+        for name in ("alert", "badge", "card", "instructions", "modal", "tab", "tabs", "toast")
+    ),
+    "crowd-classifiers.js": frozenset(
+        f"crowd-{name}"
+        for name in (
+            *("classifier", "classifier-multi-select"),
+            *("image-classifier", "image-classifier-multi-select"),
+        )
+    ),
+    "crowd-image.js": frozenset(
+        f"crowd-{name}"
+        for name in (
+            *("bounding-box", "instance-segmentation", "keypoint", "line"),
+            *("polygon", "polyline", "semantic-segmentation"),
+        )
+    ),
+    "crowd-shapes.js": frozenset(
+        f"crowd-{name}" for name in ("bounding-box", "keypoint", "line", "polygon", "polyline")
+    ),
+    "crowd-masks.js": frozenset({"crowd-instance-segmentation", "crowd-semantic-segmentation"}),
+    "crowd-text.js": frozenset({"crowd-entity-annotation", "crowd-question-answer-generation"}),
+    "crowd-ranking.js": frozenset({"crowd-text-ranking"}),
+}
+#: Elements that are a form by themselves where no `crowd-form` is around them.
+FORM_ELEMENTS = frozenset({"crowd-form", "crowd-entity-annotation"})
+#: Every crowd element that there is.
+ELEMENTS = frozenset(
+    f"crowd-{name}"
+    for name in (
+        *("button", "checkbox", "fab", "form", "icon", "icon-button", "input", "radio-button"),
+        *("radio-group", "slider", "slider-label", "text-area", "toggle-button"),
+    )
+).union(*SCRIPTS.values())
+_NAME = re.compile(r"crowd-[a-z0-9-]{1,60}", re.IGNORECASE)
+_TAG = re.compile(r"<(crowd-[a-z0-9-]{1,60})", re.IGNORECASE)
+_DEFINED = re.compile(r"\bdefine\(\s{0,9}[\"'`](crowd-[a-z0-9-]{1,60})[\"'`]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownElement:
+    """A crowd element that there is not, and the line of the page on which it first occurs."""
+
+    name: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}: there is no element <{self.name}>"
+
+
+def unknown_elements(html: str) -> Iterator[UnknownElement]:
+    """Crowd elements that are not here, each once; those in comments and those that the page defines are."""
+    page = blank_comments(html)
+    known: set[str] | None = None
+    for found in _TAG.finditer(page):
+        name = found[1].lower()
+        if name in ELEMENTS:
+            continue
+        if known is None:
+            known = {each[1].lower() for each in _DEFINED.finditer(page)}
+        if name not in known:
+            known.add(name)
+            yield UnknownElement(name, 1 + page.count("\n", 0, found.start()))
+
+
+def unknown_element(html: str) -> UnknownElement | None:
+    """The first crowd element of a page that is not here."""
+    return next(unknown_elements(html), None)
+
+
+def scripts_of(html: str) -> list[str]:
+    """Files of `SCRIPTS` that the page needs, in the order in which they are to run."""
+    names = {found[0].lower() for found in _NAME.finditer(html)}
+    return [script for script, elements in SCRIPTS.items() if names & elements]
+
+
+def blank_comments(html: str) -> str:
+    """The page without what its comments hold, on the same lines; one that does not end takes the rest."""
+    pieces, at = [], 0
+    while (start := html.find("<!--", at)) >= 0:
+        pieces.append(html[at:start])
+        end = html.find("-->", start + 4)
+        end = len(html) if end < 0 else end + 3
+        pieces.append("\n" * html.count("\n", start, end))
+        at = end
+    return "".join([*pieces, html[at:]])
+
 
 # Task pages as they are served: scripts that they know from MTurk come from here, forms go to us.
 #
@@ -56,9 +148,9 @@ _POLICY = re.compile(
 _DOCTYPE = re.compile(r"\s*<!doctype[^>]*>", re.IGNORECASE)
 _BODY = re.compile(r"<body\b", re.IGNORECASE)
 _BODY_END = re.compile(r"</body\s*>", re.IGNORECASE)
-_FORM = re.compile(rf"<(?:form|{'|'.join(sorted(FORMS))})\b", re.IGNORECASE)
+_FORM = re.compile(rf"<(?:form|{'|'.join(sorted(FORM_ELEMENTS))})\b", re.IGNORECASE)
 _CROWD = re.compile(r"<crowd-", re.IGNORECASE)
-_CROWD_FORM = re.compile(rf"<(?:{'|'.join(sorted(FORMS))})\b", re.IGNORECASE)
+_CROWD_FORM = re.compile(rf"<(?:{'|'.join(sorted(FORM_ELEMENTS))})\b", re.IGNORECASE)
 _FIELD = re.compile(r"<(?:input|textarea|select)\b", re.IGNORECASE)
 _MADE_FORM = re.compile(r"createElement\(\s{0,9}[\"']form[\"']", re.IGNORECASE)
 _SUBMITS = re.compile(
@@ -91,7 +183,7 @@ def task_document(html: str, *, submit_url: str = "", lent: Mapping[str, Any] | 
 
 def _own_scripts(page: str, lent: Mapping[str, Any] | None) -> str:
     """What runs before every script of the page, and what draws its crowd elements once it is read."""
-    named = crowdelements.scripts_of(page)
+    named = scripts_of(page)
     style = ""
     if named or _CROWD.search(page):
         style = f'<link rel="stylesheet" href="{static("html/crowd-elements.css")}">'
@@ -109,7 +201,7 @@ def files_of(html: str) -> list[str]:
     The page around the frame has the browser fetch them while the task page itself is on its way: on a slow
     line that is one way to the server and back less.
     """
-    named = crowdelements.scripts_of(html)
+    named = scripts_of(html)
     files = ["html/frame.js"]
     if named or _CROWD.search(html):
         files.append("html/crowd-elements.css")

@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 
 from marketplace import clock
 from marketplace.errors import Refusal, invalid_value
+from marketplace.events import event_queued, tell_of_hit
 from marketplace.loopback import is_loopback
 from marketplace.models import HIT, HITType, Queue, QueuedEvent, Requester, Topic
-from marketplace.signals import event_queued
 from marketplace.topics import publish, send_soon
-from marketplace.webhooks import tell_of_hit
 
 # Putting an event into the queue, or publishing it to the topic, that a HIT type's specification names.
 #

@@ -1,18 +1,22 @@
 """The XML that the protocol carries: questions of requesters, answers of workers."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import Element, ParseError, SubElement, tostring
 
-from marketplace.crowdelements import unknown_element
+from defusedxml import ElementTree as SafeTree
+from defusedxml.common import DefusedXmlException
+
 from marketplace.errors import Refusal, invalid_value
+from marketplace.html import unknown_element
 from marketplace.loopback import is_loopback
-from marketplace.questionform.parsing import MAX_BYTES as MAX_QUESTION_BYTES
-from marketplace.questionform.parsing import ROOTS as FORM_ROOTS
-from marketplace.questionform.parsing import SCHEMAS, form_of, parse_error, printable, root_of
-from marketplace.questionform.parsing import Form as QuestionForm
+from marketplace.questionform import MAX_BYTES as MAX_QUESTION_BYTES
+from marketplace.questionform import ROOTS as FORM_ROOTS
+from marketplace.questionform import SCHEMAS, form_of, parse_error, printable, root_of
+from marketplace.questionform import Form as QuestionForm
 
 __all__ = [
     "MAX_QUESTION_BYTES",
@@ -149,3 +153,92 @@ def answers_xml(fields: Iterable[tuple[str, str]]) -> str:
         SubElement(answer, "QuestionIdentifier").text = printable(name)
         SubElement(answer, "FreeText").text = printable("|".join(values))
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
+
+
+# What a worker answered, field by field.
+
+#: A text that is longer is folded on pages, and one that is much longer is cut there.
+FOLD_FROM = 1_200
+CUT_FROM = 40_000
+_SHOWN_OF_FOLDED = 500
+_LONGEST_JSON = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerField:
+    """One answer: its QuestionIdentifier, what was typed, and what was chosen.
+
+    `pretty` is a text that is JSON, one member a line; `file` says what was uploaded.
+    """
+
+    name: str
+    text: str = ""
+    chosen: tuple[str, ...] = ()
+    file: str = ""
+    pretty: str = ""
+
+    @property
+    def words(self) -> str:
+        """All of it as a text."""
+        return self.text or self.file or " | ".join(self.chosen)
+
+    @property
+    def shown(self) -> str:
+        """What a page shows, pretty where it is JSON, cut where it would be too much."""
+        return (self.pretty or self.text)[:CUT_FROM]
+
+    @property
+    def cut(self) -> bool:
+        """There is more than a page shows."""
+        return len(self.pretty or self.text) > CUT_FROM
+
+    @property
+    def long(self) -> bool:
+        """Folded until somebody opens it."""
+        return len(self.shown) > FOLD_FROM
+
+    @property
+    def beginning(self) -> str:
+        """What is seen of a folded text."""
+        return self.shown[:_SHOWN_OF_FOLDED]
+
+
+def fields_of(xml: str) -> list[AnswerField]:
+    """The fields in their order. What is no QuestionFormAnswers is one field without a name."""
+    if not xml:
+        return []
+    try:
+        root = SafeTree.fromstring(xml, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, LookupError):
+        return [AnswerField(name="", text=xml)]
+    found = [_answer_field(answer) for answer in root if _tag_of(answer) == "Answer"]
+    return found or ([AnswerField(name="", text=xml)] if _tag_of(root) != "QuestionFormAnswers" else [])
+
+
+def _answer_field(answer: Element) -> AnswerField:
+    texts: dict[str, list[str]] = {}
+    for part in answer:
+        texts.setdefault(_tag_of(part), []).append(part.text or "")
+    text = "\n".join(texts.get("FreeText", []))
+    size, key = "".join(texts.get("UploadedFileSizeInBytes", [])), "".join(texts.get("UploadedFileKey", []))
+    return AnswerField(
+        name="".join(texts.get("QuestionIdentifier", [])),
+        text=text,
+        chosen=(*texts.get("SelectionIdentifier", []), *texts.get("OtherSelectionText", [])),
+        file=f"{key} ({size} bytes)" if key else "",
+        pretty=_pretty(text),
+    )
+
+
+def _tag_of(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _pretty(text: str) -> str:
+    """JSON objects and lists on several lines; other texts have no prettier form."""
+    if not text.lstrip().startswith(("{", "[")) or len(text) > _LONGEST_JSON:
+        return ""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return ""

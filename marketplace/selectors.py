@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
+from marketplace.events import follows_hits
 from marketplace.models import HIT, HITType, Requester
 from marketplace.notifications import OF_EXPIRY, wants_event
-from marketplace.webhooks import follows_hits
 
 _FEW_TYPES = 500
 #: A HIT that nobody touched is disposed of so long after it expired.

@@ -23,7 +23,7 @@ from marketplace import topics
 from marketplace.models import Requester, Subscription, Topic
 from marketplace.protocol import errors, sigv4
 from marketplace.protocol.errors import ProtocolError
-from marketplace.questionform.parsing import printable
+from marketplace.questionform import printable
 from marketplace.taskpages import site_url
 from marketplace.topics import (
     TopicError,

@@ -22,13 +22,13 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from core.composed_queries import ComposedQuery
+from marketplace import formfields as fields
 from marketplace import html, uploads
 from marketplace.errors import Refusal
+from marketplace.formfields import FormAnswers, answers_xml, read_form_answers
 from marketplace.html import task_document
 from marketplace.models import HIT, Holding
-from marketplace.questionform import fields
-from marketplace.questionform.fields import FormAnswers, answers_xml, read_form_answers
-from marketplace.questionform.parsing import Form
+from marketplace.questionform import Form
 from marketplace.questions import ExternalQuestion, HTMLQuestion, Question, read_stored_question
 from marketplace.services import accesskeys, assignments, pagestorage
 

@@ -1,23 +1,26 @@
 """Test controls: moving the clock and switching on faults, for whoever knows MARKETPLACE_TEST_TOKEN.
 
-Without that setting these addresses do not exist.
+Without that setting these addresses do not exist, and `marketplace.protocol.fault_injection`, which carries
+the faults out, is not loaded.
 """
 
 import hmac
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.http import Http404, HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from core.audit import chain as audit
 from core.origin import Owner
-from marketplace import chaos, clock
+from core.revisions import ShownColumns
+from marketplace import clock
 from marketplace.models import (
     HIT,
     AccessKey,
@@ -26,6 +29,7 @@ from marketplace.models import (
     Block,
     Bonus,
     CallLog,
+    Chaos,
     HITType,
     Holding,
     Invoice,
@@ -49,6 +53,70 @@ from marketplace.models import (
     YearlyLimit,
 )
 
+# Faults on request: what is switched on for a requester, or for everybody.
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Rates are probabilities per call; the delay is in seconds."""
+
+    throttle_rate: float = 0
+    error_rate: float = 0
+    visibility_delay_s: float = 0
+    duplicate_events: bool = False
+
+
+def faults_for(requester_id: int) -> Faults:
+    """The faults in force for a requester: the larger of their own and everybody's."""
+    rows = Chaos.objects.filter(_concerns(requester_id)).values_list(
+        "throttle_rate", "error_rate", "visibility_delay_s", "duplicate_events"
+    )
+    return Faults(*(max(values) for values in zip(*rows, strict=True))) if rows else Faults()
+
+
+def take_throttle(requester_id: int) -> bool:
+    """True if a call was to be throttled for certain; uses up one of those asked for."""
+    return _take("throttle_next", requester_id)
+
+
+def take_lost_response(requester_id: int) -> bool:
+    """True if the answer to a committed call is to be lost; uses up one of those asked for."""
+    return _take("lose_response_after_commit", requester_id)
+
+
+def _take(counter: str, requester_id: int) -> bool:
+    # The condition stands in the update again: of calls at once, as many are hit as were asked for.
+    wanting = Chaos.objects.filter(_concerns(requester_id), **{f"{counter}__gt": 0})
+    pk = wanting.values_list("pk", flat=True).first()
+    return bool(
+        pk and Chaos.objects.filter(pk=pk, **{f"{counter}__gt": 0}).update(**{counter: F(counter) - 1})
+    )
+
+
+def _concerns(requester_id: int) -> Q:
+    return Q(requester=None) | Q(requester=requester_id)
+
+
+def switch_faults(requester: Requester | None, **faults: float | bool) -> None:
+    """Set faults of one requester, or of all; those not named stay as they are."""
+    chaos, _ = Chaos.objects.get_or_create(requester=requester)
+    Chaos.objects.filter(pk=chaos.pk).update(**faults)
+
+
+@transaction.atomic
+def set_faults(requester: Requester, faults: Mapping[str, float | bool], *, seen: ShownColumns) -> None:
+    """Set what a form says; ConflictError where the faults are not as the form showed them."""
+    row, made = Chaos.objects.select_for_update().get_or_create(requester=requester)
+    if not made and any(getattr(row, name) != value for name, value in faults.items()):
+        seen.check(row)
+    Chaos.objects.filter(pk=row.pk).update(**faults)
+
+
+def clear_faults() -> None:
+    """No faults for anybody."""
+    Chaos.objects.all().delete()
+
+
 # Emptying a marketplace under test. Only test controls call this.
 
 _WORK = (
@@ -70,6 +138,8 @@ def wipe_work() -> None:
         submitted_count=0, approved_count=0, rejected_count=0, returned_count=0, abandoned_count=0
     )
 
+
+# The addresses.
 
 _MAX_ADVANCE = 10 * 365 * 24 * 3600
 _COUNTERS = {"lose_response_after_commit", "throttle_next"}
@@ -147,7 +217,7 @@ def set_chaos(body: dict[str, Any]) -> dict[str, Any]:
             faults[name] = value
         else:
             raise InvalidControlError(f"{name} is not a fault that can be switched this way.")
-    chaos.switch(requester, **faults)
+    switch_faults(requester, **faults)
     return {"chaos": faults}
 
 
@@ -157,7 +227,7 @@ def reset(body: dict[str, Any]) -> dict[str, Any]:
     if not set(body) <= {"data"} or not isinstance(body.get("data", False), bool):
         raise InvalidControlError("reset takes nothing, or data: true.")
     clock.reset()
-    chaos.reset()
+    clear_faults()
     if body.get("data"):
         wipe_work()
     return {"reset": True}

@@ -32,8 +32,8 @@ from core.crypto import seal, unseal
 from core.outbound import AddressRefusedError, DeliveryError, Reply, check_url, post
 from marketplace import clock, ids
 from marketplace.errors import Refusal
+from marketplace.events import delivery_queued
 from marketplace.models import Queue, QueuedEvent, Requester, SigningKey, Subscription, Topic, TopicDelivery
-from marketplace.signals import delivery_queued
 
 logger = logging.getLogger(__name__)
 State = TopicDelivery.State

@@ -24,7 +24,7 @@ from django.views.decorators.http import require_safe
 from core.storage.store import fetch, shared_store
 from marketplace import clock
 from marketplace.models import Holding, UploadedFile
-from marketplace.questionform.parsing import FileUpload, Form, Question
+from marketplace.questionform import FileUpload, Form, Question
 
 #: An address of a file is valid so long, as on MTurk.
 LENT_SECONDS = 60

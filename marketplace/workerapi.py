@@ -11,8 +11,9 @@ from django.http.multipartparser import MultiPartParserError
 from django.views.decorators.csrf import csrf_exempt
 
 from core.money import dollars
-from marketplace import clock, eligibility, ids
+from marketplace import clock, eligibility, formfields, ids
 from marketplace.errors import Refusal
+from marketplace.formfields import FormAnswers
 from marketplace.models import (
     HIT,
     HITType,
@@ -22,9 +23,7 @@ from marketplace.models import (
     QualificationType,
     Worker,
 )
-from marketplace.questionform import fields
-from marketplace.questionform.fields import FormAnswers
-from marketplace.questionform.parsing import parse_form
+from marketplace.questionform import parse_form
 from marketplace.selectors import assignable
 from marketplace.services import assignments, qualifications
 from marketplace.services.hits import return_assignment
@@ -145,7 +144,7 @@ def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonR
     except (SuspiciousOperation, MultiPartParserError, BadRequest):
         return _error(400, "InvalidBody", "Send the answers as a form.")
     given = (
-        fields.read_form_answers(parse_form(begun.test, parameter="Test"), posted)
+        formfields.read_form_answers(parse_form(begun.test, parameter="Test"), posted)
         if begun.test
         else FormAnswers()
     )

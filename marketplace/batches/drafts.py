@@ -19,8 +19,8 @@ from marketplace.batches import templates
 from marketplace.batches.properties import Properties
 from marketplace.batches.sheets import Row, Sheet
 from marketplace.batches.templates import HostCollector
-from marketplace.crowdelements import unknown_element
 from marketplace.errors import Refusal
+from marketplace.html import unknown_element
 from marketplace.models import Batch, BatchTask, Requester, Template
 from marketplace.questions import MAX_TASK_BYTES, html_question_xml, parse_question
 

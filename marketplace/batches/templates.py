@@ -16,9 +16,8 @@ from core.revisions import ShownColumns
 from marketplace import clock, ids
 from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import Limits, Sheet
-from marketplace.crowdelements import unknown_elements
 from marketplace.errors import Refusal, invalid_value
-from marketplace.html import hosts_in
+from marketplace.html import hosts_in, unknown_elements
 from marketplace.models import Requester, Template
 from marketplace.questions import html_question_xml
 

@@ -1,9 +1,19 @@
 """Tables of the marketplace, grouped by what they are about."""
 
 from marketplace.models.bulk import BatchExtension, WorkerFile, WorkerFileLine
-from marketplace.models.formerids import FormerIdClaim, FormerIdRecord
-from marketplace.models.money import Bonus, Deposit, Invoice, LedgerEntry, Payable
-from marketplace.models.payouts import PayeeDetails, PayMethod, Payout, PayoutLine, PayoutPart, YearlyLimit
+from marketplace.models.money import (
+    Bonus,
+    Deposit,
+    Invoice,
+    LedgerEntry,
+    Payable,
+    PayeeDetails,
+    PayMethod,
+    Payout,
+    PayoutLine,
+    PayoutPart,
+    YearlyLimit,
+)
 from marketplace.models.people import (
     AccessKey,
     Activity,
@@ -12,6 +22,8 @@ from marketplace.models.people import (
     Chaos,
     Contact,
     CountryChange,
+    FormerIdClaim,
+    FormerIdRecord,
     Invitation,
     KeyAlert,
     Message,
@@ -26,10 +38,8 @@ from marketplace.models.people import (
     TokenUse,
     Worker,
 )
-from marketplace.models.storage import PageStorage
 from marketplace.models.topics import SigningKey, Subscription, Topic, TopicDelivery
-from marketplace.models.traces import Likeness, WorkerTrace, WorkTrace
-from marketplace.models.uploads import UploadedFile
+from marketplace.models.traces import Likeness, PageStorage, UploadedFile, WorkerTrace, WorkTrace
 from marketplace.models.work import (
     HIT,
     Batch,

@@ -1,12 +1,13 @@
-"""What is kept of how work was done, so that reviewers see who may be the same person; never who they are.
+"""What stays of work beside its answer: traces of how it was done, uploaded files, storage of task pages.
 
-Digests are keyed with the installation's secret and go after `TRACES_KEPT_DAYS`.
+Of traces reviewers see who may be the same person; never who they are. Digests are keyed with the
+installation's secret and go after `TRACES_KEPT_DAYS`.
 """
 
 from django.db import models
 from django.db.models import Q
 
-from marketplace.models.people import Worker
+from marketplace.models.people import Requester, Worker
 from marketplace.models.work import Holding
 
 
@@ -84,3 +85,48 @@ class Likeness(models.Model):
 
     def __str__(self) -> str:
         return f"{self.holding_id} is like {self.other_id}"
+
+
+class PageStorage(models.Model):
+    """Local storage, session storage and cookies of one requester's pages for one worker, as JSON.
+
+    `values` has three objects, `local`, `session` and `cookies`: name → [value, when it ends or null], in
+    milliseconds since 1970.
+    """
+
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="page_storage", db_index=False)
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="page_storage")
+    values = models.TextField(default="{}")
+    changed_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["worker", "requester"], name="one_storage_per_worker_and_requester"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"storage of {self.requester_id} for {self.worker_id}"
+
+
+class UploadedFile(models.Model):
+    """One file of an answer; its bytes lie in the storage under `key` until the HIT is disposed of."""
+
+    holding = models.ForeignKey(
+        Holding, on_delete=models.CASCADE, related_name="uploaded_files", db_index=False
+    )
+    question = models.CharField(max_length=128, help_text="QuestionIdentifier.")
+    key = models.CharField(max_length=32, unique=True)
+    name = models.CharField(max_length=255, help_text="As the worker's machine calls it.")
+    mime = models.CharField(max_length=100, help_text="By its first bytes, never by its name.")
+    size = models.PositiveBigIntegerField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["holding", "question"], name="one_uploaded_file_per_question")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} ({self.size} bytes)"

@@ -9,12 +9,12 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from marketplace import chaos
+from marketplace import testcontrols
+from marketplace.events import answer_submitted, delivery_queued, event_queued
 from marketplace.models import CallLog, Holding, QueuedEvent, TopicDelivery
 from marketplace.protocol import errors
 from marketplace.protocol.calls import Call, Result
 from marketplace.protocol.endpoint import LogWriter, ProtocolMiddleware
-from marketplace.signals import answer_submitted, delivery_queued, event_queued
 
 
 class InjectedError(Exception):
@@ -27,15 +27,15 @@ class FaultInjectionMiddleware(ProtocolMiddleware):
     def answer(self, request: HttpRequest, record: CallLog) -> HttpResponse:
         """Answer, and lose the answer to a committed call where one is to be lost."""
         response = super().answer(request, record)
-        if record.executed and record.requester_id and chaos.take_lost_response(record.requester_id):
+        if record.executed and record.requester_id and testcontrols.take_lost_response(record.requester_id):
             _drop_connection(request)
             response.status_code = 503
         return response
 
     def execute(self, call: Call, signature: str, log: LogWriter) -> Result:
         """Throttle the call, or let it fail after its operation ran, which is undone."""
-        faults = chaos.faults_for(call.requester.pk)
-        if _draw(faults.throttle_rate) or chaos.take_throttle(call.requester.pk):
+        faults = testcontrols.faults_for(call.requester.pk)
+        if _draw(faults.throttle_rate) or testcontrols.take_throttle(call.requester.pk):
             raise errors.throttled()
         if not _draw(faults.error_rate):
             return super().execute(call, signature, log)
@@ -65,7 +65,7 @@ def connect_receivers() -> None:
 
 def _duplicate_event(sender: type[QueuedEvent], *, event: QueuedEvent, **_: Any) -> None:
     """Queue the event a second time, with the same EventDocId."""
-    if chaos.faults_for(event.requester_id).duplicate_events:
+    if testcontrols.faults_for(event.requester_id).duplicate_events:
         QueuedEvent.objects.create(
             requester_id=event.requester_id,
             queue=event.queue,
@@ -78,7 +78,7 @@ def _duplicate_event(sender: type[QueuedEvent], *, event: QueuedEvent, **_: Any)
 
 def _duplicate_delivery(sender: type[TopicDelivery], *, delivery: TopicDelivery, **_: Any) -> None:
     """Send the message a second time."""
-    if chaos.faults_for(delivery.subscription.topic.requester_id).duplicate_events:
+    if testcontrols.faults_for(delivery.subscription.topic.requester_id).duplicate_events:
         TopicDelivery.objects.create(
             subscription=delivery.subscription,
             message_id=delivery.message_id,
@@ -90,7 +90,7 @@ def _duplicate_delivery(sender: type[TopicDelivery], *, delivery: TopicDelivery,
 
 def _delay_answer(sender: type[Holding], *, holding: Holding, **_: Any) -> None:
     """Let the requester see the answer so much later."""
-    delay = chaos.faults_for(holding.requester_id).visibility_delay_s
+    delay = testcontrols.faults_for(holding.requester_id).visibility_delay_s
     if delay and holding.submitted_at:
         holding.visible_at = holding.submitted_at + timedelta(seconds=delay)
         holding.save(update_fields=["visible_at"])

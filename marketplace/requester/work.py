@@ -14,7 +14,6 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import MD5
 
 from core.money import dollars
-from marketplace.answers import Field, fields_of
 from marketplace.models import (
     HIT,
     Bonus,
@@ -26,6 +25,7 @@ from marketplace.models import (
     WorkerTrace,
     WorkTrace,
 )
+from marketplace.questions import AnswerField, fields_of
 from marketplace.requester.lookup import visible_work
 from web.tables import Choices, Column, Grid, Words
 
@@ -454,7 +454,7 @@ class AnswerView:
     """
 
     row: Holding
-    fields: list[Field]
+    fields: list[AnswerField]
     inputs: list[tuple[str, str]]
     bonus_cents: int
     usual: float | None

@@ -10,6 +10,7 @@ from django.db.models import F
 from core.composed_queries import ComposedInsert, ComposedQuery, ComposedUpdate
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
+from marketplace.events import answer_submitted
 from marketplace.hours import Hours, closed_batches, outside_hours
 from marketplace.models import HIT, HITType, Holding, Place, Worker
 from marketplace.notifications import emit_event
@@ -20,7 +21,6 @@ from marketplace.services import traces
 from marketplace.services.hits import notice_expiry, notice_reviewable
 from marketplace.services.holds import lock_hit, lock_worker
 from marketplace.services.review import approve_locked
-from marketplace.signals import answer_submitted
 from marketplace.sweep import settle
 from people.models import Visit
 

@@ -11,8 +11,10 @@ from django.db import IntegrityError, transaction
 from core.files.refusals import RowCounts
 from core.revisions import ShownColumns
 from marketplace import clock, ids
+from marketplace.answerkeys import parse_key, score
 from marketplace.eligibility import CLOSED
 from marketplace.errors import Refusal, invalid_value
+from marketplace.formfields import OTHER, FormAnswers, answers_xml
 from marketplace.models import (
     HIT,
     Message,
@@ -22,9 +24,7 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.questionform.answerkey import parse_key, score
-from marketplace.questionform.fields import OTHER, FormAnswers, answers_xml
-from marketplace.questionform.parsing import parse_form
+from marketplace.questionform import parse_form
 from marketplace.selectors import asking_for, hit_types_asking_for
 from marketplace.services.activity import note
 from marketplace.services.holds import lock_worker

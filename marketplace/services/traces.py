@@ -21,8 +21,8 @@ from core.accounts.guards import device_number
 from core.accounts.security import client_address, neighbourhood
 from core.composed_queries import ComposedInsert, ComposedUpdate
 from marketplace import clock
-from marketplace.answers import fields_of
 from marketplace.models import Holding, Likeness, Worker, WorkerTrace, WorkTrace
+from marketplace.questions import fields_of
 from marketplace.services.activity import delete_in_batches
 
 logger = logging.getLogger(__name__)

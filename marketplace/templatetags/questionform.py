@@ -2,14 +2,14 @@
 
 from django import template
 
-from marketplace.questionform import fields
-from marketplace.questionform.fields import FormAnswers
-from marketplace.questionform.parsing import Form
+from marketplace import formfields
+from marketplace.formfields import FormAnswers
+from marketplace.questionform import Form
 
 register = template.Library()
 
 
 @register.filter
-def sheet(form: Form, given: FormAnswers | str | None) -> fields.Sheet:
+def sheet(form: Form, given: FormAnswers | str | None) -> formfields.Sheet:
     """The form as it is drawn; `given` is what was filled in, or nothing."""
-    return fields.sheet(form, given if isinstance(given, FormAnswers) else None)
+    return formfields.sheet(form, given if isinstance(given, FormAnswers) else None)

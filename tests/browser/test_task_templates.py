@@ -217,7 +217,7 @@ def test_an_answer_in_the_address_is_sent_whatever_its_fields_are_called(market)
 
 
 def test_every_element_there_is_is_on_one_of_the_pages():
-    from marketplace.crowdelements import ELEMENTS
+    from marketplace.html import ELEMENTS
 
     text = "".join(path.read_text(encoding="utf-8") for path in PAGES)
     assert [name for name in sorted(ELEMENTS) if f"<{name}" not in text] == []

@@ -263,7 +263,7 @@ def run_and_die(world: World, point: int, lose: int = 0) -> tuple[bool, list[str
     from django.db import connections
 
     from crowd.adapters import registry
-    from marketplace import chaos
+    from marketplace import testcontrols
 
     connections.close_all()
     reading, writing = os.pipe()
@@ -272,7 +272,9 @@ def run_and_die(world: World, point: int, lose: int = 0) -> tuple[bool, list[str
         try:
             os.close(reading)
             registry._adapters.clear()
-            points = Points(point, lose, lambda: chaos.switch(world.requester, lose_response_after_commit=1))
+            points = Points(
+                point, lose, lambda: testcontrols.switch_faults(world.requester, lose_response_after_commit=1)
+            )
             points.watch()
             world.act(world)
             _tick(world)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from marketplace.answerkeys import parse_key, score
 from marketplace.errors import Refusal
-from marketplace.questionform.answerkey import parse_key, score
-from marketplace.questionform.parsing import parse_form
+from marketplace.questionform import parse_form
 from tests.questionforms import (
     KEY,
     TEST,

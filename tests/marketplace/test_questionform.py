@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 import pytest
 from django.http import QueryDict
 
+from marketplace import formfields as fields
 from marketplace.errors import Refusal
-from marketplace.questionform import fields
-from marketplace.questionform.fields import answers_xml, read_form_answers
-from marketplace.questionform.parsing import FreeText, Selection, parse_form
+from marketplace.formfields import answers_xml, read_form_answers
+from marketplace.questionform import FreeText, Selection, parse_form
 from marketplace.questions import parse_question
 
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"

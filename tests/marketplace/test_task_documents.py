@@ -6,9 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from marketplace.crowdelements import ELEMENTS, scripts_of, unknown_element
 from marketplace.errors import Refusal
-from marketplace.html import NEEDS_SCRIPT, files_of, hosts_in, task_document, task_headers
+from marketplace.html import (
+    ELEMENTS,
+    NEEDS_SCRIPT,
+    files_of,
+    hosts_in,
+    scripts_of,
+    task_document,
+    task_headers,
+    unknown_element,
+)
 from marketplace.questions import HTMLQuestion, html_question_xml, parse_question, read_stored_question
 
 PAGES = Path(__file__).parents[1] / "browser" / "pages"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from marketplace import chaos, clock
+from marketplace import clock, testcontrols
 from marketplace.models import Chaos
 from tests.site import world
 
@@ -22,11 +22,11 @@ def test_without_test_controls_there_is_no_panel(lab, as_owner, as_staff):
 def test_faults_are_set_for_this_requester_alone(lab, panel, as_owner):
     other = world.make_requester("Other")
     as_owner.post(panel, {"throttle_next": "1", "error_rate": "0.25", "visibility_delay_s": "30"})
-    faults = chaos.faults_for(lab.pk)
+    faults = testcontrols.faults_for(lab.pk)
     assert (faults.error_rate, faults.visibility_delay_s) == (0.25, 30)
-    assert chaos.faults_for(other.pk) == chaos.Faults()
-    assert not chaos.take_throttle(other.pk)
-    assert chaos.take_throttle(lab.pk) and not chaos.take_throttle(lab.pk)
+    assert testcontrols.faults_for(other.pk) == testcontrols.Faults()
+    assert not testcontrols.take_throttle(other.pk)
+    assert testcontrols.take_throttle(lab.pk) and not testcontrols.take_throttle(lab.pk)
     page = as_owner.get(panel).content.decode()
     assert 'value="0.25"' in page and "Test controls" in page
     as_owner.post(f"{panel}reset")

@@ -32,7 +32,7 @@ from marketplace.batches import results, templates
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.html import task_document
-from marketplace.questionform.parsing import parse_form
+from marketplace.questionform import parse_form
 from marketplace.questions import parse_question
 from marketplace.workerfiles import grant_lines, open_grants
 from metrics.errors import MetricError

@@ -3,8 +3,8 @@
 from urllib.parse import parse_qs, urlsplit
 
 from marketplace import html
+from marketplace.formfields import media_sources
 from marketplace.models import QualificationGrant
-from marketplace.questionform.fields import media_sources
 from tests.site import world
 
 

@@ -11,8 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from core.money import FEE_PROFILES, dollars, entered_cents
 from marketplace import clock, ledger
 from marketplace.errors import Refusal
-from marketplace.management import batches, formerids, layouts, topics
-from marketplace.management.workers import add_commands
+from marketplace.management import requesters, workers
 from marketplace.models import AccessKey, Requester
 from marketplace.services import accesskeys, finance, people
 from marketplace.sweep import settle
@@ -71,7 +70,7 @@ class Command(BaseCommand):
         create.add_argument("--adult", action="store_true", help="agreed to adult content")
         create.add_argument("--json", action="store_true")
         create.set_defaults(run=self.create_worker)
-        add_commands(worker)
+        workers.add_workers(worker)
 
         invite = commands.add_parser("invite", help="make a sign-up link for workers")
         invite.add_argument("label", help="who it is for")
@@ -80,10 +79,10 @@ class Command(BaseCommand):
         invite.add_argument("--json", action="store_true")
         invite.set_defaults(run=self.invite)
 
-        batches.add(commands, self.show)
-        layouts.add(commands, self.show, self.stdout.write)
-        topics.add(commands, self.show, self.stdout.write)
-        formerids.add(commands, self.show, self.stdout.write)
+        requesters.add_batches(commands, self.show)
+        requesters.add_layouts(commands, self.show, self.stdout.write)
+        requesters.add_topics(commands, self.show, self.stdout.write)
+        workers.add_former_ids(commands, self.show, self.stdout.write)
 
     def _keys(self, commands: Any) -> None:
         """Access keys of requesters."""

@@ -13,7 +13,8 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from core.revisions import ConflictError
-from marketplace import chaos, clock
+from marketplace import clock
+from marketplace import testcontrols as chaos
 from marketplace.models import Chaos
 from marketplace.requester.access import RequesterAccess, for_requester, show
 from marketplace.templatetags.marketplace_time import span

@@ -16,10 +16,10 @@ from core.errors import ActionError
 from core.files.refusals import sum_in_words
 from core.revisions import ConflictError
 from marketplace import clock
-from marketplace.answers import fields_of
 from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
 from marketplace.models import QualificationRequest, QualificationType, Worker
+from marketplace.questions import fields_of
 from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import Form, TextField

@@ -1,5 +1,6 @@
-"""`manage.py marketplace batch`: templates, batches, results and reviews for scripts."""
+"""`manage.py marketplace batch …`, `layout …`, `topic …`: what a requester has, as scripts use it."""
 
+import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
@@ -17,14 +18,16 @@ from marketplace.batches.properties import DAY, MINUTE, Properties
 from marketplace.batches.sheets import RESULTS, Sheet
 from marketplace.errors import Refusal
 from marketplace.hours import Hours
-from marketplace.models import Batch, Requester, Template
+from marketplace.models import Batch, Requester, Template, TopicDelivery
+from marketplace.questions import html_question_xml, parse_question
+from marketplace.topics import send_due
 
 Facts = dict[str, Any]
 FactsOf = Callable[[Facts], Facts]
 Show = Callable[[Facts, Facts], None]
 
 
-def add(commands: Any, show: Show) -> None:
+def add_batches(commands: Any, show: Show) -> None:
     """The sub-commands; `show` prints what one has to say, as its options ask for."""
     parser_of = partial(_parser, show)
     of_batch = partial(_of_batch, show)
@@ -94,7 +97,8 @@ def _of_batch(show: Show, actions: Any, name: str, words: str, facts: FactsOf) -
     return parser
 
 
-def _requester(name: str) -> Requester:
+def requester_named(name: str) -> Requester:
+    """The requester of this name; CommandError where there is none."""
     found = Requester.objects.filter(name=name).first()
     if found is None:
         raise CommandError(f"There is no requester named {name!r}.")
@@ -102,7 +106,7 @@ def _requester(name: str) -> Requester:
 
 
 def _batch(options: Facts) -> Batch:
-    requester = _requester(options["requester"])
+    requester = requester_named(options["requester"])
     found = requester.batches.filter(number=options["number"], task_count__gt=0).first()
     if found is None:
         raise CommandError(f"{requester.name} has no batch {options['number']}.")
@@ -119,7 +123,7 @@ def _cents(amount: str) -> int:
 
 def create_batch(options: Facts) -> Facts:
     """batch create REQUESTER TEMPLATE TABLE."""
-    requester = _requester(options["requester"])
+    requester = requester_named(options["requester"])
     properties = Properties(
         title=options["title"],
         description=options["description"],
@@ -270,3 +274,169 @@ def _finish(job: Job) -> None:
     job.refresh_from_db()
     if job.state == JobState.FAILED:
         raise Refusal("JobFailed", job.error)
+
+
+# Templates as scripts name them, by the layout id that CreateHIT takes.
+
+
+def add_layouts(commands: Any, show: Show, write: Callable[[str], Any]) -> None:
+    """The sub-commands; `show` prints facts as the options ask for, `write` a line."""
+    parser = commands.add_parser("layout", help="templates by the layout id that CreateHIT takes")
+    actions = parser.add_subparsers(dest="action", required=True)
+
+    listed: ArgumentParser = actions.add_parser("list", help="layout ids and parameters of a requester")
+    listed.add_argument("name", help="of the requester")
+    listed.add_argument("--json", action="store_true")
+    listed.set_defaults(run=partial(_list_layouts, show, write))
+
+    shown: ArgumentParser = actions.add_parser("show", help="one layout, with its page where it is asked for")
+    shown.add_argument("layout_id")
+    shown.add_argument("--html", type=Path, metavar="FILE", help="also write its page into this file")
+    shown.add_argument("--json", action="store_true")
+    shown.set_defaults(facts=_show_layout)
+
+    create: ArgumentParser = actions.add_parser("create", help="make or change a template of an HTML file")
+    create.add_argument("name", help="of the requester")
+    create.add_argument("html", type=Path, help="HTML file with ${variables}")
+    create.add_argument("--template", default="", help="its name (default: that of the file)")
+    create.add_argument("--height", type=int, default=0, help="of the frame in pixels; 0 fits the window")
+    create.add_argument("--json", action="store_true")
+    create.set_defaults(facts=_create_layout)
+
+
+def _layout_facts(template: Template) -> Facts:
+    return {
+        "layout_id": templates.layout_id_of(template),
+        "name": template.name,
+        "parameters": templates.parse(template.html).names,
+        "changed_at": template.updated_at.isoformat(),
+    }
+
+
+def _list_layouts(show: Show, write: Callable[[str], Any], options: Facts) -> None:
+    found = [_layout_facts(each) for each in requester_named(options["name"]).templates.order_by("name")]
+    if options["json"]:
+        write(json.dumps(found))
+        return
+    for facts in found:
+        show(options, facts | {"parameters": " ".join(facts["parameters"])})
+    if not found:
+        write("There are no templates. Make one in the browser, or with `marketplace layout create`.")
+
+
+def _show_layout(options: Facts) -> Facts:
+    template = Template.objects.filter(layout_id=options["layout_id"]).first()
+    if template is None:
+        raise CommandError(f"There is no layout {options['layout_id']!r}; see `marketplace layout list`.")
+    if options["html"]:
+        try:
+            options["html"].write_text(template.html, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{options['html']}: {error}") from error
+    return {"requester": template.requester.name, **_layout_facts(template)}
+
+
+def _create_layout(options: Facts) -> Facts:
+    requester, path = requester_named(options["name"]), options["html"]
+    try:
+        html = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path}: {error}") from error
+    if not 0 <= options["height"] <= 99_999:
+        raise CommandError("--height is between 0 and 99999 pixels.")
+    parse_question(html_question_xml(html, options["height"]))
+    name, now = (options["template"].strip() or path.name)[:120], clock.now()
+    values = {
+        "html": html,
+        "frame_height": options["height"],
+        "hosts": templates.of_template(html),
+        "updated_at": now,
+    }
+    properties = Properties(title=name, description=name).stored()
+    template, _ = Template.objects.update_or_create(
+        requester=requester,
+        name=name,
+        defaults=values,
+        create_defaults={**values, "properties": properties, "created_at": now},
+    )
+    return _layout_facts(template)
+
+
+# Topics of notifications, the log of what was sent, sending what is due.
+
+
+def add_topics(commands: Any, show: Show, write: Callable[[str], Any]) -> None:
+    """The sub-commands; `show` prints facts as the options ask for, `write` a line."""
+    parser = commands.add_parser("topic", help="topics of notifications (SNS) and what was sent")
+    actions = parser.add_subparsers(dest="action", required=True)
+
+    listed = actions.add_parser("list", help="topics and subscriptions of a requester")
+    listed.add_argument("name", help="of the requester")
+    listed.add_argument("--json", action="store_true")
+    listed.set_defaults(run=partial(write_all, show, write, _subscriptions))
+
+    log = actions.add_parser("deliveries", help="messages that were sent or wait, the latest first")
+    log.add_argument("name", help="of the requester")
+    log.add_argument("--state", choices=TopicDelivery.State.values, help="only these")
+    log.add_argument("--most", type=int, default=50, help="how many (default: 50)")
+    log.add_argument("--json", action="store_true")
+    log.set_defaults(run=partial(write_all, show, write, _deliveries))
+
+    deliver = actions.add_parser("deliver", help="send what is due now, in this process")
+    deliver.add_argument("--json", action="store_true")
+    deliver.set_defaults(facts=lambda options: {"delivered": send_due()})
+
+
+def write_all(
+    show: Show, write: Callable[[str], Any], read: Callable[[Facts], list[Facts]], options: Facts
+) -> None:
+    """Print a list as JSON, or each of it as `show` does with a line between."""
+    found = read(options)
+    if options["json"]:
+        write(json.dumps(found))
+        return
+    for facts in found:
+        show(options, facts)
+        write("")
+    if not found:
+        write("There are none.")
+
+
+def _subscriptions(options: Facts) -> list[Facts]:
+    return [
+        {
+            "topic": topic.arn,
+            "subscriptions": [
+                {
+                    "protocol": each.protocol,
+                    "endpoint": each.endpoint,
+                    "confirmed": each.confirmed_at is not None,
+                }
+                for each in topic.subscriptions.all()
+                if each.ended_at is None
+            ],
+        }
+        for topic in requester_named(options["name"]).topics.order_by("pk").prefetch_related("subscriptions")
+    ]
+
+
+def _deliveries(options: Facts) -> list[Facts]:
+    rows = TopicDelivery.objects.filter(subscription__topic__requester=requester_named(options["name"]))
+    if options["state"]:
+        rows = rows.filter(state=options["state"])
+    rows = rows.select_related("subscription__topic").order_by("-pk")[: max(1, options["most"])]
+    return [
+        {
+            "at": row.created_at.isoformat(),
+            "type": row.document["Type"],
+            "message_id": str(row.message_id),
+            "topic": row.subscription.topic.name,
+            "endpoint": row.subscription.endpoint,
+            "state": row.state,
+            "attempts": row.attempts,
+            "status": row.status,
+            "error": row.error,
+            "next_attempt_at": row.due_at and row.due_at.isoformat(),
+        }
+        for row in rows
+    ]

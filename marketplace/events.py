@@ -1,10 +1,14 @@
-"""What the marketplace tells to webhooks of requesters about HITs and assignments, as it happens."""
+"""Events of HITs and assignments as they happen: signals within the installation, messages to webhooks."""
 
 from datetime import datetime
+
+from django.dispatch import Signal
 
 from core.origin import Owner
 from core.webhooks.events import EventType, asks_for, emit
 from marketplace.models import HIT
+
+# What webhooks of requesters are told.
 
 _REQUESTER = Owner.Kind.REQUESTER
 #: Events of HITs and assignments, by the names that notifications of the protocol have for them.
@@ -35,3 +39,13 @@ def tell_of_hit(event_type: str, hit: HIT, *, at: datetime, assignment_id: str =
         return
     data = {"hit": hit.hit_id, "assignment": assignment_id} if assignment_id else {"hit": hit.hit_id}
     emit(Owner(_REQUESTER, hit.requester_id), known[0], data, at=at)
+
+
+# Signals, sent inside the transaction of what happened.
+
+#: A QueuedEvent was written; `event` is the row. Sender: QueuedEvent.
+event_queued = Signal()
+#: A TopicDelivery was written; `delivery` is the row. Sender: TopicDelivery.
+delivery_queued = Signal()
+#: A worker's answer was recorded; `holding` is its row. Sender: Holding.
+answer_submitted = Signal()

@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.template.defaultfilters import filesizeformat
 
 from marketplace.loopback import anywhere
-from marketplace.questionform.parsing import (
+from marketplace.questionform import (
     SCHEMAS,
     Content,
     FileUpload,

@@ -8,7 +8,7 @@ from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 from marketplace.errors import invalid_value
-from marketplace.questionform.parsing import SCHEMAS, Form, Selection, parse_error, root_of
+from marketplace.questionform import SCHEMAS, Form, Selection, parse_error, root_of
 
 NAMESPACE = f"{SCHEMAS}2005-10-01/AnswerKey.xsd"
 #: Values of qualifications are whole numbers of 32 bits on the wire.

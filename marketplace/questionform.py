@@ -1,4 +1,4 @@
-"""A QuestionForm, read once into plain values: what to show, and what may be answered."""
+"""QuestionForm: questions that the marketplace itself draws, as tasks and tests, read into plain values."""
 
 import re
 from collections.abc import Callable, Set
