@@ -1,6 +1,6 @@
 """What this app adds to others: kinds of stages, pages of the desk, notices, actions of the event log."""
 
-from annotation.desk import agreement, overview, steps
+from annotation.desk import agreement, overview
 from annotation.kinds.continuation import Continuation
 from annotation.kinds.curation import Curation
 from annotation.kinds.distillation import Distillation
@@ -77,7 +77,7 @@ EXTENSION = Extension(
     Source(agreement.KINDS, agreement.rows_of),
     overview.SEPARATE,
     *overview.QUEUES,
-    *steps.STEPS,
+    *overview.STEPS,
     JobKindNotice("annotation.import", "An import of queries", pages_of_project("annotation:import_job")),
     EventActions(
         {

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 
 from annotation.corpora.forms import adding_of, layout_of
 from annotation.corpora.selectors import ADD, INDEX, NETWORK, REMOVE
-from annotation.importing.design import Design
+from annotation.importing.selection import Design
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError, Options, import_queries
 from core.jobs.errors import PermanentError

@@ -22,10 +22,9 @@ if __package__ in (None, ""):
 from rich.console import Console
 from rich.table import Table
 
-from annotation.importing.design import Design
 from annotation.importing.detect import open_reader
 from annotation.importing.run import fetch, survey
-from annotation.importing.screening import Screen
+from annotation.importing.selection import Design, Screen
 from benchmarks.report import machine
 from core.files.text_source import TextSource
 

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, field
 from io import StringIO
 from typing import Any, TypedDict
 
-from annotation.importing.fields import id_of, texts_of
-from annotation.importing.records import quoted
+from annotation.importing.records import id_of, quoted, texts_of
 from annotation.models import Answer
 from core.files.cells import map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines

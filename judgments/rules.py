@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from annotation.flags.tokens import shingles
+from annotation.likeness import shingles
 from metrics.agreement.scale import Scale
 
 # Draws that stay as they are when something is added: everything has its own place by the seed.

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q, Sum
 
 from annotation.models import Query, QuerySource
-from annotation.selectors.funnel import funnel
+from annotation.selectors.queries import funnel
 from core.projects.models import Project
 from crowd.models import Assignment, HitUnit, LedgerEntry, Stage
 from crowd.selectors.source_status import source_status

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.importing import fields
+from annotation.importing import records
 from annotation.importing.records import Passage, normal, quoted
 from core.files.cells import AmbiguousNumberError, ColumnError, parse_flag, quote_names, with_point
 from core.files.json_objects import check_storable
@@ -77,7 +77,7 @@ def row_of(values: Mapping[str, Any], *, line: int, scale: Scale) -> ScoredRow:
     mean, ratings = _scores(values, scale)
     return ScoredRow(
         line=line,
-        query_id=_taken("query_id", fields.id_of, values.get("query_id"), "query id"),
+        query_id=_taken("query_id", records.id_of, values.get("query_id"), "query id"),
         query=_query(values),
         system=_system(values.get("system")),
         answer=_answer(values.get("answer")),
@@ -88,11 +88,11 @@ def row_of(values: Mapping[str, Any], *, line: int, scale: Scale) -> ScoredRow:
         passages=[
             passage
             for value in several(values, "passages")
-            for passage in _taken("passages", fields.passages_of, value)
+            for passage in _taken("passages", records.passages_of, value)
         ],
         context=[
             normal(turn)
-            for turn in _taken("context", fields.texts_of, values.get("context"), "earlier turns")
+            for turn in _taken("context", records.texts_of, values.get("context"), "earlier turns")
         ],
         type=_type(values.get("type")),
         simulated=_simulated(values.get("simulated")),
@@ -149,7 +149,7 @@ def _answer(value: Any) -> str:
 def _type(value: Any) -> str:
     """MS MARCO's class where it is one; other tables call other things a type, so they are passed over."""
     try:
-        return fields.type_of(value)
+        return records.type_of(value)
     except BadFieldError:
         return ""
 
@@ -170,7 +170,7 @@ def _texts(name: str, values: Mapping[str, Any]) -> list[str]:
     found = [
         str(text).strip()
         for value in several(values, name)
-        for text in _taken(name, fields.texts_of, value, name)
+        for text in _taken(name, records.texts_of, value, name)
     ]
     return list(dict.fromkeys(found))
 

@@ -11,8 +11,9 @@ from annotation.api.queries import ReasonIn, find_query
 from annotation.models import CuratedPassage, Doubt, PassageSelection, Query, ScreeningVote
 from annotation.selectors import adjudication as selectors
 from annotation.selectors.adjudication import CurationVotes
-from annotation.services import curation, doubts
+from annotation.services import curation
 from annotation.services import queries as services
+from annotation.services import steps as doubts
 from core.api.models import Scope
 from core.projects.selectors import Pseudonyms
 from crowd.counted_work import counts

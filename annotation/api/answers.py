@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from annotation.kinds.distillation_config import WRITING_KINDS
 from annotation.models import Answer, AnswerFlag, HeldOutWorker
-from annotation.services import holdout, review_decisions
+from annotation.services import review_decisions
 from core.api.models import Scope
 from core.projects.models import Project
 from core.projects.selectors import pseudonym
@@ -221,9 +221,9 @@ def hold_out_answer(request: ApiRequest, project: str, stage: str, body: AnswerH
     if row is None:
         raise Http404("There is no such answer in this stage.")
     if body.held_out:
-        holdout.hold_out(query=row.query, worker=row.worker, actor=actor)
+        review_decisions.hold_out(query=row.query, worker=row.worker, actor=actor)
     else:
-        holdout.take_back(query=row.query, worker=row.worker, stage=at, actor=actor)
+        review_decisions.take_back(query=row.query, worker=row.worker, stage=at, actor=actor)
     return HeldOutState(answer=row.pk, held_out=body.held_out)
 
 
@@ -231,7 +231,9 @@ def hold_out_answer(request: ApiRequest, project: str, stage: str, body: AnswerH
 def hold_out(request: ApiRequest, project: str, body: HoldOutIn) -> HoldOutOut:
     """Draw people whose answers become candidates instead of references; a query is drawn for once."""
     access = project_access(request)
-    drawn = holdout.draw(project=access.project, people=body.people, seed=body.seed, actor=access.user)
+    drawn = review_decisions.draw(
+        project=access.project, people=body.people, seed=body.seed, actor=access.user
+    )
     return HoldOutOut(queries=drawn.queries, too_few=drawn.too_few)
 
 

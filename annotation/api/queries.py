@@ -10,8 +10,7 @@ from pydantic import BaseModel, Field
 
 from annotation.models import Query
 from annotation.selectors import queries as selectors
-from annotation.selectors.history import History, history
-from annotation.selectors.queries import Filters, Progress
+from annotation.selectors.queries import Filters, History, Progress, history
 from annotation.services import queries as services
 from core.api.models import Scope
 from web.access import ProjectAccess

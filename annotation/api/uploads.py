@@ -9,9 +9,8 @@ from django.http import Http404
 from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
-from annotation.importing.design import MOST, Design
-from annotation.importing.fields import record_of
-from annotation.importing.screening import LONGEST, SHORTEST
+from annotation.importing.records import record_of
+from annotation.importing.selection import LONGEST, MOST, SHORTEST, Design
 from annotation.models import QuerySource
 from annotation.services import staged_files
 from annotation.services.importing import Options, preview

@@ -13,8 +13,8 @@ from annotation.models import Doubt, Query
 from annotation.selectors import adjudication as selectors
 from annotation.selectors.adjudication import doubts_about
 from annotation.services.curation import accept_query, curate_query, declare_unanswerable, exclude_query
-from annotation.services.doubts import ask_again, keep_decision, leave_out
 from annotation.services.queries import accept_by_hand, exclude_by_hand
+from annotation.services.steps import ask_again, keep_decision, leave_out
 from crowd.desk.forms import Form
 from web.access import ProjectAccess, Role, on_project
 from web.forms import FormError, chosen_keys, run_action

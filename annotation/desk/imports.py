@@ -11,11 +11,10 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_safe
 
-from annotation.importing.design import DESIGNS, MOST, STRATA, Design
 from annotation.importing.detect import FORMATS
 from annotation.importing.records import FIELDS
-from annotation.importing.report_texts import differences_in_words, nothing_new
-from annotation.importing.screening import LONGEST, RULES, SHORTEST
+from annotation.importing.run import differences_in_words, nothing_new
+from annotation.importing.selection import DESIGNS, LONGEST, MOST, RULES, SHORTEST, STRATA, Design
 from annotation.models import QuerySource
 from annotation.services import staged_files
 from annotation.services.importing import START_AT, ImportRefusedError, Options, preview

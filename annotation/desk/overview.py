@@ -1,4 +1,4 @@
-"""This app's part of a project's overview: steps of the funnel, and decisions that wait for people."""
+"""This app's part of a project's overview: the funnel, decisions that wait for people, what it needs."""
 
 from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
@@ -6,16 +6,18 @@ from urllib.parse import urlencode
 from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
-from annotation.models import Answer, AnswerFlag, Query
+from annotation.models import Answer, AnswerFlag, CandidatePassage, Query, QuerySource
 from annotation.selectors.adjudication import undecided_queries
-from annotation.selectors.funnel import Funnel, Part, funnel
-from annotation.services.reviewed_work import DECIDING_OPERATIONS
+from annotation.selectors.queries import Funnel, Part, funnel
+from annotation.services.review_decisions import DECIDING_OPERATIONS
 from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.desk.overview import Attention, Count, Link, OverviewPart, Step
 from crowd.desk.queues import Queue, SeparateQueues
+from crowd.desk.steps import Step as ProjectStep
 from crowd.models import Assignment, MarketOperation
 from crowd.selectors.stage_sizes import project_figures
+from retrieval.models import Corpus
 
 # Decisions of this app that wait for a person: ties, disputes, answers to review.
 
@@ -197,3 +199,49 @@ def _step(part: Part, everything: str) -> Step:
             if status
         ),
     )
+
+
+#: Kinds of stages that ask about queries; a project without any stage may have some of them later.
+_ASK_ABOUT_QUERIES = frozenset({"screening", "curation", "distillation", "continuation", "judging"})
+
+
+def _asks_about_queries(_: Project, kinds: frozenset[str]) -> bool:
+    return not kinds or bool(kinds & _ASK_ABOUT_QUERIES)
+
+
+def _has_queries(project: Project) -> bool:
+    return QuerySource.objects.filter(project=project, state=QuerySource.State.READY).exists()
+
+
+def _curates(_: Project, kinds: frozenset[str]) -> bool:
+    return "curation" in kinds
+
+
+def _has_passages(project: Project) -> bool:
+    """Its queries came with passages, or it has a corpus that can be searched for some."""
+    came_with = CandidatePassage.objects.filter(query__project=project).exists()
+    return came_with or Corpus.objects.filter(project=project, passages__isnull=False).exists()
+
+
+STEPS = (
+    ProjectStep(
+        "passages",
+        "Add passages",
+        "Editors choose from passages. Add a corpus that is searched for every query, or import queries "
+        "that bring their passages.",
+        "annotation:corpora",
+        done=_has_passages,
+        wanted=_curates,
+        position=25,
+    ),
+    ProjectStep(
+        "queries",
+        "Import queries",
+        "A query log, or a public data set as it is published. You see what is read before anything is "
+        "stored.",
+        "annotation:import_new",
+        done=_has_queries,
+        wanted=_asks_about_queries,
+        position=20,
+    ),
+)

@@ -14,8 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.desk.columns import QUERIES, links_of_query
 from annotation.models import Query
 from annotation.selectors import queries as selectors
-from annotation.selectors.history import history
-from annotation.selectors.queries import Filters, Progress
+from annotation.selectors.queries import Filters, Progress, history
 from annotation.services import queries as services
 from core.errors import ActionError
 from core.files.cells import cell, csv_text

@@ -9,14 +9,14 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.desk.columns import ANSWERS, WRITERS, links_of_query
-from annotation.flags.likeness import pairs
-from annotation.flags.registry import FLAGS, FlaggedAnswer
+from annotation.flags import FLAGS, FlaggedAnswer
 from annotation.kinds.distillation_config import WRITING_KINDS, distillation_config
+from annotation.likeness import pairs
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors import review
 from annotation.selectors.answers import material
 from annotation.selectors.review import Lengths, lengths, overlap, stage_spread, texts_of
-from annotation.services import holdout, review_decisions
+from annotation.services import review_decisions
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form
 from crowd.desk.queues import queue_named
@@ -335,7 +335,7 @@ def draw_holdout(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
     def action() -> str:
         given = read_form(HoldOutForm(request.POST))
-        drawn = holdout.draw(
+        drawn = review_decisions.draw(
             project=access.project, people=given["people"], seed=given["seed"], actor=access.user
         )
         few = f" {drawn.too_few} have too few answers." if drawn.too_few else ""
@@ -352,7 +352,7 @@ def hold_out(request: HttpRequest, access: StageAccess, *, pk: int, worker: int)
     query = query_of_stage(access, pk)
 
     def action() -> str:
-        holdout.hold_out(query=query, worker=_writer(access, worker), actor=access.user)
+        review_decisions.hold_out(query=query, worker=_writer(access, worker), actor=access.user)
         return "Held out: this answer is a candidate of the system human."
 
     return run_action(request, action, QUERY, access.project.slug, access.stage.slug, pk)
@@ -366,7 +366,9 @@ def take_back(request: HttpRequest, access: StageAccess, *, pk: int, worker: int
     query = query_of_stage(access, pk)
 
     def action() -> str:
-        holdout.take_back(query=query, worker=_writer(access, worker), stage=access.stage, actor=access.user)
+        review_decisions.take_back(
+            query=query, worker=_writer(access, worker), stage=access.stage, actor=access.user
+        )
         return "This answer is a reference again."
 
     return run_action(request, action, QUERY, access.project.slug, access.stage.slug, pk)

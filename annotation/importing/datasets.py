@@ -1,4 +1,4 @@
-"""Published data sets of questions, a reader for each: SQuAD, DuReader, TREC CAsT, MS MARCO."""
+"""Published data sets of questions, a reader for each: SQuAD, DuReader, TREC CAsT with rewrites, MS MARCO."""
 
 import json
 import sqlite3
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.importing import fields
+from annotation.importing import records
 from annotation.importing.formats import ObjectReader
 from annotation.importing.records import MOST_TURNS, Passage, Record
 from core.files.json_objects import JsonStream, Object, read_json_list
@@ -86,12 +86,12 @@ def _question(value: Any, passage: Passage, number: int) -> Record:
     answers = value.get("answers") or []
     if not isinstance(answers, list):
         raise BadFieldError("The answers are no list.")
-    impossible = fields.yes_no_of(value.get("is_impossible")) or False
+    impossible = records.yes_no_of(value.get("is_impossible")) or False
     if impossible and answers:
         raise BadFieldError("The labels contradict each other: is_impossible with answers.")
-    texts = fields.texts_of(answers, "answers")
+    texts = records.texts_of(answers, "answers")
     passage.selected = not impossible and bool(texts)
-    record = fields.record_of(
+    record = records.record_of(
         {"text": value.get("question"), "id": value.get("id")},
         line=number,
         ordinal=0,
@@ -134,13 +134,13 @@ class DuReaderReader(ObjectReader):
         kind = str(value.get("question_type") or "").strip().upper()
         if kind and kind not in _KINDS:
             raise BadFieldError(f"The question_type {kind[:40]!r} is none of {', '.join(_KINDS)}.")
-        answers = fields.texts_of(value.get("answers"), "answers")
+        answers = records.texts_of(value.get("answers"), "answers")
         self._check_labels(value, kind, answers)
         yield Record(
             line=line,
             ordinal=0,
             text=_dureader_question(value),
-            id=fields.id_of(value.get("question_id")),
+            id=records.id_of(value.get("question_id")),
             type=_KINDS.get(kind, ""),
             yes_no=kind == "YES_NO" if kind else None,
             passages=_documents(value.get("documents")),
@@ -195,11 +195,11 @@ def _document(value: Any, number: int) -> Passage | None:
     return Passage(
         text=page[start:end],
         title=str(value.get("title") or ""),
-        url=fields.web_address(value.get("url")),
+        url=records.web_address(value.get("url")),
         page=f"document {number}",
         start=start,
         end=end,
-        selected=fields.selected_of(value.get("is_selected")),
+        selected=records.selected_of(value.get("is_selected")),
     )
 
 
@@ -264,7 +264,7 @@ class CastReader(ObjectReader):
         given = value.get("turn", value.get("turns"))
         if not isinstance(given, list):
             raise BadFieldError("The topic has no list of turns ('turn').")
-        topic = fields.id_of(value.get("number", value.get("id")), "number of the topic")
+        topic = records.id_of(value.get("number", value.get("id")), "number of the topic")
         if not topic:
             raise BadFieldError("The topic has no number.")
         if topic != self._topic:
@@ -284,7 +284,7 @@ def _turn(value: Any, place: int, topic: str) -> Turn:
     """A turn as it is written; BadFieldError names it, and says what is wrong with it."""
     if not isinstance(value, dict):
         raise BadFieldError(f"Turn {place} of topic {topic} is no object.")
-    number = fields.id_of(value.get("number", place), "number of a turn") or str(place)
+    number = records.id_of(value.get("number", place), "number of a turn") or str(place)
     where = f"Turn {number} of topic {topic}"
     parents = [value[name] for name in _PARENT if value.get(name) not in (None, "")]
     said, reply = _words(value, _TEXT, where), _words(value, _REPLY, where)
@@ -301,7 +301,7 @@ def _turn(value: Any, place: int, topic: str) -> Turn:
         int(number) if number.isdecimal() else None,
         said,
         reply,
-        fields.id_of(parents[0], "parent of a turn") if parents else "" if root else None,
+        records.id_of(parents[0], "parent of a turn") if parents else "" if root else None,
         by_system,
         value,
     )
@@ -371,7 +371,7 @@ def _record(turn: Turn, path: list[Turn], topic: str, line: int) -> Record:
         line=line,
         ordinal=0,
         text=turn.utterance,
-        id=fields.id_of(turn.value.get("id") or f"{topic}_{turn.number}"),
+        id=records.id_of(turn.value.get("id") or f"{topic}_{turn.number}"),
         conversation=topic,
         turn=turn.place or len(context) + 1,
         context=context,
@@ -412,16 +412,16 @@ class MarcoReader(ObjectReader):
     def in_object(self, value: Object, line: int, refuse: RefuseRecord) -> Iterator[Record]:
         """One record."""
         kind = value.get("query_type")
-        answers = fields.texts_of(value.get("answers"), "answers")
+        answers = records.texts_of(value.get("answers"), "answers")
         if NO_ANSWER in answers and len(answers) > 1:
             raise BadFieldError("The answers say that there is no answer, and give one.")
         well_formed = value.get("wellFormedAnswers")
         better = well_formed if isinstance(well_formed, list) else []
         extra: Object = {"query_type": kind} if kind else {}
         if better:
-            extra["well_formed_answers"] = fields.texts_of(better, "well formed answers")
+            extra["well_formed_answers"] = records.texts_of(better, "well formed answers")
         text = value.get("query")
-        record = fields.record_of(
+        record = records.record_of(
             {"text": text, "id": value.get("query_id"), "type": kind}, line=line, ordinal=0, extra=extra
         )
         record.references = [answer for answer in answers if answer != NO_ANSWER]
@@ -491,4 +491,41 @@ def _passages(value: Any) -> list[Passage]:
             {"passage_text": text, **{name: each[place] for name, each in lists.items() if each}}
             for place, text in enumerate(texts)
         ]
-    return fields.passages_of(value)
+    return records.passages_of(value)
+
+
+# Queries written so that they stand alone, from a file beside the topics: an id, a tab, a text.
+#
+# TREC CAsT 2019 published its manual rewrites like this (`evaluation_topics_annotated_resolved_v1.0.tsv`).
+
+#: The member of `Query.extra` that CAsT's later years give the same in.
+MEMBER = "manual_rewritten_utterance"
+_MOST_BYTES = 64 * 2**20
+
+
+def read_rewrites(path: Path) -> dict[str, str]:
+    """Texts by the id of their query; FileRefusedError names the line that is wrong."""
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= _MOST_BYTES else b""
+    except OSError as error:
+        raise FileRefusedError(f"{path.name} could not be read: {error}.") from error
+    if size > _MOST_BYTES:
+        raise FileRefusedError(f"{path.name} is larger than {_MOST_BYTES // 2**20} MiB: no file of rewrites.")
+    found: dict[str, str] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path.name}, line {number}"
+        try:
+            key, tab, text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip("\r").partition("\t")
+        except UnicodeDecodeError as error:
+            raise FileRefusedError(f"{where} is no UTF-8. Save the file as UTF-8.") from error
+        key, text = key.strip(), " ".join(text.split())
+        if not tab or not key or not text or "\0" in line.decode("utf-8"):
+            raise FileRefusedError(f"{where}: expected the id of a turn, a tab, and its text.")
+        if found.setdefault(key, text) != text:
+            raise FileRefusedError(f"{where}: {key!r} has another text in an earlier line.")
+    if not found:
+        raise FileRefusedError(f"{path.name} has no line.")
+    return found

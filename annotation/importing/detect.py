@@ -9,8 +9,7 @@ from typing import Any
 
 from annotation.importing import datasets
 from annotation.importing.datasets import CastReader, DuReaderReader, MarcoReader, SquadReader
-from annotation.importing.formats import JsonLinesReader, JsonListReader, TableReader
-from annotation.importing.reader import Reader
+from annotation.importing.formats import JsonLinesReader, JsonListReader, Reader, TableReader
 from core.files.refusals import FileRefusedError, ignore
 from core.files.text_source import TextSource
 from core.files.value_tables import check_format

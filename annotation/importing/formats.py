@@ -1,22 +1,175 @@
-"""Queries in CSV and TSV, read in batches, and in JSON, one object per record.
+"""Readers of queries: what all have in common, and those of CSV and TSV, and of JSON, an object per record.
 
-Columns of CSV and TSV are taken out with comprehensions. Rows that need care (a wrong number of columns, a
-count that is not a number) send their batch through the slow way.
+Records are read twice: once to count them, in batches, and once to fetch those that were drawn. Columns of
+CSV and TSV are taken out with comprehensions. Rows that need care (a wrong number of columns, a count that is
+not a number) send their batch through the slow way.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from annotation.importing import fields
-from annotation.importing.reader import Batch, Reader, brought_by
-from annotation.importing.records import FIELD_NAMES, FIELDS, MOST_COUNT, Conversations, Record
+from annotation.importing.records import (
+    FIELD_NAMES,
+    FIELDS,
+    MOST_COUNT,
+    TYPES,
+    Conversations,
+    Record,
+    id_of,
+    passages_of,
+    quoted,
+    record_of,
+    texts_of,
+    turn_of,
+)
 from core.files.cells import ColumnError, map_columns, quote_names
-from core.files.csv_tables import BLANK, DelimitedTable, Row
+from core.files.csv_tables import BATCH, BLANK, DelimitedTable, Row
 from core.files.json_objects import Object, check_storable, read_json_lines, read_json_list
-from core.files.refusals import BadFieldError, FileRefusedError, Refuse, RefuseRecord, UnmappedError, ignore
+from core.files.refusals import (
+    BadFieldError,
+    FileRefusedError,
+    Refusals,
+    Refuse,
+    RefuseRecord,
+    UnmappedError,
+    ignore,
+)
 from core.files.text_source import TextSource
+
+_SIXTY_FOUR_BITS = 2**64 - 1
+
+
+@dataclass(slots=True)
+class Batch:
+    """What counting needs of many records, a list a field; an empty list: no record has it."""
+
+    ordinals: list[int] | range
+    texts: list[str]
+    lines: list[int] | range
+    contexts: list[list[str]] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    labels: list[tuple[str, bool | None]] = field(default_factory=list)
+    brings: list[int] = field(default_factory=list)
+
+
+class Reader(ABC):
+    """A file in one format. `unit` is what its numbers count: lines, or records of one JSON document."""
+
+    format: str
+    unit: str = "line"
+
+    def __init__(self, source: TextSource, room: Path) -> None:
+        self.source = source
+        self.room = room  # a folder for temporary files
+
+    @property
+    def description(self) -> str:
+        """The format in words."""
+        return self.format
+
+    @abstractmethod
+    def records(self, refuse: RefuseRecord) -> Iterator[Record]:
+        """All records in the order of the file; what cannot be read is refused with its line."""
+
+    def batches(self, refuse: RefuseRecord) -> Iterator[Batch]:
+        """The same, as lists."""
+        records = self.records(refuse)
+        while rows := list(islice(records, BATCH // 20)):
+            yield Batch(
+                ordinals=[row.ordinal for row in rows],
+                texts=[row.text for row in rows],
+                lines=[row.line for row in rows],
+                contexts=[row.context for row in rows],
+                counts=[row.count for row in rows],
+                ids=[row.id for row in rows],
+                labels=[(row.type, row.yes_no) for row in rows],
+                brings=[brought_by(row) for row in rows],
+            )
+
+    def take(self, wanted: Iterable[int], refuse: RefuseRecord) -> Iterator[Record]:
+        """The records with these ordinals, which ascend, in the order of the file."""
+        left = iter(wanted)
+        ordinal = next(left, 0)
+        if not ordinal:
+            return
+        for record in self.records(refuse):
+            if record.ordinal == ordinal:
+                yield record
+                ordinal = next(left, 0)
+                if not ordinal:
+                    return
+
+
+def brought_by(record: Record) -> int:
+    """A hash of what a record has beside its query, passages and references; 0 if it has neither.
+
+    Equal in one process only: nobody outside can aim at it.
+    """
+    if not record.passages and not record.references:
+        return 0
+    passages = tuple(
+        (each.text, each.title, each.url, each.key, each.page, each.start, each.end, each.selected)
+        for each in record.passages
+    )
+    return hash((passages, tuple(record.references))) & _SIXTY_FOUR_BITS or 1
+
+
+# What to do where one column is why lines are refused, in a sentence.
+
+#: Fields without which a query can be imported.
+_NEEDED = ("text",)
+_FEW_REFUSALS = 2
+_HALF = 0.5
+_WANTS = {
+    "type": f"one of {', '.join(TYPES)}",
+    "yes_no": "yes or no",
+    "count": "a whole number",
+    "turn": "a whole number from 1 on",
+    "selected": "yes or no",
+}
+
+
+def hints_of(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
+    """What a person may want to read otherwise: columns that refuse lines, and turns that are not read."""
+    return [*refused_fields(reader, given, refusals), *_unread_turns(reader, given)]
+
+
+def _unread_turns(reader: Reader, given: Mapping[str, str]) -> list[str]:
+    """A column `context`, which holds earlier turns in some files and passages in others."""
+    mapping: Mapping[str, str] = getattr(reader, "mapping", {})
+    names = [name for name in getattr(reader, "columns", []) if name.strip().casefold() == "context"]
+    if not names or "context" in given or "context" in mapping or names[0] in mapping.values():
+        return []
+    return [
+        f"The column {quoted(names[0])} is not read, because some files have passages under that name: its "
+        "values stay with the queries. If it holds the earlier turns of conversations, choose it for them "
+        f"(on the command line: --column context={names[0].strip()})."
+    ]
+
+
+def refused_fields(reader: Reader, given: Mapping[str, str], refusals: Refusals) -> list[str]:
+    """Columns that refuse at least half of what is refused, at least two lines, each with its remedy."""
+    mapping: Mapping[str, str] = getattr(reader, "mapping", {})
+    hints = []
+    for name, lines in refusals.fields.most_common():
+        if name not in FIELD_NAMES or name not in mapping or name in _NEEDED:
+            continue
+        if lines < _FEW_REFUSALS or lines < refusals.total * _HALF:
+            continue
+        found = "" if given.get(name) else ", found by its name,"
+        wants = f" It takes {_WANTS[name]}." if name in _WANTS else ""
+        hints.append(
+            f"The column {quoted(mapping[name])}{found} is read as the {name.replace('_', ' ')} and refuses "
+            f"{lines:,} {reader.unit}s.{wants} If it holds something else, choose “not in the file” for it "
+            f"(on the command line: --column {name}=); its values then stay with the queries."
+        )
+    return hints
+
 
 #: Rows that are split together when only some are wanted.
 _FEW = 200
@@ -131,9 +284,7 @@ class TableReader(DelimitedTable, Reader):
         values = {ours: row[place] for ours, place in self.places.items()}
         extra = {name: row[place] for place, name in self._others if row[place]} if self.header else {}
         try:
-            return fields.record_of(
-                values, line=line, ordinal=line, extra={"columns": extra} if extra else {}
-            )
+            return record_of(values, line=line, ordinal=line, extra={"columns": extra} if extra else {})
         except BadFieldError as error:
             refuse(line, str(error), error.field)
             return None
@@ -280,7 +431,7 @@ class JsonLinesReader(ObjectReader):
         mapping = self.mapping_of(value)
         taken = set(mapping.values())
         rest = {name: each for name, each in value.items() if name not in taken and each not in (None, "")}
-        record = fields.record_of(
+        record = record_of(
             {ours: value[theirs] for ours, theirs in mapping.items()},
             line=line,
             ordinal=0,
@@ -307,14 +458,14 @@ def turns_of(topic: Object, turns: list[Any], line: int) -> Iterator[Record]:
     CAsT's members (`number`, `raw_utterance`) and ours (`id`, `text`) are understood; `response` is what a
     system said then. Rewritten forms of a turn are kept in `extra`, never shown as its text.
     """
-    conversation = fields.id_of(topic.get("number", topic.get("id")), "conversation")
+    conversation = id_of(topic.get("number", topic.get("id")), "conversation")
     before: list[str] = []
     replies: list[str] = []
     last = 0
     for place, turn in enumerate(turns, 1):
         if not isinstance(turn, dict):
             raise BadFieldError(f"Turn {place} of conversation {conversation!r} is no object.")
-        number = fields.turn_of(turn.get("number", place)) or place
+        number = turn_of(turn.get("number", place)) or place
         text = turn.get("raw_utterance", turn.get("text", turn.get("utterance")))
         if not isinstance(text, str) or not text.strip():
             raise BadFieldError(f"Turn {number} of conversation {conversation!r} has no text.")
@@ -334,13 +485,13 @@ def turns_of(topic: Object, turns: list[Any], line: int) -> Iterator[Record]:
             line=line,
             ordinal=0,
             text=text,
-            id=fields.id_of(turn.get("id") or (f"{conversation}_{number}" if conversation else "")),
+            id=id_of(turn.get("id") or (f"{conversation}_{number}" if conversation else "")),
             conversation=conversation,
             turn=number,
             context=list(before),
             replies=list(replies),
-            passages=fields.passages_of(turn.get("passages")),
-            references=fields.texts_of(turn.get("answers"), "references"),
+            passages=passages_of(turn.get("passages")),
+            references=texts_of(turn.get("answers"), "references"),
             extra=extra,
         )
         before.append(text)

@@ -1,28 +1,226 @@
-"""Counts distinct queries in constant memory.
+"""The first pass over a file of queries: normalised, screened and counted in constant memory; samples drawn.
 
-Every record leaves 45 bytes on disk: the 128-bit hash of its query (keyed by the seed, see `sampling`), its
-place in the file, its count, its label, and hashes of its id and of what it brings along (passages and
-references), by which rows that add to their query are told from identical repeats. They go into buckets by
-the first bits of the hash; a bucket is then read whole, sorted and summed up, one at a time. Why so: ten
+Most queries of a log are plain words and small numbers. A batch is made into one text, in which one
+substitution blanks all others; so case, spaces, lengths and patterns cost no Python code per query. What is
+left has only the word list to pass; what was blanked goes through all rules.
+
+Every record leaves 45 bytes on disk: the 128-bit hash of its query (of `records.identity`, keyed by the
+seed), its place in the file, its count, its label, and hashes of its id and of what it brings along (passages
+and references), by which rows that add to their query are told from identical repeats. They go into buckets
+by the first bits of the hash; a bucket is then read whole, sorted and summed up, one at a time. Why so: ten
 million texts do not fit into 300 MB, nor does a Python set of their hashes; a database would do the same
 sorting with far more writing; and as the buckets are in the order of the hash, so is what comes out of them:
-the random order that sampling wants.
-With 128 buckets, a hundred million lines are 4.5 GB on disk and about 100 MB in memory.
+the random order that sampling wants. With 128 buckets, a hundred million lines are 4.5 GB on disk and about
+100 MB in memory. Two different queries share a hash with a probability below 2^-70 for a hundred million
+lines.
 
-Two different queries share a hash with a probability below 2^-70 for a hundred million lines.
+That order depends on the seed and the texts alone, not on the order of the file, the number of its duplicates
+or the size of its chunks. All designs sample without replacement and walk down it once:
+
+- `uniform`: the first n. Simple random sampling; every query is in the sample with probability n / N.
+- `count`: systematic sampling proportional to size with a random order and a random start (Madow 1949;
+  Särndal, Swensson & Wretman 1992, section 3.6.2). The probability is exactly n · count / total. Queries
+  whose share is so great that it would be 1 or more are in the sample with certainty, and the rest of the
+  sample is drawn from the rest. All of it is integer arithmetic.
+- `strata`: the first n_h of each stratum, probability n_h / N_h.
+
+A query's weight is 1 / probability, so that a weighted sum over the sample estimates the sum over all
+distinct queries without bias (Horvitz & Thompson 1952).
 """
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from heapq import heappush, heappushpop
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.importing.design import STRATA
-from annotation.importing.records import MOST_EXAMPLES, TYPES
-from annotation.importing.sampling import Block, Numbers
-from core.files.refusals import FileRefusedError
+from annotation.importing.formats import Batch, Reader
+from annotation.importing.records import MOST_EXAMPLES, TYPES, folded, identity, normal
+from annotation.importing.selection import LONGEST_EVER, MOST, STRATA, Design, SampledQuery, Screen, key_of
+from core.files.refusals import FileRefusedError, Refusals
+
+Numbers = NDArray[np.int64]
+#: Different counts that are kept apart to find where the head ends.
+_MOST_COUNTS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some distinct queries in the order of their keys: the first record of each, its count and its type."""
+
+    ordinals: Numbers
+    counts: Numbers
+    types: NDArray[np.uint8]  # number of the type in STRATA["type"]
+
+
+Blocks = Callable[[], Iterator[Block]]
+
+
+def draw(blocks: Blocks, design: Design) -> list[SampledQuery]:
+    """The sample; FileRefusedError where there is too much for one import."""
+    design.check()
+    if design.by == "count":
+        return _by_count(blocks, design)
+    if design.by == "strata":
+        return _by_strata(blocks, design)
+    return _uniform(blocks, design)
+
+
+def _uniform(blocks: Blocks, design: Design) -> list[SampledQuery]:
+    total = sum(len(block.counts) for block in blocks())
+    size = total if design.by == "all" else min(design.size, total)
+    if size > MOST:
+        raise FileRefusedError(
+            f"There are {total:,} different queries, and one import takes {MOST:,} at most: draw a sample."
+        )
+    weight = total / size if size else 1.0
+    drawn: list[SampledQuery] = []
+    for block in blocks():
+        left = size - len(drawn)
+        if not left:
+            break
+        pairs = zip(block.ordinals[:left].tolist(), block.counts[:left].tolist(), strict=True)
+        drawn += [SampledQuery(ordinal, count, weight) for ordinal, count in pairs]
+    return drawn
+
+
+def _by_count(blocks: Blocks, design: Design) -> list[SampledQuery]:
+    total, distinct, largest = 0, 0, list[int]()
+    for block in blocks():
+        total += int(block.counts.sum())
+        distinct += len(block.counts)
+        _keep_largest(largest, block.counts, design.size)
+    if distinct <= design.size:
+        return _uniform(blocks, Design(by="all"))
+    certain_from, left, rest = _certain(sorted(largest, reverse=True), design.size, total)
+    start = int.from_bytes(hashlib.blake2b(b"start" + key_of(design.seed)).digest(), "big") % max(rest, 1)
+    points = np.array([(k * rest + start) // left for k in range(left)], dtype=np.int64)
+    drawn: list[SampledQuery] = []
+    passed = 0
+    for block in blocks():
+        sure = block.counts >= certain_from
+        sizes = np.where(sure, 0, block.counts)
+        ends = passed + np.cumsum(sizes)
+        hit = np.searchsorted(points, ends, side="left") > np.searchsorted(points, ends - sizes, side="left")
+        for at in np.flatnonzero(sure | hit).tolist():
+            count = int(block.counts[at])
+            weight = 1.0 if sure[at] else rest / (left * count)
+            drawn.append(SampledQuery(int(block.ordinals[at]), count, weight))
+        passed = int(ends[-1]) if len(ends) else passed
+    return drawn
+
+
+def _keep_largest(heap: list[int], counts: Numbers, size: int) -> None:
+    """Keep the `size` largest counts in a heap."""
+    if len(counts) > size:
+        counts = np.partition(counts, len(counts) - size)[len(counts) - size :]
+    if len(heap) == size:
+        counts = counts[counts > heap[0]]
+    for count in counts.tolist():
+        if len(heap) < size:
+            heappush(heap, count)
+        else:
+            heappushpop(heap, count)
+
+
+def _certain(largest: Iterable[int], size: int, total: int) -> tuple[int, int, int]:
+    """Least count that is in the sample with certainty, how many are left to draw, and from what total."""
+    bound = 2**62
+    for count in largest:
+        if not size or count * size < total:
+            break
+        bound, size, total = count, size - 1, total - count
+    return bound, size, total
+
+
+def _by_strata(blocks: Blocks, design: Design) -> list[SampledQuery]:
+    names = STRATA[design.strata]
+    stratum_of = _types if design.strata == "type" else _by_frequency(blocks, design)
+    sizes = np.zeros(len(names), dtype=np.int64)
+    for block in blocks():
+        sizes += np.bincount(stratum_of(block), minlength=len(names))
+    quotas = [min(quota, int(size)) for quota, size in zip(_quotas(design, sizes), sizes, strict=True)]
+    if sum(quotas) > MOST:
+        raise FileRefusedError(f"One import takes {MOST:,} queries at most.")
+    drawn: list[SampledQuery] = []
+    left = list(quotas)
+    for block in blocks():
+        strata = stratum_of(block)
+        for number, name in enumerate(names):
+            if not left[number]:
+                continue
+            places = np.flatnonzero(strata == number)[: left[number]]
+            left[number] -= len(places)
+            weight = float(sizes[number]) / quotas[number]
+            drawn += [
+                SampledQuery(int(block.ordinals[at]), int(block.counts[at]), weight, name)
+                for at in places.tolist()
+            ]
+        if not any(left):
+            break
+    return drawn
+
+
+def _types(block: Block) -> NDArray[np.uint8]:
+    return block.types
+
+
+def _quotas(design: Design, sizes: Numbers) -> list[int]:
+    """What each stratum gives: its quota, or an equal part of the size where there are none."""
+    names = STRATA[design.strata]
+    if design.quotas:
+        return [design.quotas.get(name, 0) for name in names]
+    there = [number for number in range(len(names)) if sizes[number]]
+    quotas = [0] * len(names)
+    # Small strata are taken whole; what they leave over goes to the others.
+    left = design.size
+    for place, number in enumerate(sorted(there, key=lambda each: (int(sizes[each]), each))):
+        part = -(-left // (len(there) - place)) if left else 0
+        quotas[number] = min(part, int(sizes[number]))
+        left -= quotas[number]
+    return quotas
+
+
+def _by_frequency(blocks: Blocks, design: Design) -> Callable[[Block], NDArray[np.uint8]]:
+    head, torso = design.head_from, design.torso_from
+    if head is None or torso is None:
+        head, torso = _thirds(blocks)
+
+    def stratum(block: Block) -> NDArray[np.uint8]:
+        return np.where(block.counts >= head, 0, np.where(block.counts >= torso, 1, 2)).astype(np.uint8)
+
+    return stratum
+
+
+def _thirds(blocks: Blocks) -> tuple[int, int]:
+    """Least counts of the head and of the torso."""
+    seen: dict[int, int] = {}
+    for block in blocks():
+        values, numbers = np.unique(block.counts, return_counts=True)
+        for value, number in zip(values.tolist(), numbers.tolist(), strict=True):
+            seen[value] = seen.get(value, 0) + number
+        if len(seen) > _MOST_COUNTS:
+            raise FileRefusedError(
+                "The counts are too different for thirds: give --head-from and --torso-from."
+            )
+    total = sum(value * number for value, number in seen.items())
+    bounds: list[int] = []
+    passed = 0
+    for value in sorted(seen, reverse=True):
+        # A query belongs to the part in which the first line of its count lies.
+        while len(bounds) < 2 and passed * 3 >= total * (len(bounds) + 1):
+            bounds.append(value + 1)
+        passed += value * seen[value]
+    bounds += [1] * (2 - len(bounds))
+    return bounds[0], bounds[1]
+
 
 BUCKETS = 128
 _HOLD = 200_000
@@ -319,3 +517,118 @@ def _stratum(labels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     names = STRATA["type"]
     others = np.where(labels & _FLAGS[True], names.index("YES_NO"), names.index("NONE"))
     return np.where(kinds > 0, kinds - 1, others).astype(np.uint8)
+
+
+EXAMPLES = 20
+_LONGEST_EXAMPLE = 200
+_SPACES = re.compile(r"[ \t]{2,}|\t")
+_NUMBERS = ("card", "national-id", "phone")
+_SHOWN_DIGITS = 3
+_ACCOUNT = re.compile("([^\\s@\uff20])[^\\s@\uff20]*\\s?[@\uff20]")
+
+
+class FirstPass:
+    """What the first pass finds."""
+
+    def __init__(self, screen: Screen, tally: Tally, refusals: Refusals, seed: int) -> None:
+        self._screen, self._tally, self._refusals = screen, tally, refusals
+        self._key = key_of(seed)
+        self._clean = frozenset(word.encode() for word in screen.first_words).isdisjoint
+        most = screen.most if screen.most <= LONGEST_EVER else ""
+        # Lines of more than letters, five digits and a question mark at the end, or too short or too long.
+        self._odd = re.compile(
+            rf"^(?!(?=.{{{max(1, screen.least)},{most}}}$)[a-z ]*+(?:[0-9][a-z ]*+){{0,5}}+\??$).+$",
+            re.MULTILINE,
+        )
+        self.records = self.unreadable = 0
+        self.dropped: Counter[str] = Counter()
+        self.examples: dict[str, list[tuple[int, str]]] = {}
+
+    def run(self, reader: Reader) -> None:
+        """Count everything that the reader gives."""
+        for batch in reader.batches(self._unread):
+            self.records += len(batch.texts)
+            if batch.contexts and any(batch.contexts):
+                self._with_contexts(batch)
+            else:
+                self._alone(batch)
+        self._tally.settle()
+
+    def _unread(self, line: int, reason: str, /, field: str = "") -> None:
+        """A line of which the reader makes no record."""
+        self.unreadable += 1
+        self._refusals(line, reason, field)
+
+    def _alone(self, batch: Batch) -> None:
+        lines = self._plain_lines(batch.texts)
+        clean, key, hashed = self._clean, self._key, blake2b
+        gone: list[int] = []
+        for place in [at for at, line in enumerate(lines) if not line or not clean(line.split())]:
+            whole = normal(batch.texts[place])
+            if self._dropped(batch, place, whole, []):
+                gone.append(place)
+            else:
+                lines[place] = folded(whole).encode()
+        if gone:
+            out = set(gone)
+            lines = [line for at, line in enumerate(lines) if at not in out]
+        self._add(batch, [hashed(key + line).digest() for line in lines], gone)
+
+    def _plain_lines(self, texts: list[str]) -> list[bytes]:
+        """Identities of queries that no rule but the word list can drop; the others' are empty."""
+        text = "\n".join(texts).lower()
+        if "  " in text or "\t" in text:
+            text = _SPACES.sub(" ", text)
+        if " \n" in text or "\n " in text or text[:1] == " " or text[-1:] == " ":
+            text = text.replace(" \n", "\n").replace("\n ", "\n").strip(" ")
+        lines = self._odd.sub("", text).encode().split(b"\n")
+        # A query with a newline in it: none of the batch is where it should be.
+        return lines if len(lines) == len(texts) else [b""] * len(texts)
+
+    def _with_contexts(self, batch: Batch) -> None:
+        digests: list[bytes] = []
+        gone: list[int] = []
+        for place, (text, context) in enumerate(zip(batch.texts, batch.contexts, strict=True)):
+            whole, before = normal(text), [normal(each) for each in context]
+            if self._dropped(batch, place, whole, before):
+                gone.append(place)
+                continue
+            digests.append(blake2b(self._key + identity(whole, before).encode()).digest())
+        self._add(batch, digests, gone)
+
+    def _dropped(self, batch: Batch, place: int, text: str, context: list[str]) -> bool:
+        """Whether a normalised query stays out: it is empty, or a rule drops it."""
+        if not text:
+            self._refusals(batch.lines[place], "The query has no text.")
+            return True
+        rule = self._screen.rule_for(text, context)
+        if not rule:
+            return False
+        self.dropped[rule] += 1
+        examples = self.examples.setdefault(rule, [])
+        if len(examples) < EXAMPLES:
+            examples.append((batch.lines[place], masked(rule, text)))
+        return True
+
+    def _add(self, batch: Batch, digests: list[bytes], gone: list[int]) -> None:
+        ordinals = np.asarray(batch.ordinals, dtype=np.int64)
+        counts = np.asarray(batch.counts, dtype=np.int64)
+        ids, labels, brings = batch.ids, batch.labels, batch.brings
+        if gone:
+            out = set(gone)
+            ordinals = np.delete(ordinals, gone)
+            counts = np.delete(counts, gone) if len(counts) else counts
+            ids = [each for place, each in enumerate(ids) if place not in out]
+            labels = [each for place, each in enumerate(labels) if place not in out]
+            brings = [each for place, each in enumerate(brings) if place not in out]
+        self._tally.add(digests, ordinals, counts, ids, labels=labels, brings=brings)
+
+
+def masked(rule: str, text: str) -> str:
+    """A dropped query as an example: enough to judge the rule by, without the number or the address."""
+    if rule == "email":
+        text = _ACCOUNT.sub(r"\1…@", text)
+    elif rule in _NUMBERS:
+        digits = iter(range(len(text)))
+        text = re.sub(r"\d", lambda found: found[0] if next(digits) < _SHOWN_DIGITS else "•", text)
+    return text if len(text) <= _LONGEST_EXAMPLE else text[: _LONGEST_EXAMPLE - 1] + "…"

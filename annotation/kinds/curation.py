@@ -11,7 +11,7 @@ from pydantic import Field
 from annotation.candidates import FETCHED, Recipe
 from annotation.importing.records import quoted
 from annotation.models import Query
-from annotation.rules.curation import LONGEST, Verdict, decide, locate
+from annotation.rules import LONGEST, CurationVerdict, decide_curation, locate
 from annotation.selectors.curation import ShownCandidate, first, selection_counts, shown_candidates, undecided
 from annotation.services.candidates import provide_for
 from annotation.services.curation import keep_selection, reconsider_curation, settle_curation
@@ -304,8 +304,8 @@ class Curation(SimpleKind):
             return
         for query, selections in undecided(stage, screened=config.screened).items():
             if len(selections) == stage.redundancy:
-                decision = decide(selections, wanted=stage.redundancy, merging=config.merging)
-                if decision.verdict == Verdict.MORE:
+                decision = decide_curation(selections, wanted=stage.redundancy, merging=config.merging)
+                if decision.verdict == CurationVerdict.MORE:
                     yield query
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:

@@ -10,14 +10,12 @@ from typing import Any, ClassVar
 
 from django.db import transaction
 
-from annotation.flags.language import foreign_script, other_language
-from annotation.flags.suite import unknown_words
-from annotation.flags.tokens import folded, mostly_spaceless, tokens
+from annotation.flag_checks import foreign_script, other_language, unknown_words
 from annotation.importing.records import quoted
 from annotation.kinds.distillation_config import DistillationConfig, distillation_config
+from annotation.likeness import folded, mostly_spaceless, tokens
 from annotation.models import Answer, Query
 from annotation.selectors.answers import Material, material, waiting
-from annotation.services.holdout import draw_configured
 from annotation.services.query_answers import (
     bring_up_to_date,
     canary_phrase,
@@ -25,8 +23,12 @@ from annotation.services.query_answers import (
     reconsider_answers,
     record_answer,
 )
-from annotation.services.review_decisions import approve_answers_of, undecided_words
-from annotation.services.reviewed_work import approve_reviewed_work
+from annotation.services.review_decisions import (
+    approve_answers_of,
+    approve_reviewed_work,
+    draw_configured,
+    undecided_words,
+)
 from annotation.units import distil_scope, judge_scope, of_query, query_of, simulated_truth
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from annotation.flags.registry import Limits
+from annotation.flags import Limits
 from annotation.selectors.answers import Material
 from crowd.kinds import StageConfig, config_of
 from crowd.models import Stage

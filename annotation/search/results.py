@@ -1,6 +1,6 @@
 """One passage of an answer as the page shows it: marked text, score parts, words and pairs, a drawing.
 
-A passage in pieces, so that a template marks sentences and key words and escapes every one of them.
+A passage is cut into pieces, so that a template marks sentences and key words and escapes every one of them.
 """
 
 import math

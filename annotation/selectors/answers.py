@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.flags.registry import FlagQuery
+from annotation.flags import FlagQuery
 from annotation.models import Answer, CuratedPassage, HeldOutWorker, Query, QuerySource, QueryStep
 from crowd.counted_work import counting
 from crowd.models import Assignment, Stage

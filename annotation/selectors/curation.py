@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.candidates import Region, drawn_below, overlaps
 from annotation.models import CandidatePassage, PassageSelection, Query, QuerySource
-from annotation.rules.curation import Selection
+from annotation.rules import Selection
 from core.projects.models import Project
 from crowd.counted_work import counting
 from crowd.models import Assignment, Stage

@@ -1,27 +1,37 @@
-"""A project's queries: the table of them, how far each is, and which of them screening asks about."""
+"""A project's queries: the table of them, how many came how far and what waits, and all about one of them.
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+All about one query, from the line of its file to the answers, is read in a fixed number of questions to the
+database.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypedDict
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django_stubs_ext import WithAnnotations
 
+from annotation.candidates import drawn_below
 from annotation.models import (
     Answer,
+    AnswerFlag,
+    AnswerReview,
     CandidatePassage,
+    CuratedPassage,
+    CuratedSet,
+    HeldOutWorker,
     PassageSelection,
     Query,
     QuerySource,
     QueryStep,
     ScreeningVote,
 )
-from annotation.rules.screening import Vote
+from annotation.rules import Vote
 from core.projects.models import Project
-from crowd.counted_work import counting
+from crowd.counted_work import counting, counts
 from crowd.models import Assignment, Stage
 
 # Queries to be screened, and what editors said about them.
@@ -252,3 +262,375 @@ def sources(project: Project, most: int = 200) -> list[QuerySource]:
     """Finished imports of a project, the latest first."""
     ready = QuerySource.objects.filter(project=project, state=QuerySource.State.READY)
     return list(ready.only("pk", "name").order_by("-pk")[:most])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the pipeline. Those that entered it passed, wait, are undecided, out, or were taken out.
+
+    `kind` names the kind of stage that does it. `entered` is how many came through the part before; all the
+    others together are as many.
+    """
+
+    kind: str
+    entered: int
+    passed: int
+    waiting: int
+    undecided: int
+    out: int
+    withdrawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Something that goes on only when a person does something, and the filters that list the queries."""
+
+    sentence: str
+    filters: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Queries in, the parts of the pipeline in their order, and what needs somebody."""
+
+    total: int
+    sources: int
+    parts: tuple[Part, ...]
+    attention: tuple[Attention, ...]
+
+
+def funnel(project: Project) -> Funnel | None:
+    """The funnel of a project, in seven queries at most; None where nothing was ever imported.
+
+    A query that was taken out counts in every part that it had come through before (paper 000, section 3, has
+    the parts: sampled, screened, curated, distilled).
+    """
+    imports = _by(QuerySource.objects.filter(project=project), "state")
+    if not imports:
+        return None
+    now = _by(of_project(project), "status")
+    left = _by(with_left_at(of_project(project).filter(status=Status.WITHDRAWN)), "left_at")
+    withdrawn = {kind: sum(left.get(status, 0) for status in at) for kind, at in AT.items()}
+    total = sum(now.values())
+    screened = sum(now.get(status, 0) + left.get(status, 0) for status in THROUGH["screening"])
+    curated = sum(now.get(status, 0) + left.get(status, 0) for status in THROUGH["curation"])
+
+    def part(kind: str, entered: int, passed: int, *, waiting: Status, undecided: str, out: str) -> Part:
+        stay = [now.get(name, 0) for name in (waiting, undecided, out)]
+        return Part(kind, entered, passed, stay[0], stay[1], stay[2], withdrawn[kind])
+
+    parts = (
+        part(
+            "screening",
+            total,
+            screened,
+            waiting=Status.WAITING,
+            undecided=Status.TIED,
+            out=Status.EXCLUDED,
+        ),
+        part(
+            "curation",
+            screened,
+            curated,
+            waiting=Status.ACCEPTED,
+            undecided=Status.DISPUTED,
+            out=Status.UNANSWERABLE,
+        ),
+        part(
+            "distillation",
+            curated,
+            now.get(Status.ANSWERED, 0),
+            waiting=Status.CURATED,
+            undecided="",
+            out="",
+        ),
+    )
+    ready = imports.get(QuerySource.State.READY, 0)
+    found = tuple(_attention(project, parts, imports)) if total or len(imports) > bool(ready) else ()
+    return Funnel(total, ready, parts, found)
+
+
+def _by(rows: object, field: str) -> dict[str, int]:
+    return dict(rows.order_by().values_list(field).annotate(n=Count("pk")))  # type: ignore[attr-defined]
+
+
+def _attention(project: Project, parts: tuple[Part, ...], imports: Mapping[str, int]) -> Iterator[Attention]:
+    if failed := imports.get(QuerySource.State.FAILED, 0):
+        yield Attention(
+            f"{_count(failed, 'import', 'imports')} failed; nothing of {_it(failed)} is here.", {}
+        )
+    screening, curation, distillation = parts
+    if tied := screening.undecided:
+        yield Attention(
+            f"{_queries(tied)} tied in screening and {_need(tied)} your decision.", {"status": Status.TIED}
+        )
+    if disputed := curation.undecided:
+        yield Attention(
+            f"{_queries(disputed)} disputed in curation and {_need(disputed)} your decision.",
+            {"status": Status.DISPUTED},
+        )
+    opened = set(
+        Stage.objects.filter(project=project, status=Stage.Status.OPEN).values_list("kind", flat=True)
+    )
+    for part, status in (
+        (screening, Status.WAITING),
+        (curation, Status.ACCEPTED),
+        (distillation, Status.CURATED),
+    ):
+        if part.waiting and part.kind not in opened:
+            verb = "waits" if part.waiting == 1 else "wait"
+            yield Attention(
+                f"{_queries(part.waiting, be='')} {verb} for {part.kind}, and no stage of that kind is open.",
+                {"status": status},
+            )
+    passages = CandidatePassage.objects.filter(query=OuterRef("pk"))
+    if curation.waiting and (
+        bare := of_project(project).filter(~Exists(passages), status=Status.ACCEPTED).count()
+    ):
+        verb = "has" if bare == 1 else "have"
+        yield Attention(
+            f"{_queries(bare, be='')} accepted in screening {verb} no candidate passages.",
+            {"status": Status.ACCEPTED, "only": "no-passages"},
+        )
+    yield from _answers(project)
+
+
+def _answers(project: Project) -> Iterator[Attention]:
+    answers = Answer.objects.filter(query__project=project, query__source__state=QuerySource.State.READY)
+    if rewrite := answers.filter(state=Answer.State.REWRITE).count():
+        verb, author = ("waits", "its author") if rewrite == 1 else ("wait", "their authors")
+        yield Attention(
+            f"{_count(rewrite, 'answer', 'answers')} {verb} for a rewrite by {author}.",
+            {"only": "rewrite"},
+        )
+    flags = AnswerFlag.objects.filter(answer=OuterRef("pk"))
+    if flagged := answers.filter(Exists(flags), state=Answer.State.UNDECIDED).count():
+        verb = "has flags and waits" if flagged == 1 else "have flags and wait"
+        yield Attention(f"{_count(flagged, 'answer', 'answers')} {verb} for a reviewer.", {"only": "flagged"})
+
+
+def _queries(number: int, be: str | None = None) -> str:
+    verb = (" is" if number == 1 else " are") if be is None else be
+    return f"{_count(number, 'query', 'queries')}{verb}"
+
+
+def _need(number: int) -> str:
+    return "needs" if number == 1 else "need"
+
+
+def _it(number: int) -> str:
+    return "it" if number == 1 else "them"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Who ranked it and where it stood; parts of the score, options and states as pairs of name and words.
+
+    `found_at` is where the index had it by BM25, `raw` are the parts before they were made comparable;
+    `below` says that it was drawn from below the cut, and of how many.
+    """
+
+    ranker: str
+    rank: int | None
+    found_at: int | None
+    parts: tuple[tuple[str, str], ...]
+    raw: tuple[tuple[str, str], ...]
+    parameters: tuple[tuple[str, str], ...]
+    generation: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    below: str
+
+
+def provenance_of(kept: Any) -> Provenance | None:
+    """Of `CandidatePassage.retrieval`; None where nothing is known, as for imported ones."""
+    if not isinstance(kept, dict) or not kept.get("ranker"):
+        return None
+    below = drawn_below(kept)
+    notes = kept.get("notes")
+    return Provenance(
+        ranker=str(kept["ranker"]),
+        rank=kept["rank"] if isinstance(kept.get("rank"), int) else None,
+        found_at=kept["found_at"] if isinstance(kept.get("found_at"), int) else None,
+        parts=tuple(_pairs(kept.get("parts"))),
+        raw=tuple(_pairs(kept.get("raw"))),
+        parameters=tuple(_pairs(kept.get("parameters"))),
+        generation=tuple(_pairs(kept.get("generation"))),
+        notes=tuple(str(note) for note in notes) if isinstance(notes, list) else (),
+        below=f"one of {below[0]} drawn at random from {below[1]:,} below the cut" if below else "",
+    )
+
+
+def _pairs(found: Any, before: str = "") -> Iterator[tuple[str, str]]:
+    """Names and values in the order of the names, those in an inner object with its name before them."""
+    if not isinstance(found, Mapping):
+        return
+    for name, value in sorted(found.items()):
+        words = f"{before}{name}".replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _pairs(value, f"{words}: ")
+        elif isinstance(value, float):
+            yield words, f"{value:.{_DIGITS}g}"
+        else:
+            yield words, str(value)
+
+
+#: Members of `Query.extra` that say a turn so that it stands alone, with words for who wrote them.
+_REWRITES = {
+    "manual_rewritten_utterance": "Rewritten by a person",
+    "resolved_utterance": "Rewritten by a person",
+    "rewrite": "Rewritten",
+    "automatic_rewritten_utterance": "Rewritten by a program",
+    "automatic": "Rewritten by a program",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A candidate passage; `overlaps` are the ranks of others on the same stretch of the same page."""
+
+    passage: CandidatePassage
+    overlaps: tuple[int, ...]
+    curated: int | None
+    found: Provenance | None
+
+    @property
+    def folded(self) -> bool:
+        """It repeats a better ranked one, so nobody is shown it."""
+        return self.passage.folded_into_id is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """An editor's choice, with passages by their rank instead of their key; `counts` as for a vote."""
+
+    row: PassageSelection
+    chosen: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryVote:
+    """An editor's form about the query; `counts` unless its work was rejected, or waits for a person."""
+
+    row: ScreeningVote
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """An answer, and whether it is held out of the references as a candidate of the system `human`."""
+
+    answer: Answer
+    held_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A query's way, in the order of the pipeline."""
+
+    steps: list[QueryStep]
+    votes: list[HistoryVote]
+    candidates: list[Candidate]
+    selections: list[Selection]
+    curated: CuratedSet | None
+    answers: list[HistoryAnswer]
+    turns: list[dict[str, str]]
+    rewrites: list[tuple[str, str]]
+
+
+def history(query: Query) -> History:
+    """All of a query's rows. Nine questions, however many rows there are."""
+    passages = list(
+        CandidatePassage.objects.filter(query=query).select_related("folded_into").order_by("rank")
+    )
+    curated = CuratedSet.objects.filter(query=query).select_related("stage", "decided_by").first()
+    members = CuratedPassage.objects.filter(curated_set__query=query).values_list("candidate_id", "position")
+    position = {candidate: place + 1 for place, (candidate, _) in enumerate(members.order_by("position"))}
+    ranks = {passage.key: f"#{passage.rank}" for passage in passages}
+    work = ("stage", "assignment__worker", "assignment__stage")
+    votes = ScreeningVote.objects.filter(query=query).select_related(*work).order_by("pk")
+    selections = PassageSelection.objects.filter(query=query).select_related(*work).order_by("pk")
+    return History(
+        steps=list(QueryStep.objects.filter(query=query).select_related("stage", "actor").order_by("pk")),
+        votes=[HistoryVote(row, counts(row.assignment)) for row in votes],
+        candidates=[
+            Candidate(
+                passage,
+                _overlaps(passage, passages),
+                position.get(passage.pk),
+                provenance_of(passage.retrieval),
+            )
+            for passage in passages
+        ],
+        selections=[
+            Selection(
+                row,
+                tuple(ranks.get(str(key), str(key)) for key in row.passages),
+                tuple(_conflict(pair, ranks) for pair in row.conflicts if isinstance(pair, dict)),
+                counts(row.assignment),
+            )
+            for row in selections
+        ],
+        curated=curated,
+        answers=_history_answers(query),
+        turns=list(_turns(query.context)),
+        rewrites=list(_rewrites(query.extra)),
+    )
+
+
+def _overlaps(passage: CandidatePassage, others: Sequence[CandidatePassage]) -> tuple[int, ...]:
+    if passage.start is None or passage.end is None or not passage.page:
+        return ()
+    return tuple(
+        other.rank
+        for other in others
+        if other.pk != passage.pk
+        and other.page == passage.page
+        and other.start is not None
+        and other.end is not None
+        and other.start < passage.end
+        and passage.start < other.end
+    )
+
+
+def _conflict(pair: Mapping[str, Any], ranks: Mapping[str, str]) -> str:
+    one, other, trusted = (str(pair.get(name) or "") for name in ("a", "b", "trusted"))
+    words = f"{ranks.get(one, one)} against {ranks.get(other, other)}"
+    trusted = {"a": one, "b": other}.get(trusted, trusted)
+    return f"{words}, {ranks.get(trusted, trusted)} is trusted" if trusted else f"{words}, neither is trusted"
+
+
+def _history_answers(query: Query) -> list[HistoryAnswer]:
+    held_out = set(HeldOutWorker.objects.filter(query=query).values_list("worker_id", flat=True))
+    answers = (
+        Answer.objects.filter(query=query)
+        .select_related("stage", "worker")
+        .prefetch_related(
+            Prefetch("flags", AnswerFlag.objects.order_by("name")),
+            Prefetch("reviews", AnswerReview.objects.select_related("actor").order_by("pk")),
+        )
+        .order_by("pk")
+    )
+    return [HistoryAnswer(answer, answer.worker_id in held_out) for answer in answers]
+
+
+def _rewrites(extra: object) -> Iterable[tuple[str, str]]:
+    for name, words in _REWRITES.items():
+        if isinstance(extra, dict) and isinstance(extra.get(name), str):
+            yield words, extra[name]
+
+
+def _turns(context: object) -> Iterable[dict[str, str]]:
+    for turn in context if isinstance(context, list) else []:
+        if isinstance(turn, dict):
+            yield {"text": str(turn.get("text") or ""), "answer": str(turn.get("answer") or "")}
+        else:
+            yield {"text": str(turn), "answer": ""}

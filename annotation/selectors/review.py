@@ -11,8 +11,8 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.flags.registry import ORDER, about, details, measured
-from annotation.flags.tokens import shingles
+from annotation.flags import ORDER, about, details, measured
+from annotation.likeness import shingles
 from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Query
 from annotation.selectors.answers import COUNTED, dialogues, with_counts
 from annotation.services.review_decisions import possible

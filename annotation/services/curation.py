@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, PassageSelection, Query, QueryStep
-from annotation.rules.curation import Decision, Selection, Verdict, decide
+from annotation.rules import CurationDecision, CurationVerdict, Selection, decide_curation
 from annotation.selectors.adjudication import later_work
 from annotation.selectors.curation import (
     candidates_by_key,
@@ -18,8 +18,7 @@ from annotation.selectors.curation import (
     selections_that_count,
     undecided,
 )
-from annotation.services.doubts import lift_doubt, raise_doubt
-from annotation.services.steps import decided_in, move, reasons_by_query
+from annotation.services.steps import decided_in, lift_doubt, move, raise_doubt, reasons_by_query
 from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
@@ -29,9 +28,9 @@ from crowd.services.stages import refuse_read_only
 _BATCH = 200
 Status = Query.Status
 _STATUS = {
-    Verdict.CURATED: Query.Status.CURATED,
-    Verdict.UNANSWERABLE: Query.Status.UNANSWERABLE,
-    Verdict.DISPUTED: Query.Status.DISPUTED,
+    CurationVerdict.CURATED: Query.Status.CURATED,
+    CurationVerdict.UNANSWERABLE: Query.Status.UNANSWERABLE,
+    CurationVerdict.DISPUTED: Query.Status.DISPUTED,
 }
 _DECIDED = frozenset(_STATUS.values())
 
@@ -84,12 +83,12 @@ def settle_curation(stage: Stage, *, screened: bool, merging: str) -> dict[str, 
     return dict(moved)
 
 
-def _decided(stage: Stage, merging: str, selections: Sequence[Selection]) -> Decision | None:
+def _decided(stage: Stage, merging: str, selections: Sequence[Selection]) -> CurationDecision | None:
     """What these selections decide; None where more are wanted."""
     if len(selections) < stage.redundancy:
         return None
-    decision = decide(selections, wanted=stage.redundancy, merging=merging)
-    return None if decision.verdict == Verdict.MORE else decision
+    decision = decide_curation(selections, wanted=stage.redundancy, merging=merging)
+    return None if decision.verdict == CurationVerdict.MORE else decision
 
 
 @transaction.atomic
@@ -116,17 +115,17 @@ def _settle_batch(stage: Stage, screened: bool, merging: str, ready: Sequence[in
             details=_details(selections, decision),
         )
         verdicts.append(decision.verdict)
-        if decision.verdict == Verdict.CURATED:
+        if decision.verdict == CurationVerdict.CURATED:
             sets.append(_set_of(pk, known[pk], decision))
     make_sets(sets, stage=stage)
     return verdicts
 
 
-def _details(selections: Sequence[Selection], decision: Decision | None) -> dict[str, Any]:
+def _details(selections: Sequence[Selection], decision: CurationDecision | None) -> dict[str, Any]:
     return {"selections": len(selections), "passages": sorted(decision.passages) if decision else []}
 
 
-def _set_of(query: int, known: Mapping[str, int], decision: Decision) -> NewSet:
+def _set_of(query: int, known: Mapping[str, int], decision: CurationDecision) -> NewSet:
     by_rank = [pk for key, pk in known.items() if key in decision.passages]
     return NewSet(query, by_rank, decision.rule)
 
@@ -162,7 +161,7 @@ def reconsider_curation(stage: Stage, merging: str, changed: Mapping[int, str]) 
             CuratedSet.objects.filter(query=query).delete()
             reason = f"{said}; decided again, for {why[query.pk]}"
             move(query=query, to=to, reason=reason, stage=stage, details=_details(selections, decision))
-            if decision and decision.verdict == Verdict.CURATED:
+            if decision and decision.verdict == CurationVerdict.CURATED:
                 make_sets([_set_of(query.pk, known[query.pk], decision)], stage=stage)
 
 

@@ -14,13 +14,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.candidates import Region, choose
-from annotation.importing.design import Design, SampledQuery
+from annotation.importing.datasets import MEMBER
 from annotation.importing.detect import open_reader
-from annotation.importing.reader import hints_of
+from annotation.importing.formats import hints_of
 from annotation.importing.records import Part, Record, query_digest, stored_record
-from annotation.importing.rewrites import MEMBER
 from annotation.importing.run import Survey, fetch, survey
-from annotation.importing.screening import LONGEST, SHORTEST, Screen
+from annotation.importing.selection import LONGEST, SHORTEST, Design, SampledQuery, Screen
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource, QueryStep
 from core.files.refusals import (
     BadFieldError,

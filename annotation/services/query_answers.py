@@ -13,9 +13,9 @@ from django.db.models.functions import Length
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.flags import suite
-from annotation.flags.registry import Flag, FlaggedAnswer, FlagQuery, Work
-from annotation.flags.suite import RELATIVE, own_flags, relative_flags
+from annotation import flag_checks
+from annotation.flag_checks import RELATIVE, own_flags, relative_flags
+from annotation.flags import Flag, FlaggedAnswer, FlagQuery, Work
 from annotation.kinds.distillation_config import WritingConfig, writing_config
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.selectors.answers import Material, complete, incomplete_again, materials
@@ -227,7 +227,7 @@ def _flags(
 def canary_phrase(stage: Stage, material: Material) -> str:
     """The two words that the hidden line of a unit asks for."""
     known = (material.query.text, *(passage.text for passage in material.passages))
-    return suite.phrase(f"{stage.seed}:{of_query(material.query.pk)}", known)
+    return flag_checks.phrase(f"{stage.seed}:{of_query(material.query.pk)}", known)
 
 
 def _works(assignments: Collection[int]) -> dict[int, Work]:

@@ -1,4 +1,9 @@
-"""A query's way from one status to the next, and decisions on the way that have to be taken again."""
+"""A query's way from one status to the next, and decisions on the way that have to be taken again.
+
+A decision on which later work was built is in doubt when the work under it no longer counts. The rule raises
+a doubt and lifts it again; a person keeps the decision, asks people again, or leaves the query out. Each of
+the three is taken once, with name and reason.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -8,9 +13,21 @@ from django.db import transaction
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from annotation.models import PassageSelection, Query, QueryStep, ScreeningVote
+from annotation.models import (
+    Answer,
+    AnswerReview,
+    CuratedSet,
+    Doubt,
+    PassageSelection,
+    Query,
+    QueryStep,
+    ScreeningVote,
+)
+from core.projects.services import record
+from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Stage
+from crowd.services.stages import refuse_read_only
 
 # Queries about which something is to be decided again, and why.
 
@@ -106,3 +123,122 @@ def move(
     )
     query.status, query.status_reason = to, reason
     return True
+
+
+Status, Outcome = Query.Status, Doubt.Outcome
+
+
+def raise_doubt(query: Query, stage: Stage, *, why: str, says: str) -> None:
+    """Put a decision before a person; where its doubt is open already, it says what is so now."""
+    said = {"why": why[:300], "says": says[:300]}
+    Doubt.objects.update_or_create(
+        query=query,
+        stage=stage,
+        outcome="",
+        defaults=said,
+        create_defaults={**said, "raised_at": timezone.now()},
+    )
+
+
+def lift_doubt(query: Query, stage: Stage) -> None:
+    """The work that counts bears the decision again."""
+    _open(query, stage).update(outcome=Outcome.LIFTED, settled_at=timezone.now())
+
+
+@transaction.atomic
+def keep_decision(*, doubt: Doubt, actor: Any, reason: str) -> None:
+    """The decision stays, and is a person's from now on: no later work changes it."""
+    query = _settled(doubt, Outcome.KEPT, actor, reason)
+    latest = QueryStep.objects.filter(query=query).select_related("stage").order_by("-pk").first()
+    screened = doubt.stage.kind == "screening"
+    if not screened:
+        CuratedSet.objects.filter(query=query).update(decided_by=actor)
+    _moved(
+        move(
+            query=query,
+            to=Status(query.status),
+            reason=f"Stays as it is: {reason}",
+            stage=latest.stage if latest else None,
+            actor=actor,
+            by_hand=True if screened else None,
+            details={"by_hand_before": query.by_hand} if screened else None,
+        )
+    )
+
+
+@transaction.atomic
+def ask_again(*, doubt: Doubt, actor: Any, reason: str) -> None:
+    """The query goes back to where people decide about it. Later work stays, and is paid.
+
+    Passages that are chosen again make a new set: answers to the old one are excluded, with the reason.
+    """
+    query = _settled(doubt, Outcome.AGAIN, actor, reason)
+    if doubt.stage.kind == "screening":
+        to = Status.WAITING
+    else:
+        to = Status.ACCEPTED
+        CuratedSet.objects.filter(query=query).delete()
+        _exclude_answers(query, actor, f"The passages are chosen again: {reason}"[:300])
+    _moved(
+        move(
+            query=query, to=to, reason=f"Asked again: {reason}", stage=doubt.stage, actor=actor, by_hand=False
+        )
+    )
+
+
+@transaction.atomic
+def leave_out(*, doubt: Doubt, actor: Any, reason: str) -> None:
+    """Exclude a query whose screening is in doubt, or take out one whose passages are."""
+    query = _settled(doubt, Outcome.OUT, actor, reason)
+    screened = doubt.stage.kind == "screening"
+    _moved(
+        move(
+            query=query,
+            to=Status.EXCLUDED if screened else Status.WITHDRAWN,
+            reason=reason,
+            actor=actor,
+            by_hand=True if screened else None,
+            details={"by_hand_before": query.by_hand} if screened else None,
+        )
+    )
+
+
+def _open(query: Query, stage: Stage) -> Any:
+    return Doubt.objects.filter(query=query, stage=stage, outcome="")
+
+
+def _settled(doubt: Doubt, outcome: Doubt.Outcome, actor: Any, reason: str) -> Query:
+    """End the doubt, once; the query, held."""
+    query = Query.objects.select_for_update(of=("self",), no_key=True).get(pk=doubt.query_id)
+    refuse_read_only(query.project)
+    if not reason.strip():
+        raise CrowdError("Say why; the reason stays in the query's history.")
+    ended = Doubt.objects.filter(pk=doubt.pk, outcome="").update(
+        outcome=outcome, settled_at=timezone.now(), settled_by=actor
+    )
+    if not ended:
+        raise CrowdError("This was settled in the meantime. Look at the query again.")
+    record(
+        project=query.project,
+        action="query.doubt_settled",
+        subject=query.key,
+        actor=actor,
+        details={"outcome": str(outcome), "why": reason[:300]},
+    )
+    return query
+
+
+def _moved(done: bool) -> None:
+    if not done:
+        raise CrowdError("Another person has just moved this query. Look at it again.")
+
+
+def _exclude_answers(query: Query, actor: Any, reason: str) -> None:
+    counted = Answer.objects.filter(query=query, state__in=Answer.COUNTED)
+    rows = list(counted.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
+    Answer.objects.filter(pk__in=rows).update(state=Answer.State.EXCLUDED)
+    now = timezone.now()
+    AnswerReview.objects.bulk_create(
+        AnswerReview(answer_id=pk, actor=actor, action=AnswerReview.Action.EXCLUDE, reason=reason, at=now)
+        for pk in rows
+    )

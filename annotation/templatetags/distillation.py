@@ -2,7 +2,7 @@
 
 from django import template
 
-from annotation.flags.registry import about, measured
+from annotation.flags import about, measured
 from annotation.kinds.distillation import spelling_hints
 from annotation.models import AnswerFlag
 from annotation.selectors.answers import Material

@@ -11,7 +11,7 @@ from annotation.kinds.continuation import ContinuationConfig, messages_of, read_
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import Material, material, references
 from annotation.services import review_decisions
-from annotation.services.holdout import draw
+from annotation.services.review_decisions import draw
 from annotation.units import of_query
 from core.projects.services import set_role
 from crowd.kinds import HitTerms, kind_of

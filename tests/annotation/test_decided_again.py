@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Answer, CuratedSet, Doubt, Query, QueryStep
 from annotation.selectors.adjudication import doubts_about
-from annotation.services import doubts
+from annotation.services import steps
 from annotation.services.queries import (
     accept_by_hand,
     decide_chosen,
@@ -285,7 +285,7 @@ def test_killed_between_the_rejection_and_its_consequences_the_next_round_draws_
 ):
     votes = screened(screening, query, FIT, FIT, FLAG)
     reject(votes[2])
-    from annotation.services import screening as service
+    from annotation.kinds import screening as service
 
     def killed(*_args, **_named):
         raise KeyboardInterrupt
@@ -377,24 +377,24 @@ def settle_doubt(screening, built_on, how, ada):
 
 
 def test_a_person_keeps_the_decision_and_no_vote_changes_it_again(ada, screening, query, built_on):
-    settle_doubt(screening, built_on, doubts.keep_decision, ada)
+    settle_doubt(screening, built_on, steps.keep_decision, ada)
     assert (status(query), why(query)) == ("accepted", "Stays as it is: I read it.")
     reject(built_on[1])
     settle_news(screening)
     assert (status(query), Doubt.objects.get().outcome) == ("accepted", "kept")
     with pytest.raises(CrowdError, match="settled in the meantime"):
-        doubts.ask_again(doubt=Doubt.objects.get(), actor=ada, reason="No.")
+        steps.ask_again(doubt=Doubt.objects.get(), actor=ada, reason="No.")
 
 
 def test_a_person_has_people_asked_again(ada, screening, query, built_on):
-    settle_doubt(screening, built_on, doubts.ask_again, ada)
+    settle_doubt(screening, built_on, steps.ask_again, ada)
     assert (status(query), pending(screening)) == ("waiting", {unit_of(query): 1})
     event = Event.objects.get(action="query.doubt_settled")
     assert (event.actor, event.details) == (ada, {"outcome": "again", "why": "I read it."})
 
 
 def test_a_person_leaves_the_query_out(ada, screening, query, built_on):
-    settle_doubt(screening, built_on, doubts.leave_out, ada)
+    settle_doubt(screening, built_on, steps.leave_out, ada)
     assert status(query) == "excluded"
 
 
@@ -411,7 +411,7 @@ def test_passages_that_are_chosen_again_take_no_answers_to_the_old_ones_along(ad
     settle_news(curation)
     (found,) = doubts_about(query)
     assert (status(query), str(found.later)) == ("answered", "1 answer, 1 HIT on offer")
-    doubts.ask_again(doubt=found.doubt, actor=ada, reason="It was made up.")
+    steps.ask_again(doubt=found.doubt, actor=ada, reason="It was made up.")
     assert status(query) == "accepted"
     answer.refresh_from_db()
     assert (answer.state, answer.reviews.get().reason) == (

@@ -6,11 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.flags import language, likeness, suite
-from annotation.flags.likeness import Passages, copied, longest_run
-from annotation.flags.registry import FLAGS, Flag, FlaggedAnswer, FlagQuery, Limits, Work, details, measured
-from annotation.flags.suite import flags_of
-from annotation.flags.tokens import fold, folded, mostly_spaceless, shingles, tokens
+from annotation import flag_checks, likeness
+from annotation.flag_checks import flags_of
+from annotation.flags import FLAGS, Flag, FlaggedAnswer, FlagQuery, Limits, Work, details, measured
+from annotation.likeness import (
+    Passages,
+    copied,
+    fold,
+    folded,
+    longest_run,
+    mostly_spaceless,
+    shingles,
+    tokens,
+)
 
 LIMITS = Limits()
 ENGLISH = (
@@ -230,57 +238,57 @@ def test_every_text_with_words_is_like_itself(text):
 
 
 def test_pasting_most_of_it_is_flagged_and_a_pasted_name_is_not():
-    assert suite.pasted(Work(100, pasted_characters=60), LIMITS) == [
+    assert flag_checks.pasted(Work(100, pasted_characters=60), LIMITS) == [
         Flag("pasted", 0.6, 0.5, {"pasted": 60, "characters": 100})
     ]
-    assert suite.pasted(Work(100, pasted_characters=49), LIMITS) == []
-    assert suite.pasted(Work(12, pasted_characters=12), LIMITS) == []
-    assert suite.pasted(Work(100, pasted_characters=900), LIMITS)[0].value == 1.0
+    assert flag_checks.pasted(Work(100, pasted_characters=49), LIMITS) == []
+    assert flag_checks.pasted(Work(12, pasted_characters=12), LIMITS) == []
+    assert flag_checks.pasted(Work(100, pasted_characters=900), LIMITS)[0].value == 1.0
 
 
 def test_typing_faster_than_people_is_flagged():
-    assert suite.too_fast("x" * 300, Work(300, active_ms=20_000), LIMITS)[0].value == 900.0
-    assert suite.too_fast("x" * 300, Work(300, active_ms=60_000), LIMITS) == []
+    assert flag_checks.too_fast("x" * 300, Work(300, active_ms=20_000), LIMITS)[0].value == 900.0
+    assert flag_checks.too_fast("x" * 300, Work(300, active_ms=60_000), LIMITS) == []
 
 
 def test_what_was_pasted_was_not_typed():
-    assert suite.too_fast("x" * 300, Work(300, active_ms=20_000, pasted_characters=250), LIMITS) == []
-    assert suite.too_fast("x" * 300, Work(300, active_ms=1000, pasted_characters=280), LIMITS) == []
+    assert flag_checks.too_fast("x" * 300, Work(300, active_ms=20_000, pasted_characters=250), LIMITS) == []
+    assert flag_checks.too_fast("x" * 300, Work(300, active_ms=1000, pasted_characters=280), LIMITS) == []
 
 
 def test_a_chinese_character_takes_three_keys():
     text = "罗马是意大利的首都" * 10
-    assert suite.keys_per_character(text) == 3.0
-    assert suite.too_fast(text, Work(90, active_ms=20_000), LIMITS)[0].value == 810.0
-    assert suite.too_fast(ARABIC, Work(90, active_ms=20_000), LIMITS) == []
+    assert flag_checks.keys_per_character(text) == 3.0
+    assert flag_checks.too_fast(text, Work(90, active_ms=20_000), LIMITS)[0].value == 810.0
+    assert flag_checks.too_fast(ARABIC, Work(90, active_ms=20_000), LIMITS) == []
 
 
 def test_without_a_script_in_the_browser_nothing_is_flagged():
     for work in (None, Work(500), Work(500, active_ms=0, pasted_characters=0)):
-        assert suite.pasted(work, LIMITS) + suite.too_fast("x" * 500, work, LIMITS) == []
+        assert flag_checks.pasted(work, LIMITS) + flag_checks.too_fast("x" * 500, work, LIMITS) == []
 
 
 # Length
 
 
 def test_an_answer_far_longer_than_the_others_stands_out():
-    found = suite.outliers({1: 20, 2: 24, 3: 30, 4: 22, 5: 26, 6: 900}, LIMITS)
+    found = flag_checks.outliers({1: 20, 2: 24, 3: 30, 4: 22, 5: 26, 6: 900}, LIMITS)
     assert {key: names(flags) for key, flags in found.items()} == {6: ["length"]}
     assert found[6][0].evidence == {"length": 900, "median": 25.0, "compared": 6}
 
 
 def test_an_answer_far_shorter_than_the_others_stands_out():
-    assert set(suite.outliers({1: 200, 2: 240, 3: 300, 4: 220, 5: 260, 6: 4}, LIMITS)) == {6}
+    assert set(flag_checks.outliers({1: 200, 2: 240, 3: 300, 4: 220, 5: 260, 6: 4}, LIMITS)) == {6}
 
 
 def test_where_most_answers_are_of_one_length_the_mean_deviation_decides():
-    assert set(suite.outliers({**dict.fromkeys(range(12), 4), 99: 400}, LIMITS)) == {99}
-    assert suite.outliers(dict.fromkeys(range(12), 4), LIMITS) == {}
+    assert set(flag_checks.outliers({**dict.fromkeys(range(12), 4), 99: 400}, LIMITS)) == {99}
+    assert flag_checks.outliers(dict.fromkeys(range(12), 4), LIMITS) == {}
 
 
 def test_few_answers_or_small_differences_are_no_outliers():
-    assert suite.outliers({1: 4, 2: 4, 3: 4, 4: 900}, LIMITS) == {}
-    assert suite.outliers({**dict.fromkeys(range(12), 4), 99: 10}, LIMITS) == {}
+    assert flag_checks.outliers({1: 4, 2: 4, 3: 4, 4: 900}, LIMITS) == {}
+    assert flag_checks.outliers({**dict.fromkeys(range(12), 4), 99: 10}, LIMITS) == {}
 
 
 # Language
@@ -306,20 +314,20 @@ def test_few_answers_or_small_differences_are_no_outliers():
     ],
 )
 def test_the_script_decides_first(tag, text, wrong):
-    assert bool(language.foreign_script(text, tag)) == wrong
+    assert bool(flag_checks.foreign_script(text, tag)) == wrong
 
 
 def test_words_of_the_passages_may_be_in_any_script():
-    assert language.foreign_script("Microsoft Windows", "zh", ["微软 Microsoft 的 Windows"]) == []
-    assert language.foreign_script("Microsoft Windows", "zh", ["微软 Microsoft"]) == [(10, 17)]
+    assert flag_checks.foreign_script("Microsoft Windows", "zh", ["微软 Microsoft 的 Windows"]) == []
+    assert flag_checks.foreign_script("Microsoft Windows", "zh", ["微软 Microsoft"]) == [(10, 17)]
 
 
 def test_another_language_of_the_same_script_needs_a_long_text():
     german = "Die Hauptstadt von Italien ist seit langer Zeit eine sehr alte und sehr schöne Stadt am Fluss."
-    assert language.other_language(german, "en")[0] == "de"
-    assert language.other_language(german, "de") is None
-    assert language.other_language("Die Hauptstadt ist Rom.", "en") is None
-    flag = language.language_flags(german, FlagQuery("q", (), "en"))[0]
+    assert flag_checks.other_language(german, "en")[0] == "de"
+    assert flag_checks.other_language(german, "de") is None
+    assert flag_checks.other_language("Die Hauptstadt ist Rom.", "en") is None
+    flag = flag_checks.language_flags(german, FlagQuery("q", (), "en"))[0]
     assert (flag.name, flag.evidence["language"]) == ("language", "de")
 
 
@@ -329,22 +337,25 @@ def test_another_language_of_the_same_script_needs_a_long_text():
 def test_unknown_words_are_found_but_not_names_numbers_or_what_stands_in_the_passages():
     asked = FlagQuery("who is Zxqwv", ("The word grumblefrotz is here.",))
     text = "The captial grumblefrotz of Zxqwv and Qwxyz has 3rd NASA peeple."
-    spans = suite.unknown_words(text, asked)
+    spans = flag_checks.unknown_words(text, asked)
     assert [text[a:b] for a, b in spans] == ["captial", "peeple"]
 
 
 def test_a_text_full_of_unknown_words_is_flagged():
     text = "The captial off itlay haas veri manny peeple"
-    flags = suite.spelling_flags(text, FlagQuery("q", ()), LIMITS)
+    flags = flag_checks.spelling_flags(text, FlagQuery("q", ()), LIMITS)
     assert names(flags) == ["spelling"]
-    assert suite.spelling_flags("Teh captial", FlagQuery("q", ()), LIMITS) == []
-    assert suite.spelling_flags("The capital of this country is very old", FlagQuery("q", ()), LIMITS) == []
+    assert flag_checks.spelling_flags("Teh captial", FlagQuery("q", ()), LIMITS) == []
+    assert (
+        flag_checks.spelling_flags("The capital of this country is very old", FlagQuery("q", ()), LIMITS)
+        == []
+    )
 
 
 def test_arabic_has_a_dictionary_and_chinese_none():
-    assert suite.unknown_words("هذه المدينة كبيرة", FlagQuery("س", (), "ar")) == []
-    assert suite.unknown_words("这是一个城市", FlagQuery("问", (), "zh")) == []
-    assert suite.unknown_words("anything zzqx", FlagQuery("q", (), "tlh")) == []
+    assert flag_checks.unknown_words("هذه المدينة كبيرة", FlagQuery("س", (), "ar")) == []
+    assert flag_checks.unknown_words("这是一个城市", FlagQuery("问", (), "zh")) == []
+    assert flag_checks.unknown_words("anything zzqx", FlagQuery("q", (), "tlh")) == []
 
 
 # Canary
@@ -352,15 +363,15 @@ def test_arabic_has_a_dictionary_and_chinese_none():
 
 def test_the_two_words_are_found_in_any_case_and_only_together():
     text = "Rome, by the Amber\nLANTERN of Italy."
-    flag = suite.canary_flags(text, "amber lantern")[0]
+    flag = flag_checks.canary_flags(text, "amber lantern")[0]
     assert texts_at(text, flag) == ["Amber\nLANTERN"]
-    assert suite.canary_flags("amber and lantern", "amber lantern") == []
-    assert suite.canary_flags(text, "") == []
+    assert flag_checks.canary_flags("amber and lantern", "amber lantern") == []
+    assert flag_checks.canary_flags(text, "") == []
 
 
 def test_the_words_never_stand_in_the_passages():
     for seed in range(200):
-        words = suite.phrase(str(seed), ["An amber lantern and an abacus."]).split()
+        words = flag_checks.phrase(str(seed), ["An amber lantern and an abacus."]).split()
         assert not {"amber", "lantern", "abacus"} & set(words)
 
 

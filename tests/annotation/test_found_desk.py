@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import CandidatePassage
-from annotation.selectors.history import provenance_of
+from annotation.selectors.queries import provenance_of
 from tests.annotation.queries_world import make_passage, make_query, make_source
 from tests.desk.conftest import HOSTILE, as_, manager, people, project  # noqa: F401
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Query
-from annotation.selectors.funnel import Part, funnel
+from annotation.selectors.queries import Part, funnel
 from annotation.services.queries import withdraw
 from crowd.models import Stage
 from tests.annotation.queries_world import (

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import human_candidates, references
-from annotation.services import holdout
+from annotation.services import review_decisions
 from core.projects.models import Event
 from core.projects.services import set_role
 from crowd.errors import CrowdError
@@ -52,8 +52,8 @@ def test_without_a_hold_out_every_answer_is_a_reference(stage):
 
 def test_a_draw_sets_so_many_people_aside_and_says_so(stage, owner):
     query = answered(stage)
-    drawn = holdout.draw(project=stage.project, people=2, seed=1, actor=owner)
-    assert drawn == holdout.HoldoutCounts(queries=1, too_few=0)
+    drawn = review_decisions.draw(project=stage.project, people=2, seed=1, actor=owner)
+    assert drawn == review_decisions.HoldoutCounts(queries=1, too_few=0)
     assert sorted(texts(references([query.pk]), query) + texts(human_candidates([query.pk]), query)) == [
         f"Rome, says {name}" for name in PEOPLE
     ]
@@ -63,11 +63,11 @@ def test_a_draw_sets_so_many_people_aside_and_says_so(stage, owner):
 
 def test_the_same_seed_draws_the_same_people_in_every_installation(stage):
     query = answered(stage)
-    holdout.draw(project=stage.project, people=2, seed=7)
+    review_decisions.draw(project=stage.project, people=2, seed=7)
     first = texts(human_candidates([query.pk]), query)
     other = make_stage(redundancy=4, endpoint=stage.endpoint)
     again = answered(other)
-    holdout.draw(project=other.project, people=2, seed=7)
+    review_decisions.draw(project=other.project, people=2, seed=7)
     assert again.pk != query.pk
     assert texts(human_candidates([again.pk]), again) == first
 
@@ -94,7 +94,7 @@ def test_over_many_queries_everybody_is_drawn_about_as_often(stage):
         for row in rows
         for each in given
     )  # fmt: skip
-    holdout.draw(project=stage.project, people=1, seed=3)
+    review_decisions.draw(project=stage.project, people=1, seed=3)
     counts = Counter(HeldOutWorker.objects.exclude(query=query).values_list("worker__external_id", flat=True))
     assert sum(counts.values()) == 400
     assert all(70 <= counts[name] <= 130 for name in PEOPLE)
@@ -102,15 +102,17 @@ def test_over_many_queries_everybody_is_drawn_about_as_often(stage):
 
 def test_what_is_drawn_once_never_changes(stage):
     answered(stage)
-    holdout.draw(project=stage.project, people=1, seed=1)
+    review_decisions.draw(project=stage.project, people=1, seed=1)
     before = list(HeldOutWorker.objects.values_list("worker", "seed"))
-    assert holdout.draw(project=stage.project, people=3, seed=2) == holdout.HoldoutCounts(0, 0)
+    assert review_decisions.draw(project=stage.project, people=3, seed=2) == review_decisions.HoldoutCounts(
+        0, 0
+    )
     assert list(HeldOutWorker.objects.values_list("worker", "seed")) == before
 
 
 def test_at_least_one_answer_stays_a_reference(stage):
     answered(stage)
-    assert holdout.draw(project=stage.project, people=4, seed=1) == holdout.HoldoutCounts(
+    assert review_decisions.draw(project=stage.project, people=4, seed=1) == review_decisions.HoldoutCounts(
         queries=0, too_few=1
     )
     assert not HeldOutWorker.objects.exists()
@@ -118,15 +120,17 @@ def test_at_least_one_answer_stays_a_reference(stage):
 
 def test_only_complete_queries_are_drawn_for(stage):
     answered(stage, people=PEOPLE[:3])
-    assert holdout.draw(project=stage.project, people=1, seed=1) == holdout.HoldoutCounts(0, 0)
+    assert review_decisions.draw(project=stage.project, people=1, seed=1) == review_decisions.HoldoutCounts(
+        0, 0
+    )
 
 
 def test_answers_that_do_not_count_are_neither_reference_nor_candidate(stage):
     query = answered(stage)
     Answer.objects.filter(worker__external_id="A1").update(state="excluded")
-    holdout.draw(project=stage.project, people=3, seed=1)
+    review_decisions.draw(project=stage.project, people=3, seed=1)
     assert not HeldOutWorker.objects.exists()
-    holdout.draw(project=stage.project, people=2, seed=1)
+    review_decisions.draw(project=stage.project, people=2, seed=1)
     everything = texts(references([query.pk]), query) + texts(human_candidates([query.pk]), query)
     assert "Rome, says A1" not in everything
     assert len(everything) == 3
@@ -134,7 +138,7 @@ def test_answers_that_do_not_count_are_neither_reference_nor_candidate(stage):
 
 def test_a_rewrite_stays_on_the_side_of_its_author(stage, owner):
     query = answered(stage)
-    holdout.hold_out(query=query, worker=worker_named("A2"), actor=owner)
+    review_decisions.hold_out(query=query, worker=worker_named("A2"), actor=owner)
     old = Answer.objects.get(worker__external_id="A2")
     Answer.objects.filter(pk=old.pk).update(state="replaced")
     Answer.objects.create(
@@ -146,11 +150,11 @@ def test_a_rewrite_stays_on_the_side_of_its_author(stage, owner):
 
 def test_a_person_adds_and_takes_back(stage, owner):
     query = answered(stage)
-    holdout.hold_out(query=query, worker=worker_named("A2"), actor=owner)
-    holdout.hold_out(query=query, worker=worker_named("A2"), actor=owner)
+    review_decisions.hold_out(query=query, worker=worker_named("A2"), actor=owner)
+    review_decisions.hold_out(query=query, worker=worker_named("A2"), actor=owner)
     assert HeldOutWorker.objects.get().seed is None
     assert texts(human_candidates([query.pk]), query) == ["Rome, says A2"]
-    holdout.take_back(query=query, worker=worker_named("A2"), stage=stage, actor=owner)
+    review_decisions.take_back(query=query, worker=worker_named("A2"), stage=stage, actor=owner)
     assert human_candidates([query.pk]) == {}
     assert Event.objects.filter(action__startswith="answers.").count() == 2
 
@@ -158,12 +162,12 @@ def test_a_person_adds_and_takes_back(stage, owner):
 def test_not_everybody_can_be_held_out(stage, owner):
     query = answered(stage)
     for name in PEOPLE[:3]:
-        holdout.hold_out(query=query, worker=worker_named(name), actor=owner)
+        review_decisions.hold_out(query=query, worker=worker_named(name), actor=owner)
     with pytest.raises(CrowdError, match="At least one answer stays"):
-        holdout.hold_out(query=query, worker=worker_named("A4"), actor=owner)
+        review_decisions.hold_out(query=query, worker=worker_named("A4"), actor=owner)
     other = make_query(stage, "another question")
     with pytest.raises(CrowdError, match="whose answer counts"):
-        holdout.hold_out(query=other, worker=worker_named("A4"), actor=owner)
+        review_decisions.hold_out(query=other, worker=worker_named("A4"), actor=owner)
 
 
 def test_a_stage_can_hold_people_out_by_itself(owner):
@@ -173,7 +177,7 @@ def test_a_stage_can_hold_people_out_by_itself(owner):
     assert (held.query, held.seed) == (query, 5)
     assert settle(stage)["held_out"] == 0
     with pytest.raises(CrowdError, match="Hold out somebody else first"):
-        holdout.take_back(query=query, worker=held.worker, stage=stage, actor=owner)
+        review_decisions.take_back(query=query, worker=held.worker, stage=stage, actor=owner)
 
 
 def test_references_and_candidates_of_many_queries_take_one_statement_each(stage, django_assert_num_queries):

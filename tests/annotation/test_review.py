@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.desk import urls
-from annotation.flags.registry import FLAGS
+from annotation.flags import FLAGS
 from annotation.models import Answer, AnswerFlag, AnswerReview, Query
 from annotation.selectors.review import lengths, overlap, pieces, stage_spread
 from annotation.services import review_decisions

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.rules import curation, screening
-from annotation.rules.curation import locate
-from annotation.rules.screening import Vote
+from annotation import rules
+from annotation.rules import Vote, locate
 
 FIT = Vote(True, True, "informational", "", False, False)
 NAVIGATIONAL = Vote(True, False, "navigational", "", False, False)
@@ -34,7 +33,7 @@ tolerances = st.fixed_dictionaries(
 
 
 def verdict(*cast, **options):
-    decision = screening.decide(cast, **options)
+    decision = rules.decide_screening(cast, **options)
     return str(decision.verdict), decision.reason
 
 
@@ -80,24 +79,24 @@ def test_an_excluded_kind_counts_only_for_informational_queries():
 
 def test_nothing_is_decided_without_votes():
     with pytest.raises(ValueError, match="without votes"):
-        screening.decide([])
+        rules.decide_screening([])
 
 
 @given(some_votes.flatmap(lambda cast: st.tuples(st.just(cast), st.permutations(cast))), tolerances)
 def test_the_order_of_votes_changes_nothing(pair, options):
     cast, shuffled = pair
-    assert screening.decide(cast, **options) == screening.decide(shuffled, **options)
+    assert rules.decide_screening(cast, **options) == rules.decide_screening(shuffled, **options)
 
 
 @given(some_votes, tolerances)
 def test_every_decision_says_why_in_a_line_that_can_be_stored(cast, options):
-    assert 0 < len(screening.decide(cast, **options).reason) <= 300
+    assert 0 < len(rules.decide_screening(cast, **options).reason) <= 300
 
 
 @given(some_votes, tolerances)
 def test_one_more_fit_vote_never_excludes_an_accepted_query(cast, options):
-    if screening.decide(cast, **options).verdict == "accepted":
-        assert screening.decide([*cast, FIT], **options).verdict == "accepted"
+    if rules.decide_screening(cast, **options).verdict == "accepted":
+        assert rules.decide_screening([*cast, FIT], **options).verdict == "accepted"
 
 
 @given(some_votes, tolerances, st.sampled_from(["sensitive", "adult"]))
@@ -111,21 +110,21 @@ def test_one_more_flag_never_helps_a_query(cast, options, flag):
         first.sensitive or flag == "sensitive",
         first.adult or flag == "adult",
     )
-    if screening.decide(cast, **options).verdict == "excluded":
-        assert screening.decide([flagged, *cast[1:]], **options).verdict == "excluded"
+    if rules.decide_screening(cast, **options).verdict == "excluded":
+        assert rules.decide_screening([flagged, *cast[1:]], **options).verdict == "excluded"
 
 
 @given(some_votes, tolerances)
 def test_an_odd_number_of_votes_is_never_a_tie(cast, options):
     if len(cast) % 2:
-        assert screening.decide(cast, **options).verdict != "tied"
+        assert rules.decide_screening(cast, **options).verdict != "tied"
 
 
 @given(st.integers(1, 9), votes, tolerances)
 def test_editors_of_one_mind_get_their_way_unless_flags_forbid_it(count, one, options):
     if not one.sensitive and not one.adult:
         wanted = "accepted" if one.fit else "excluded"
-        assert screening.decide([one] * count, **options).verdict == wanted
+        assert rules.decide_screening([one] * count, **options).verdict == wanted
 
 
 # Curation
@@ -133,7 +132,7 @@ def test_editors_of_one_mind_get_their_way_unless_flags_forbid_it(count, one, op
 
 def merged(*selections, wanted=None, merging="majority"):
     sets = [frozenset(each.split()) for each in selections]
-    decision = curation.decide(sets, wanted=wanted or len(sets), merging=merging)
+    decision = rules.decide_curation(sets, wanted=wanted or len(sets), merging=merging)
     return str(decision.verdict), decision.rule, " ".join(sorted(decision.passages))
 
 
@@ -165,7 +164,7 @@ def test_more_than_half_who_find_no_answer_take_the_query_out(merging):
 
 def test_half_who_find_no_answer_leave_it_disputed():
     sets = [frozenset(), frozenset("a")]
-    decision = curation.decide(sets, wanted=2, merging="majority")
+    decision = rules.decide_curation(sets, wanted=2, merging="majority")
     assert decision.verdict == "disputed"
     assert decision.reason == (
         "No passage was chosen by more than half of 2 editors; 1 of 2: the passages cannot answer it"
@@ -181,7 +180,7 @@ def test_exact_asks_one_more_editor_and_takes_the_choice_of_more_than_half():
 
 def test_too_few_selections_are_not_decided_about():
     with pytest.raises(ValueError, match="2 are wanted"):
-        curation.decide([frozenset("a")], wanted=2, merging="majority")
+        rules.decide_curation([frozenset("a")], wanted=2, merging="majority")
 
 
 choices = st.lists(st.frozensets(st.sampled_from("abcd"), max_size=3), min_size=1, max_size=7)
@@ -191,14 +190,14 @@ merging_rules = st.sampled_from(["majority", "exact"])
 @given(choices.flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))), merging_rules)
 def test_the_order_of_selections_changes_nothing(pair, merging):
     made, shuffled = pair
-    one = curation.decide(made, wanted=1, merging=merging)
-    assert one == curation.decide(shuffled, wanted=1, merging=merging)
+    one = rules.decide_curation(made, wanted=1, merging=merging)
+    assert one == rules.decide_curation(shuffled, wanted=1, merging=merging)
 
 
 @given(choices, merging_rules, st.integers(1, 7))
 def test_a_curated_set_holds_only_passages_that_somebody_chose(made, merging, wanted):
     if len(made) >= wanted:
-        decision = curation.decide(made, wanted=wanted, merging=merging)
+        decision = rules.decide_curation(made, wanted=wanted, merging=merging)
         assert decision.passages <= frozenset().union(*made)
         assert (decision.verdict == "curated") == bool(decision.passages) == bool(decision.rule)
 
@@ -206,7 +205,7 @@ def test_a_curated_set_holds_only_passages_that_somebody_chose(made, merging, wa
 @given(choices, st.integers(1, 7))
 def test_more_is_asked_once(made, wanted):
     if len(made) > wanted:
-        assert curation.decide(made, wanted=wanted, merging="exact").verdict != "more"
+        assert rules.decide_curation(made, wanted=wanted, merging="exact").verdict != "more"
 
 
 # Marked words

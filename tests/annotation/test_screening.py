@@ -279,7 +279,7 @@ def test_flags_are_tolerated_as_the_stage_says(project, query):
 def test_a_query_that_was_moved_meanwhile_stays_where_it_is(stage, query, monkeypatch):
     for _ in range(3):
         vote(stage, query)
-    from annotation.services import screening as service
+    from annotation.kinds import screening as service
 
     seen = service.with_enough_votes(stage)
     move(query=query, to=Query.Status.WITHDRAWN, reason="Taken out")

@@ -64,7 +64,7 @@ def take(page: Page, title: str) -> FrameLocator:
 
 
 def _project(*, queries: list[dict[str, Any]], start_at: str, rules: bool) -> str:
-    from annotation.importing.screening import LONGEST, RULES
+    from annotation.importing.selection import LONGEST, RULES
     from annotation.services.importing import Options, import_queries
     from core.projects.models import Project
     from core.projects.services import create_project

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from annotation.models import Query
 from annotation.services import queries
-from annotation.services.holdout import draw
 from annotation.services.importing import ImportRefusedError, import_queries
+from annotation.services.review_decisions import draw
 from annotation.services.staged_files import stage as stage_upload
 from core.projects.services import ProjectError, change_project, set_budget
 from crowd.errors import ReadOnlyError

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from django.core.management.base import CommandError
 
+from annotation.importing.datasets import read_rewrites
 from annotation.importing.detect import FORMATS, open_reader
-from annotation.importing.rewrites import read_rewrites
-from annotation.importing.screening import read_words
+from annotation.importing.selection import read_words
 from core.files.refusals import FileRefusedError
 from core.files.text_source import TextSource
 from crowd.simulation.accounts import SimulationError, accounts_from

@@ -20,7 +20,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 
-from annotation.importing.screening import RULES  # noqa: E402
+from annotation.importing.selection import RULES  # noqa: E402
 from annotation.models import Answer, Query  # noqa: E402
 from annotation.services import review_decisions  # noqa: E402
 from annotation.services.importing import Options as QueryOptions  # noqa: E402

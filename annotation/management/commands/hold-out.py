@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.services.holdout import draw
+from annotation.services.review_decisions import draw
 from core.projects.models import Project
 from crowd.errors import CrowdError
 

@@ -10,11 +10,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.importing.design import DESIGNS, STRATA, Design
+from annotation.importing.datasets import read_rewrites
 from annotation.importing.detect import FORMATS
-from annotation.importing.report_texts import differences_in_words, nothing_new
-from annotation.importing.rewrites import read_rewrites
-from annotation.importing.screening import LONGEST, RULES, SHORTEST, read_words
+from annotation.importing.run import differences_in_words, nothing_new
+from annotation.importing.selection import DESIGNS, LONGEST, RULES, SHORTEST, STRATA, Design, read_words
 from annotation.services.importing import (
     START_AT,
     ImportRefusedError,

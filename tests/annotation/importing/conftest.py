@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.importing.design import Design
 from annotation.importing.detect import open_reader
 from annotation.importing.run import fetch, survey
-from annotation.importing.screening import Screen
+from annotation.importing.selection import Design, Screen
 from core.files.refusals import Refusals
 from core.files.text_source import TextSource
 

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from annotation.importing.reader import hints_of
+from annotation.importing.formats import hints_of
 from core.files.refusals import FileRefusedError
 from core.files.text_source import Limits
 from tests.annotation.importing.conftest import plain, read, sample

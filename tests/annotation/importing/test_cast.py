@@ -5,7 +5,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.importing.rewrites import read_rewrites
+from annotation.importing.datasets import read_rewrites
 from annotation.models import Query
 from annotation.services.importing import Options, import_queries, preview
 from core.files.refusals import FileRefusedError

@@ -8,11 +8,10 @@ from django.core.management import call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.importing import reader
-from annotation.importing.design import Design
+from annotation.importing import formats
 from annotation.importing.detect import open_reader
 from annotation.importing.run import fetch, survey
-from annotation.importing.screening import Screen
+from annotation.importing.selection import Design, Screen
 from annotation.models import Query, QuerySource
 from annotation.services.importing import ImportRefusedError, Options, import_queries
 from core.files.text_source import TextSource
@@ -63,7 +62,7 @@ def test_rows_without_an_id_merge_by_their_text(write):
 
 
 def test_rows_come_together_from_all_over_a_file_that_is_read_in_small_pieces(write, monkeypatch):
-    monkeypatch.setattr(reader, "BATCH", 40)
+    monkeypatch.setattr(formats, "BATCH", 40)
     monkeypatch.setattr("core.files.text_source.BLOCK", 512)
     rows = [f'q{query},"question, {query}",p{query}-{passage},Text {passage}\n'
             for passage in range(5) for query in range(60)]  # fmt: skip

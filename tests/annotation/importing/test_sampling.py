@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from annotation.importing import tally
-from annotation.importing.design import Design
-from annotation.importing.sampling import Block, draw
+from annotation.importing.selection import Design
+from annotation.importing.tally import Block, draw
 from core.files import csv_tables, text_source
 from core.files.refusals import FileRefusedError
 from tests.annotation.importing.conftest import sample

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.importing.first_pass import masked
-from annotation.importing.screening import RULES, Screen
+from annotation.importing.selection import RULES, Screen
+from annotation.importing.tally import masked
 from tests.annotation.importing.conftest import sample
 
 SCREEN = Screen()

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.importing.design import Design
+from annotation.importing.selection import Design
 from annotation.models import CandidatePassage, CuratedSet, Query, QuerySource, QueryStep
 from annotation.services import importing
 from annotation.services.importing import ImportRefusedError, Options, import_queries, preview

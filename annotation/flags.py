@@ -1,4 +1,9 @@
-"""Every flag: what it is computed from, and its words for reviewers."""
+"""Every flag that an answer can have: what it is computed from, what was measured, its words for reviewers.
+
+A flag never changes or removes anything: it tells a reviewer what was measured, which bound it passed, and
+where in the text. `flag_checks` computes all of them for one query, by pure functions over strings and
+dataclasses.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

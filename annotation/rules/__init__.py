@@ -1,1 +1,0 @@
-"""Rules that turn what people said into decisions: pure functions, no database."""
