@@ -12,9 +12,8 @@ from annotation.selectors.queries import Funnel, Part, funnel
 from annotation.services.review_decisions import DECIDING_OPERATIONS
 from core.projects.models import Project
 from core.projects.selectors import last_event
-from crowd.desk.overview import Attention, Count, Link, OverviewPart, Step
+from crowd.desk.overview import Attention, Count, FirstStep, Link, OverviewPart, Step
 from crowd.desk.queues import Queue, SeparateQueues
-from crowd.desk.steps import Step as ProjectStep
 from crowd.models import Assignment, MarketOperation
 from crowd.selectors.stage_sizes import project_figures
 from retrieval.models import Corpus
@@ -224,7 +223,7 @@ def _has_passages(project: Project) -> bool:
 
 
 STEPS = (
-    ProjectStep(
+    FirstStep(
         "passages",
         "Add passages",
         "Editors choose from passages. Add a corpus that is searched for every query, or import queries "
@@ -234,7 +233,7 @@ STEPS = (
         wanted=_curates,
         position=25,
     ),
-    ProjectStep(
+    FirstStep(
         "queries",
         "Import queries",
         "A query log, or a public data set as it is published. You see what is read before anything is "
