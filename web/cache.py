@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -237,10 +237,34 @@ def _made_soon(key: str, stamp: object, make: Callable[[], T], patience: float) 
 
 def cached_rows(model: type[Model], key: str, make: Callable[[], T]) -> T:
     """What `make` asks of a table: of a large one, some seconds old where asking takes long."""
-    return cached(key, time.time(), make, large=True, dated=True) if is_large_table(model) else make()
+    return table_figures((model,), key, make, dated=True)
 
 
-def is_large_table(model: type[Model]) -> bool:
+def table_figures(
+    models: Sequence[type[Model]], key: str, make: Callable[[], T], *, dated: bool = False
+) -> T:
+    """What `make` gives of these tables: of now where all are small, cached where one of them is large."""
+    if not any(map(_is_large_table, models)):
+        return make()
+    return cached(key, time.time(), make, large=True, dated=dated)
+
+
+def table_figures_or_none(model: type[Model], key: str, make: Callable[[], T], *, stamp: object) -> T | None:
+    """The same, but of a large table no page waits: None while it is counted, or where that failed."""
+    if not _is_large_table(model):
+        return make()
+    try:
+        return cached_or_none(key, stamp, make)
+    except NotMadeError:
+        return None
+
+
+def cached_of_table(model: type[Model], key: str, stamp: object, make: Callable[[], T]) -> T:
+    """What `make` gives, cached also of a small table, whose first figures a page waits for."""
+    return cached(key, stamp, make, large=lambda: _is_large_table(model))
+
+
+def _is_large_table(model: type[Model]) -> bool:
     """Whether the table of a model has so many rows, as PostgreSQL estimates."""
     rows: dict[str, int] | None = figures.get("rows-estimated")
     if rows is None:

@@ -17,8 +17,7 @@ from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Q
 from annotation.selectors.answers import COUNTED, dialogues, with_counts
 from annotation.services.review_decisions import possible
 from crowd.models import Stage, Worker
-from crowd.selectors.stage_sizes import is_large, stage_figures
-from web.cache import cached, moment
+from crowd.selectors.stage_sizes import stage_figures, stage_rows
 
 # How alike and how long the answers of a query are: what agreement is for free text.
 #
@@ -301,10 +300,13 @@ def workers(stage: Stage) -> QuerySet[Worker]:
 
 def writers(stage: Stage, words: str) -> QuerySet[Worker] | list[Worker]:
     """Those of them whose id has these words; of a large stage as they were some seconds ago."""
-    if not is_large(stage):
-        return workers(stage).filter(external_id__icontains=words)
-    found: list[Worker] = cached(f"writers:{stage.pk}", moment(), lambda: list(workers(stage)), large=True)
-    return [row for row in found if words.lower() in row.external_id.lower()]
+    return stage_rows(
+        stage,
+        f"writers:{stage.pk}",
+        lambda: workers(stage),
+        narrow=lambda rows: rows.filter(external_id__icontains=words),
+        fits=lambda row: words.lower() in row.external_id.lower(),
+    )
 
 
 def pieces(text: str, flags: Iterable[AnswerFlag]) -> list[Piece]:

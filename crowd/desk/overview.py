@@ -27,7 +27,7 @@ from core.notices.conditions import everything_now
 from core.notices.models import Notice
 from core.projects.models import Membership, Project
 from crowd.models import Assignment, Stage, Worker
-from web.cache import cached, is_large_table
+from web.cache import cached_of_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,7 @@ def say(project: Project, _: int | None) -> OverviewPart:
     The rules look at all projects at once. Where that takes long, what they found is cached for a while.
     """
     now = timezone.now()
-    large = is_large_table(Assignment)
-    found = cached("conditions-now", now, lambda: everything_now(now), large=large)
+    found = cached_of_table(Assignment, "conditions-now", now, lambda: everything_now(now))
     return OverviewPart(
         attention=tuple(
             Attention(_LEVELS[each.level], each.sentence, each.address)

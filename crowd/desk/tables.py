@@ -15,8 +15,7 @@ from core.projects.models import Event, Membership, Project
 from core.projects.selectors import last_event, projects_of
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Exclusion, Hit, HitUnit, MarketOperation, Stage, Worker
-from crowd.selectors.stage_sizes import is_large, project_figures
-from web.cache import cached, moment
+from crowd.selectors.stage_sizes import project_figures, stage_rows
 from web.tables import Choices, Column, Grid, Words
 
 State = Assignment.State
@@ -187,31 +186,30 @@ def say_what_about(stage: Stage, rows: Iterable[Assignment]) -> None:
         row.about_more = count[row.hit_id] - len(named)  # type: ignore[attr-defined]
 
 
+#: Filters of the table of workers, by the name of what `workers` says of each.
+_STATES = {"failed": Q(failed__gt=0), "rejected": Q(rejected__gt=0), "excluded": Q(excluded=True)}
+
+
 def chosen_workers(stage: Stage, state: str, words: str = "") -> QuerySet[Worker] | list[Any]:
     """Workers of a stage that a filter names; of a large stage as they were some seconds ago."""
-    if is_large(stage):
-        every: list[Any] = cached(
-            f"workers:{stage.pk}:{last_event(stage.project, 'worker.')}",
-            moment(),
-            lambda: list(workers(stage)),
-            large=True,
-        )
-        is_so = {"failed": lambda row: row.failed, "rejected": lambda row: row.rejected}
-        is_so["excluded"] = lambda row: row.excluded
-        return [
-            row
-            for row in every
-            if words.lower() in row.external_id.lower() and (state not in is_so or is_so[state](row))
-        ]
-    return workers_in_state(workers(stage), state, words)
+
+    def fits(row: Any) -> bool:
+        return words.lower() in row.external_id.lower() and (state not in _STATES or getattr(row, state))
+
+    return stage_rows(
+        stage,
+        lambda: f"workers:{stage.pk}:{last_event(stage.project, 'worker.')}",
+        lambda: workers(stage),
+        narrow=lambda rows: workers_in_state(rows, state, words),
+        fits=fits,
+    )
 
 
 def workers_in_state(rows: QuerySet[Worker], state: str, words: str = "") -> QuerySet[Worker]:
     """Those of `workers` that a filter names."""
     if words:
         rows = rows.filter(external_id__icontains=words)
-    wanted = {"failed": Q(failed__gt=0), "rejected": Q(rejected__gt=0), "excluded": Q(excluded=True)}
-    return rows.filter(wanted[state]) if state in wanted else rows
+    return rows.filter(_STATES[state]) if state in _STATES else rows
 
 
 def workers(stage: Stage) -> QuerySet[Worker]:

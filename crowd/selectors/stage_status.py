@@ -14,9 +14,9 @@ from core.projects.models import Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, LedgerEntry, Stage
 from crowd.selectors.operations import count_waiting_operations, operations_for_people
-from crowd.selectors.stage_sizes import is_large
+from crowd.selectors.stage_sizes import stage_figures
 from crowd.selectors.wage import Wage, wage
-from web.cache import cached, moment
+from web.cache import moment
 
 # What the stages of a project may spend together, beside what the project has.
 
@@ -243,11 +243,13 @@ class StageStatus:
 
 def standing(stage: Stage) -> StageStatus:
     """How a stage stands; of a large one as it was some seconds ago, for counting it takes long."""
-    if not is_large(stage):
-        return _build_status(stage, None)
-    stamp = (moment(), stage.status, stage.budget_cents, stage.redundancy)
-    return cached(
-        f"standing:{stage.pk}", stamp, lambda: _build_status(stage, timezone.now()), large=True, dated=True
+    return stage_figures(
+        stage,
+        f"standing:{stage.pk}",
+        lambda: _build_status(stage, None),
+        stamp=lambda: (moment(), stage.status, stage.budget_cents, stage.redundancy),
+        aside=lambda: _build_status(stage, timezone.now()),
+        dated=True,
     )
 
 

@@ -1,5 +1,6 @@
 """The page of filters: its forms, and what they do: preview, apply, undo, ask again."""
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -22,7 +23,7 @@ from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form, OnceForm
 from crowd.kinds import kind_of
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import is_large, stage_figures
+from crowd.selectors.stage_sizes import stage_figures, stage_figures_or_none
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.models import FilterRun, Judgment
 from judgments.selectors.judging import MissingJudgments, missing_of
@@ -36,7 +37,7 @@ from judgments.services.filter_decisions import (
     stored_parameters,
 )
 from web.access import Role
-from web.cache import NotMadeError, cached_or_none, moment
+from web.cache import NotMadeError, moment
 from web.forms import MoneyField, read_form, run_action
 from web.pages import show
 from web.revisions import Conflict, Line, differences
@@ -258,9 +259,12 @@ def _form_of(recipe: "Recipe", rules: set[str]) -> RecipeForm:
 
 def _effects(stage: Stage, mine: "Recipe", run: FilterRun) -> Iterator[Line]:
     """What each removes; of large stages, where that takes its time, the preview says it."""
-    if is_large(stage):
+    found, counts = (
+        filter_runs.preview_at_once(stage, mine.name, stored_parameters(mine)),
+        run.summary["counts"],
+    )
+    if found is None:
         return
-    found, counts = filter_runs.preview(stage, mine.name, stored_parameters(mine)), run.summary["counts"]
     for label, name in (("Judges removed", "removed_workers"), ("Judgments removed", "removed_ratings")):
         removed = getattr(found, name)
         if removed != counts[name]:
@@ -330,13 +334,14 @@ def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Prev
         except FilteringError as error:
             return None, str(error)
 
-    if not is_large(stage):
-        return make()
-    asked = json.dumps([recipe, form.parameters], sort_keys=True, default=str)
-    stamp = stamp_for_pages(stage)
-    key = f"filter-preview:{stage.pk}:{stamp.run}:{hashlib.sha256(asked.encode()).hexdigest()}"
+    stamp = functools.cache(lambda: stamp_for_pages(stage))
+
+    def key() -> str:
+        asked = json.dumps([recipe, form.parameters], sort_keys=True, default=str)
+        return f"filter-preview:{stage.pk}:{stamp().run}:{hashlib.sha256(asked.encode()).hexdigest()}"
+
     try:
-        return cached_or_none(key, stamp, make) or (None, WAIT)
+        return stage_figures_or_none(stage, key, make, stamp=stamp) or (None, WAIT)
     except NotMadeError as error:
         return None, f"The preview could not be worked out: {error}. In a minute it is tried again."
 
@@ -386,11 +391,9 @@ def apply(request: HttpRequest, access: StageAccess) -> HttpResponse:
             seen=given["seen"],
             once=given["once"].hex,
         )
-        if is_large(access.stage):
-            filter_runs.check_seen(access.stage, given["seen"], wish["once"])
-            filter_runs.ask_apply(**wish)
+        run = filter_runs.apply_or_ask(**wish)
+        if run is None:
             return "The filters are being applied. This page says when they are in force."
-        run = filter_runs.apply(**wish)
         counts = run.summary["counts"]
         return (
             f"Applied: {counts['removed_ratings']:,} of {counts['ratings']:,} judgments no longer count. "
@@ -434,11 +437,10 @@ def top_up(request: HttpRequest, access: StageAccess) -> HttpResponse:
     def action() -> str:
         given = read_form(TopUpForm(request.POST))
         most = given["most"]
-        if is_large(access.stage):
-            once = given["once"].hex
-            filter_runs.ask_top_up(stage=access.stage, most_cents=most, actor=access.user, once=once)
+        once = given["once"].hex
+        count = filter_runs.top_up_or_ask(stage=access.stage, most_cents=most, actor=access.user, once=once)
+        if count is None:
             return "What is missing is being published. This page says when it is done."
-        count = filter_runs.top_up(stage=access.stage, most_cents=most, actor=access.user)
         if not count:
             return "Nothing was published: the stage's round is just doing it, or the budget is used up."
         many = "HIT is" if count == 1 else "HITs are"

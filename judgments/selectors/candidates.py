@@ -13,9 +13,8 @@ from annotation.selectors.answers import references
 from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import is_large
+from crowd.selectors.stage_sizes import stage_figures
 from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System
-from web.cache import cached, moment
 
 #: Queries about which nobody is asked any more. Candidates of all others are judged, also of those that wait.
 OUT = (Query.Status.WITHDRAWN, Query.Status.EXCLUDED)
@@ -64,11 +63,13 @@ def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
     In a large project they are as they were some seconds ago, but for what people did to candidates.
     """
     stages = Stage.objects.filter(project=project, kind="judging").order_by("pk")
-    if not any(is_large(stage) for stage in stages):
-        return _systems(project, only)
-    did = f"{last_event(project, 'candidate')}:{last_event(project, 'filter')}"
-    every = cached(f"systems:{project.pk}:{did}", moment(), lambda: _systems(project, None), large=True)
-    return [row for row in every if only is None or row.system.pk == only.pk]
+    found = stage_figures(
+        stages,
+        lambda: f"systems:{project.pk}:{last_event(project, 'candidate')}:{last_event(project, 'filter')}",
+        lambda: _systems(project, only),
+        aside=lambda: _systems(project, None),
+    )
+    return [row for row in found if only is None or row.system.pk == only.pk]
 
 
 def _systems(project: Project, only: System | None) -> list[SystemCounts]:

@@ -19,7 +19,7 @@ from judgments.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate, FilterRun, Judgment, ShownReferences, System, Verdict
 from judgments.rules import candidate_of, check_of, is_check, most_central, rank
 from judgments.selectors.candidates import OUT, accepted_texts, to_judge
-from web.cache import NotMadeError, cached_or_none, is_large_table
+from web.cache import table_figures_or_none
 
 # What researchers read for the units of this app.
 
@@ -85,16 +85,13 @@ def system_choices(project: Project) -> dict[str, str]:
     names = list(
         System.objects.filter(project=project).order_by("kind", "name").values_list("name", flat=True)
     )
-    if is_large_table(Candidate):
-        # Counting takes seconds: the form does not wait for it, and says the names alone until it is done.
-        try:
-            counts = cached_or_none(
-                f"system-choices:{project.pk}", int(time.time() / _COUNTS_GOOD_S), lambda: _sizes(project)
-            )
-        except NotMadeError:
-            counts = None
-    else:
-        counts = _sizes(project)
+    # Counting a large table takes seconds: the form does not wait, and says the names alone until it is done.
+    counts = table_figures_or_none(
+        Candidate,
+        f"system-choices:{project.pk}",
+        lambda: _sizes(project),
+        stamp=int(time.time() / _COUNTS_GOOD_S),
+    )
     words = {
         name: f"{name}: {wanted:,} of {n:,} answers to judge" for name, (n, wanted) in (counts or {}).items()
     }

@@ -89,6 +89,34 @@ def ask_top_up(*, stage: Stage, most_cents: int, actor: Any, once: str) -> Job:
     return _ask(TOP_UP, payload, f"{_prefix(stage)}top-up:{once}")
 
 
+def apply_or_ask(
+    *,
+    stage: Stage,
+    recipe: str,
+    parameters: Mapping[str, Any],
+    actor: Any,
+    seed: int,
+    seen: int,
+    once: str,
+) -> FilterRun | None:
+    """Put a recipe in force; None of a large stage, where a job will, as soon as `seen` is known to hold."""
+    if not is_large(stage):
+        return apply(
+            stage=stage, recipe=recipe, parameters=parameters, actor=actor, seed=seed, seen=seen, once=once
+        )
+    check_seen(stage, seen, once)
+    ask_apply(stage=stage, recipe=recipe, parameters=parameters, actor=actor, seed=seed, seen=seen, once=once)
+    return None
+
+
+def top_up_or_ask(*, stage: Stage, most_cents: int, actor: Any, once: str) -> int | None:
+    """Publish what is missing, and the number of HITs; None of a large stage, where a job will."""
+    if not is_large(stage):
+        return top_up(stage=stage, most_cents=most_cents, actor=actor)
+    ask_top_up(stage=stage, most_cents=most_cents, actor=actor, once=once)
+    return None
+
+
 def ask_remake(*, run: FilterRun, why: str, state: str) -> Job:
     """Have a run made again by a job; one for each state of its judgments in which it was not made."""
     payload = {"run": run.pk, "why": why}
@@ -205,6 +233,11 @@ def preview(stage: Stage, recipe: str, parameters: Mapping[str, Any], seed: int 
     )
 
 
+def preview_at_once(stage: Stage, recipe: str, parameters: Mapping[str, Any]) -> Preview | None:
+    """The preview for a page that has something else to say; None of a large stage, where it takes long."""
+    return None if is_large(stage) else preview(stage, recipe, parameters)
+
+
 def _reasons(decided: FilterDecision) -> tuple[Reason, ...]:
     run = decided.run
     because = run.removed_because(decided.columns.ratings)
@@ -231,8 +264,6 @@ def _sums(decided: FilterDecision, *, kept_only: bool) -> dict[int, Sums]:
 def _some(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
-
-__all__ = ["Preview", "apply", "check_seen", "preview", "top_up", "undo"]
 
 State = FilterRun.State
 _STEPS = 3

@@ -1,7 +1,6 @@
 """The wizard of a release: content, formats, preview, data card, the build; `findings` has privacy."""
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,7 +24,7 @@ from releases.options import OPTIONAL
 from releases.privacy import count_findings
 from releases.services.build import begin
 from web.access import ProjectAccess, Role, on_project
-from web.cache import cached, is_large_table
+from web.cache import table_figures
 from web.pages import show
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
@@ -191,13 +190,10 @@ def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 def _content(project: Project, include: Sequence[str]) -> selectors.Content:
     """What would go in; where tables are large it is counted aside, as each answer is looked at."""
-    if not (is_large_table(Answer) or is_large_table(Judgment)):
-        return selectors.content_of(project, include)
-    return cached(
+    return table_figures(
+        (Answer, Judgment),
         f"release-content:{project.pk}:{','.join(include)}",
-        time.time(),
         lambda: selectors.content_of(project, include),
-        large=True,
     )
 
 
