@@ -1,18 +1,82 @@
-"""What is scored, and by how many processes: for the commands and for the job alike."""
+"""What is scored, with which models and by how many processes: for the commands and for the job alike.
 
-from collections.abc import Sequence
+What looks for models and reads them is `evaluations.model_shelf`, for those who need one.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluations.errors import EvaluationError
-from evaluations.model_options import NO_MODELS, Models
-from evaluations.tables.rows import AnswerTable
-from metrics.base import Metric
-from metrics.catalogue import metric, missing
+from metrics.catalogue import ALIASES, metric, missing
 from metrics.errors import MetricError
+from metrics.profiles import ADEM, BERTSCORE, KINDS, KPQA, Profile
 from metrics.profiles import profile as profile_named
-from metrics.scoring import cores
-from metrics.tokens import tokeniser_named
+
+if TYPE_CHECKING:
+    from evaluations.tables import AnswerTable
+    from metrics.base import Metric
+
+#: Kinds of models and encoders as people call them.
+WORDS = {KPQA: "KPQA", ADEM: "ADEM", BERTSCORE: "BERTScore"}
+
+
+def kinds_of(name: str) -> frozenset[str]:
+    """`kpqa`, `adem`, and `bertscore` for what needs an encoder; empty for a metric that needs no model."""
+    plain = name.strip().lower().replace("_", "-")
+    plain = ALIASES.get(plain, plain)
+    found = {KPQA} if plain.endswith(("-kpqa", "-kpqa-repo", "-kpqa-paper")) else set()
+    if plain.endswith("adem"):
+        found.add(ADEM)
+    if plain.startswith("bertscore"):
+        found.add(BERTSCORE)
+    return frozenset(found)
+
+
+def kinds_of_all(names: Iterable[str]) -> frozenset[str]:
+    """What any of these metrics needs."""
+    return frozenset().union(*map(kinds_of, names))
+
+
+def model_kinds(names: Iterable[str]) -> list[str]:
+    """Kinds of models that these metrics need, in the order of `KINDS`."""
+    needed = kinds_of_all(names)
+    return [kind for kind in KINDS if kind in needed]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Options of a command: `models` are folders or names in METRIC_MODELS."""
+
+    models: Sequence[str] = ()
+    encoder: str = ""
+    layer: int | None = None
+    idf: bool = False
+    download: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was asked for."""
+        return not (self.models or self.encoder or self.layer is not None or self.idf or self.download)
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What learned metrics score with: nothing here. `notes` are sentences about it."""
+
+    notes: tuple[str, ...] = ()
+
+    def within(self, profile: Profile) -> Profile:
+        """The profile with them."""
+        return profile
+
+    def used(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """What a report says of those that these metrics score with."""
+        return []
+
+
+NO_MODELS = Models()
+
 
 #: What a metric may need of a table, by the field of `metrics.texts.Answers`: our field, and in words.
 _NEEDS = {
@@ -31,7 +95,7 @@ class MetricChoice:
     `models` are what reports say of the models that they score with.
     """
 
-    metrics: list[Metric]
+    metrics: "list[Metric]"
     profile: str
     tokeniser: str
     notes: list[str]
@@ -39,7 +103,7 @@ class MetricChoice:
 
 
 def choose(
-    table: AnswerTable,
+    table: "AnswerTable",
     *,
     metrics: Sequence[str],
     profile: str,
@@ -54,6 +118,8 @@ def choose(
     """
     own = profile_named(profile)
     if tokeniser:
+        from metrics.tokens import tokeniser_named  # numpy, only where something is chosen
+
         others = {
             family: {key: value for key, value in settings.items() if key != "tokeniser"}
             for family, settings in own.settings.items()
@@ -86,7 +152,7 @@ def choose(
     return MetricChoice(list(found.values()), own.name, own.tokeniser, notes, used)
 
 
-def _lacking(metric: Metric, table: AnswerTable) -> str:
+def _lacking(metric: "Metric", table: "AnswerTable") -> str:
     for need in sorted(metric.needs):
         ours, words = _NEEDS.get(need, (need, need))
         if need not in {"references", "candidates"} and ours not in table.has:
@@ -102,6 +168,8 @@ def processes_for(asked: int, *, small: bool) -> int:
 
     One for what is `small`: it is done before others have started.
     """
+    from metrics.scoring import cores  # numpy, only where something is scored
+
     return asked or (1 if small else cores())
 
 

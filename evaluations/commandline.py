@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 
 from core.accounts.commandline import natural
 from core.failures import on_failure
-from evaluations.model_options import NO_MODELS, ModelOptions, Models, kinds_of_all
+from evaluations.choices import NO_MODELS, ModelOptions, Models, kinds_of_all
 from metrics.profiles import profile
 
 _NUMBER = r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?"
@@ -93,7 +93,7 @@ def models_of(options: Mapping[str, Any]) -> Models:
     wanted = named or profile(options["profile"]).metrics
     if asked.is_empty and not kinds_of_all(wanted):
         return NO_MODELS
-    from evaluations.learned_models import models_for
+    from evaluations.model_shelf import models_for
 
     return models_for(wanted, asked, named=bool(named))
 

@@ -15,16 +15,21 @@ from evaluations.choices import choose
 from evaluations.errors import EvaluationError
 from evaluations.executor import PartRunner, others
 from evaluations.external_scores import values_of
-from evaluations.learned_models import models_of
+from evaluations.model_shelf import models_of
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
+from evaluations.report.model import Report
 from evaluations.report.page import pages
-from evaluations.report.parts import Report
-from evaluations.report.points import FILE as POINTS
-from evaluations.report.points import points_file, points_of
-from evaluations.table_evaluation import Options, files_of, run_evaluation
+from evaluations.table_evaluation import (
+    POINTS_FILE,
+    Options,
+    files_of,
+    points_file,
+    points_of,
+    run_evaluation,
+)
+from evaluations.tables import AnswerTable, Row
 from evaluations.tables.release_table import open_release
-from evaluations.tables.rows import AnswerTable, Row
 from metrics.base import Metric
 from metrics.metaeval.breakdown import sweep_of
 from metrics.scoring import Crew, ProcessMetrics
@@ -131,7 +136,7 @@ def compute(
         files = {
             **files_of(table, done),
             **pages(done.report, points),
-            POINTS: points_file(points),
+            POINTS_FILE: points_file(points),
         }
         write_together({folder / name: write for name, write in files.items()})
     return done.report

@@ -81,7 +81,7 @@ class _Unpickler(pickle.Unpickler):
         """The model of this name; one that is missing here is fetched."""
         name, digest = pid
         folder = Path(settings.METRIC_MODELS).resolve() / name
-        if not folder.is_dir() and (kept := model_shelf.named(name)) is not None:
+        if not folder.is_dir() and (kept := model_shelf.model_named(name)) is not None:
             model_shelf.fetch_files(kept)
         return Choice(str(folder), digest)
 

@@ -18,7 +18,7 @@ from core.files.cells import cell
 from evaluations.models import Evaluation
 from evaluations.report import model
 from evaluations.report.answer import answer
-from evaluations.report.parts import Report, SystemEntry, read_report
+from evaluations.report.model import Report, SystemEntry, read_report
 from evaluations.report.protocols import Figure
 from evaluations.report.tables import NOTHING, Cell, Line, Notes, labels, plain, short, whole
 from releases.models import Release

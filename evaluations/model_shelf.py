@@ -1,4 +1,4 @@
-"""The models in METRIC_MODELS: its sub-folders, by name.
+"""The models of learned metrics: the sub-folders of METRIC_MODELS, and those that an evaluation scores with.
 
 A name from an address, a form or an option is looked up in this list, and never made part of a path. With
 several hosts a model that was chosen for an evaluation, or published by hand, is in their shared storage.
@@ -7,8 +7,9 @@ Every host lists it by its card; its files, which may be large, are fetched only
 
 import json
 import logging
+import math
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,11 +20,14 @@ from django.conf import settings
 from core.storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
 from core.storage.outages import StorageUnavailableError
 from core.storage.store import SharedStore, shared_store
+from evaluations.choices import WORDS, ModelOptions, Models, kinds_of, kinds_of_all, model_kinds
 from evaluations.errors import EvaluationError
+from evaluations.plans import EvaluationPlan, PinnedModel
 from evaluations.training.kpqa.checkpoints import ENDING
 from metrics.errors import MetricError
-from metrics.neural.folders import CARD, FORMAT, ModelFolder, opened, read_card
-from metrics.profiles import KINDS
+from metrics.neural.encoders import encoder, known
+from metrics.neural.folders import CARD, FORMAT, ModelFolder, choice, opened, read_card, with_models
+from metrics.profiles import BERTSCORE, KINDS, Profile
 
 logger = logging.getLogger(__name__)
 #: More than anybody has; a page lists no more.
@@ -69,7 +73,7 @@ def shelf() -> list[ModelEntry]:
     return sorted([*here, *elsewhere], key=lambda each: each.name)[:MOST]
 
 
-def named(name: str) -> ModelEntry | None:
+def model_named(name: str) -> ModelEntry | None:
     """The one of that name."""
     return next((each for each in shelf() if each.name == name), None)
 
@@ -193,3 +197,292 @@ def _entry(
     elif missing:
         wrong = f"{missing[0]} is missing. Copy the folder again, whole."
     return ModelEntry(folder.name, folder, kind, digest, card, wrong, when, bundle)
+
+
+#: What every card has, and what stands elsewhere on a page or in a report.
+_FRAME = ("format", "kind", "name", "digest", "files")
+_MOST, _DEEPEST, _LONGEST = 120, 4, 300
+
+
+def facts(card: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
+    """Numbers and short texts of a card, each with the keys that lead to it; lists of rows are left out."""
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for path, value in _walked({name: each for name, each in card.items() if name not in _FRAME}):
+        if len(found) == _MOST:
+            break
+        found.append((path, value))
+    return found
+
+
+def nested(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The same as JSON that a report can hold."""
+    whole: dict[str, Any] = {}
+    for path, value in facts(card):
+        inside = whole
+        for part in path[:-1]:
+            inside = inside.setdefault(part, {})
+        inside[path[-1]] = value
+    return whole
+
+
+def _walked(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, Mapping):
+        if len(path) < _DEEPEST:
+            for name, each in value.items():
+                yield from _walked(each, (*path, str(name)[:_LONGEST]))
+    elif isinstance(value, list | tuple):
+        if value and all(_is_plain(each) and not isinstance(each, Mapping) for each in value):
+            yield path, ", ".join(str(each) for each in value)[:_LONGEST]
+    elif _is_plain(value):
+        yield path, value[:_LONGEST] if isinstance(value, str) else value
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | int) and value != ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModels(Models):
+    """Models that are there, settings of BERTScore, and sentences about both."""
+
+    folders: tuple[ModelFolder, ...] = ()
+    bertscore: Mapping[str, Any] = field(default_factory=dict)
+
+    def within(self, profile: Profile) -> Profile:
+        """The profile with them; weights of words are kept in the data folder between runs."""
+        if not self.folders and not self.bertscore:
+            return profile
+        return with_models(
+            profile,
+            [each.path for each in self.folders],
+            bertscore=self.bertscore or None,
+            cache=str(cache()),
+        )
+
+    def used(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """What a report says of those that these metrics score with."""
+        needed = kinds_of_all(names)
+        said: list[dict[str, Any]] = [
+            {
+                "kind": each.kind,
+                "name": each.name,
+                "digest": each.digest,
+                "signature": each.signature,
+                "card": nested(each.card),
+            }
+            for each in self.folders
+            if each.kind in needed
+        ]
+        if BERTSCORE in needed and self.bertscore:
+            said.append(self._encoder())
+        return said
+
+    def _encoder(self) -> dict[str, Any]:
+        found = known(str(self.bertscore["encoder"]))
+        more = {name: each for name, each in self.bertscore.items() if name != "encoder"}
+        return {
+            "kind": BERTSCORE,
+            "name": found.name,
+            "digest": found.digest,
+            "signature": found.signature,
+            **more,
+        }
+
+
+def cache() -> Path:
+    """Where weights of words are kept."""
+    return Path(settings.DATA_DIR) / "cache" / "keyphrases"
+
+
+def models_for(names: Sequence[str], asked: ModelOptions, *, named: bool) -> FoundModels:
+    """What the metrics of these names score with: as asked for, else the only one of its kind that there is.
+
+    `named` says that somebody named the metrics: then several models of a kind are an error, else a note.
+    EvaluationError or MetricError where a model is not there, damaged, of a kind that no metric uses, or of
+    another kind than those that are needed.
+    """
+    given = [_given(each) for each in asked.models]
+    needed = kinds_of_all(names)
+    _refuse_idle(given, asked, needed)
+    notes: list[str] = []
+    for kind in model_kinds(names):
+        if any(each.kind == kind for each in given):
+            continue
+        try:
+            given.extend(_only_one(kind, names, notes))
+        except EvaluationError as error:
+            if named:
+                raise
+            notes.append(str(error))
+    bertscore = _bertscore(asked) if BERTSCORE in needed else {}
+    return FoundModels(tuple(notes), tuple(given), bertscore)
+
+
+def encoder_settings(name: str, layer: int | None = None, *, idf: bool = False) -> dict[str, Any]:
+    """Settings of BERTScore with an encoder; a folder stays the same wherever the process runs."""
+    if not name:
+        return {}
+    said: dict[str, Any] = {"encoder": str(Path(name).resolve()) if Path(name).is_dir() else name}
+    if layer is not None:
+        said["layer"] = layer
+    return {**said, "idf": True} if idf else said
+
+
+def whole(folder: Path, kind: str = "", digest: str = "") -> ModelFolder:
+    """A model after its files were compared with its card; MetricError, EvaluationError where it is none."""
+    choice(folder)
+    try:
+        return opened(folder.resolve(), kind, digest)
+    except OSError as error:
+        raise EvaluationError(f"The model {folder} cannot be read: {error.strerror or error}.") from error
+
+
+def _given(text: str) -> ModelFolder:
+    folder = Path(text)
+    try:
+        exists, is_model = folder.exists(), (folder / CARD).is_file()
+    except OSError as error:
+        raise EvaluationError(f"--model {text} cannot be read: {error.strerror or error}.") from error
+    if is_model:
+        return whole(folder)
+    kept = model_named(text)
+    if kept is not None:
+        return whole(_files_of(kept))
+    if exists:
+        raise EvaluationError(f"--model {text} is no model: it has no {CARD} that can be read.")
+    there = [each.name for each in shelf() if not each.wrong]
+    listed = f"it holds {', '.join(there)}" if there else "it holds none"
+    raise EvaluationError(
+        f"--model {text}: there is no such folder, and no such model in {settings.METRIC_MODELS} ({listed})."
+    )
+
+
+def _files_of(kept: ModelEntry) -> Path:
+    try:
+        return fetch_files(kept)
+    except StorageUnavailableError as error:
+        raise EvaluationError(f"The model {kept.name} cannot be fetched: {error}") from error
+
+
+def _refuse_idle(given: Sequence[ModelFolder], asked: ModelOptions, needed: frozenset[str]) -> None:
+    """What is given and used by no metric was meant otherwise."""
+    kinds = [each.kind for each in given]
+    if double := next((kind for kind in KINDS if kinds.count(kind) > 1), ""):
+        raise EvaluationError(f"Two models of kind {double} are given with --model; name one.")
+    lacking = [kind for kind in KINDS if kind in needed and kind not in kinds]
+    for each in given:
+        if each.kind not in needed:
+            wanted = f" Metrics named here need one of kind {lacking[0]}." if lacking else ""
+            raise EvaluationError(
+                f"--model {each.path} is of kind {each.kind}, and no metric that is scored uses it.{wanted} "
+                "Name the metrics with --metrics."
+            )
+    if BERTSCORE not in needed and (asked.encoder or asked.layer is not None or asked.idf or asked.download):
+        raise EvaluationError(
+            "--encoder, --layer, --idf and --download belong to BERTScore, and no metric that is scored "
+            "is one of it. Name it: --metrics bertscore."
+        )
+
+
+def _only_one(kind: str, names: Sequence[str], notes: list[str]) -> list[ModelFolder]:
+    """The model of a kind that METRIC_MODELS holds, none where there is none."""
+    there = of_kind(kind)
+    if not there:
+        return []
+    if len(there) > 1:
+        first = next(name for name in names if kind in kinds_of(name))
+        raise EvaluationError(
+            f"{first} needs a {WORDS[kind]} model, and there are several: "
+            f"{', '.join(each.name for each in there)}. Name one: --model {there[0].name}."
+        )
+    found = whole(_files_of(there[0]))
+    notes.append(
+        f"{WORDS[kind]} metrics use the model {there[0].name} ({found.signature}), the only one in "
+        f"{settings.METRIC_MODELS}."
+    )
+    return [found]
+
+
+def _bertscore(asked: ModelOptions) -> dict[str, Any]:
+    name = asked.encoder or settings.BERTSCORE_ENCODER
+    said = encoder_settings(name, asked.layer, idf=asked.idf)
+    if not said and (asked.layer is not None or asked.idf or asked.download):
+        raise EvaluationError("--layer, --idf and --download need an encoder: --encoder NAME or FOLDER.")
+    if said and asked.download:
+        try:
+            encoder(said["encoder"], download=True)
+        except OSError as error:
+            raise MetricError(f"The encoder {name} cannot be fetched: {error}.") from error
+    return said
+
+
+def publish_models(plan: EvaluationPlan) -> None:
+    """Have all hosts find the plan's models, for another host may compute it.
+
+    EvaluationError where a model is gone or the storage of all hosts does not take it.
+    """
+    for each in plan.models:
+        publish_for_job(_there(each))
+
+
+def publish_for_job(kept: ModelEntry) -> None:
+    """Have all hosts find a model that a job is to use. EvaluationError where the storage does not take it.
+
+    It is done where a model is chosen, not by a job: perhaps only a host without jobs has it.
+    """
+    try:
+        publish(kept)
+    except StorageUnavailableError as error:
+        raise EvaluationError(f"The model {kept.name} cannot be given to other hosts: {error}") from error
+
+
+def models_of(plan: EvaluationPlan) -> FoundModels:
+    """The plan's models, whole; EvaluationError or MetricError where one is gone, another one, or damaged."""
+    folders = [whole(fetch_files(_there(each)), each.kind, each.digest) for each in plan.models]
+    if plan.encoder_digest and known(plan.encoder).digest != plan.encoder_digest:
+        raise EvaluationError(
+            f"The encoder {plan.encoder_name} of BERTScore is another one by now. Put it back and begin "
+            "again, or make another plan."
+        )
+    return FoundModels(folders=tuple(folders), bertscore=encoder_settings(plan.encoder))
+
+
+def refuse_what_lacks(plan: EvaluationPlan) -> None:
+    """EvaluationError where a metric that the plan names has no model in it, or a model is not there."""
+    for each in plan.models:
+        _there(each)
+    for kind, name in lacking(plan.metrics, (each.kind for each in plan.models)):
+        raise EvaluationError(f"{name} needs a {WORDS[kind]} model. Choose one, or leave the metric out.")
+    if BERTSCORE in kinds_of_all(plan.metrics) and not plan.encoder:
+        raise EvaluationError("BERTScore needs an encoder, and this installation has none.")
+
+
+def lacking(metrics: Sequence[str], kinds: Iterable[str]) -> list[tuple[str, str]]:
+    """Kinds of models that the metrics need and that are not among these, each with a metric."""
+    there = set(kinds)
+    return [
+        (kind, next(name for name in metrics if kind in kinds_of(name)))
+        for kind in model_kinds(metrics)
+        if kind not in there
+    ]
+
+
+def _there(each: PinnedModel) -> ModelEntry:
+    """The model by its name, if it still is the one that was pinned, as far as its card tells."""
+    kept = model_named(each.name)
+    again = "Put it back and begin again, or make another plan."
+    if kept is None or kept.wrong:
+        why = kept.wrong if kept else "it is no longer there."
+        raise EvaluationError(f"The {_describe_model(each)} cannot be used: {why} {again}")
+    if (kept.kind, kept.digest) != (each.kind, each.digest):
+        raise EvaluationError(
+            f"The {_describe_model(each)} is another one by now: {each.signature} was planned, and "
+            f"{kept.signature} is there. {again}"
+        )
+    return kept
+
+
+def _describe_model(each: PinnedModel) -> str:
+    return f"{WORDS.get(each.kind, each.kind)} model {each.name}"

@@ -14,8 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from core.files.cells import cell
-from evaluations.tables.first_pass import AnswerColumns
-from evaluations.tables.rows import (
+from evaluations.tables import (
     CHUNK,
     AnswerTable,
     answers_of,
@@ -24,6 +23,7 @@ from evaluations.tables.rows import (
     simulated_rows,
     simulation_of,
 )
+from evaluations.tables.first_pass import AnswerColumns
 from judgments.report import plain
 from metrics.agreement.quotes import NONE, counted
 from metrics.base import ChunkValues, Floats, Metric
@@ -33,7 +33,7 @@ from metrics.tokens import is_unspaced, spacing_warning, tokeniser_named
 
 if TYPE_CHECKING:
     from evaluations.choices import MetricChoice
-    from evaluations.tables.rows import AnswerTable
+    from evaluations.tables import AnswerTable
 
 
 ANSWER, REFERENCE = "tokens of the answer", "tokens of the references"

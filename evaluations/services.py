@@ -24,10 +24,10 @@ from core.projects.services import record
 from evaluations import storage
 from evaluations.errors import EvaluationError
 from evaluations.executor import PartRunner
+from evaluations.model_shelf import refuse_what_lacks
 from evaluations.models import Call, Evaluation, ExternalScores, Part
 from evaluations.plans import EvaluationPlan, External, plan_of
-from evaluations.report.model import best_of
-from evaluations.report.parts import Report
+from evaluations.report.model import Report, best_of
 from evaluations.selectors import stages_of
 from metrics.catalogue import plain_name
 from metrics.errors import MetricError
@@ -92,8 +92,6 @@ def refuse_what_cannot_be(release: Release, plan: EvaluationPlan) -> None:
     if plan.stage and plan.stage not in stages:
         raise EvaluationError(f"The release has no scores of a stage {plan.stage!r}.")
     if plan.metrics or plan.models:
-        from evaluations.learned_models import refuse_what_lacks  # noqa: PLC0415 - the library of metrics
-
         refuse_what_lacks(plan)
     there = {
         External(name=name, digest=digest)

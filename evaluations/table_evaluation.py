@@ -1,12 +1,21 @@
-"""An evaluation of a table from its first pass to the files of its report, with the largest differences."""
+"""An evaluation of a table from its first pass to the files of its report.
 
+The files hold, beside the report, the correlation by the number of references of a query, the answers on
+which metrics and people differ most, and a sample of single answers for the plots.
+"""
+
+import hashlib
+import heapq
+import json
+import math
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.metadata import version as version_of
+from itertools import count
 from typing import IO, Any, cast
 
 import numpy as np
@@ -14,13 +23,11 @@ import numpy as np
 from core.files.atomic import Write
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
 from evaluations.errors import EvaluationError
-from evaluations.reference_curve import FILE as CURVE_FILE
-from evaluations.reference_curve import curve_parts, reference_curve
-from evaluations.report.parts import Differences, Report, build_report
+from evaluations.report.model import Differences, ReferenceCurve, Report, build_report
 from evaluations.report.tables import table_of
 from evaluations.scores import MetricScores, Part, scored, write_csv
+from evaluations.tables import CHUNK, AnswerTable, Row, batches
 from evaluations.tables.first_pass import AnswerColumns, gather
-from evaluations.tables.rows import CHUNK, AnswerTable, batches
 from judgments.report import json_of, text_of
 from metrics.base import Floats, Metric
 from metrics.catalogue import ADAPTED, metric
@@ -33,15 +40,154 @@ from metrics.metaeval.breakdown import (
     largest_differences,
     name_at,
 )
-from metrics.metaeval.correlation import STATISTICS, Statistic
+from metrics.metaeval.ceiling import plan_references, steps_to, summarise
+from metrics.metaeval.correlation import STATISTICS, Statistic, Which, column_correlation
 from metrics.metaeval.data import ScoredAnswers
-from metrics.metaeval.executor import PartRunner, processes
+from metrics.metaeval.executor import PartRunner, generator, processes
 from metrics.metaeval.papers import known
 from metrics.metaeval.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
 from metrics.metaeval.report import evaluate
 from metrics.profiles import Profile
 from metrics.scoring import Crews
 from metrics.tokens import spacing_warning
+
+# Correlation by the number of references of a query: some are left out at random, answers scored again.
+
+#: Samples of references at each number of them, unless another number is asked for.
+TIMES = 20
+CURVE_STATISTICS: tuple[Which, ...] = ("pearson", "spearman")
+CURVE_FILE = "reference-curve.csv"
+_SINGLE = "most answers have a single reference, so none can be left out"
+
+
+@dataclass(eq=False)
+class ReferenceSample:
+    """A table with k of the references of each question: the first k of an order that seed and sample draw.
+
+    Answers to one question lose the same references, and fewer references are a part of more.
+    """
+
+    table: AnswerTable
+    keep: int
+    seed: int
+    sample: int
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.table, name)
+
+    def rows(self) -> Iterator[Row]:
+        """All rows, with fewer references."""
+        orders: dict[tuple[str, int], list[int]] = {}
+        for row in self.table.rows():
+            size = len(row.references)
+            if size <= self.keep:
+                yield row
+                continue
+            key = row.question_id or row.question, size
+            order = orders.get(key)
+            if order is None:
+                rng = generator(self.seed, f"references of {key[0]}", self.sample)
+                order = orders[key] = sorted(rng.permutation(size)[: self.keep].tolist())
+            yield replace(
+                row,
+                references=[row.references[at] for at in order],
+                labels=[row.labels[at] for at in order] if len(row.labels) == size else row.labels,
+            )
+
+
+def reference_curve(
+    table: AnswerTable,
+    gathered: AnswerColumns,
+    chosen: MetricChoice,
+    *,
+    seed: int,
+    times: int = TIMES,
+    processes: int = 1,
+    progress: Callable[[int, int, str], None] = lambda done, of, what: None,
+) -> dict[str, Any]:
+    """Pearson and Spearman of each metric at 1, 2, … references: mean and middle 95 % of `times` samples.
+
+    Only answers count that have as many references as the middle answer with a human score, so that each
+    number of references is about the same answers. `plan` says what the curve means for a new data set.
+    """
+    counts = np.array([len(row.references) for row in table.rows()])
+    there = ~np.isnan(gathered.human)
+    most = int(np.median(counts[there])) if there.any() else 0
+    if most < 2:
+        return {"value": None, "reason": _SINGLE}
+    rows = there & (counts >= most)
+    questions = len(np.unique(gathered.questions[rows]))
+    steps = steps_to(most)
+    samples = {k: 1 if k == most and (counts[rows] == most).all() else times for k in steps}
+    found: dict[str, dict[str, Any]] = {metric.name: {"points": []} for metric in chosen.metrics}
+    done, total = 0, sum(samples.values())
+    for k in steps:
+        values: dict[str, list[Floats]] = {name: [] for name in found}
+        for sample in range(samples[k]):
+            part = cast("AnswerTable", ReferenceSample(table, k, seed, sample))
+            scores = scored(part, gathered, chosen.metrics, chosen.tokeniser, processes=processes).values
+            for name in found:
+                values[name].append(scores[name][rows])
+            done += 1
+            progress(done, total, "Samples of references")
+        for name, columns in values.items():
+            found[name]["points"].append({"references": k, **_point(gathered.human[rows], columns)})
+    for entry in found.values():
+        known = [
+            (point["references"], point["pearson"]["value"])
+            for point in entry["points"]
+            if point["pearson"]["value"] is not None
+        ]
+        entry["plan"] = plan_references(known, questions=questions)
+    return {
+        "times": times,
+        "most": most,
+        "answers": int(rows.sum()),
+        "questions": questions,
+        "left_out": int(there.sum() - rows.sum()),
+        "metrics": found,
+    }
+
+
+def _point(human: Floats, columns: list[Floats]) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for statistic in CURVE_STATISTICS:
+        correlations = []
+        for values in columns:
+            defined = ~np.isnan(values)
+            correlations.append(
+                column_correlation(human[defined], values[defined], statistic)
+                if defined.sum() > 2
+                else float("nan")
+            )
+        said[statistic] = summarise(correlations)
+    return said
+
+
+def curve_parts(curve: ReferenceCurve) -> Iterator[Part]:
+    """The curve as rows of `reference-curve.csv`."""
+    for name, entry in curve.metrics.items():
+        numbers: dict[str, Floats] = {}
+        for statistic, figures in (
+            ("pearson", [point.pearson for point in entry.points]),
+            ("spearman", [point.spearman for point in entry.points]),
+        ):
+            ends = [each.middle or (None, None) for each in figures]
+            for words, values in (
+                (statistic, [each.value for each in figures]),
+                (f"{statistic} low", [each[0] for each in ends]),
+                (f"{statistic} high", [each[1] for each in ends]),
+                (f"{statistic} samples", [each.n for each in figures]),
+            ):
+                numbers[words] = np.array([np.nan if value is None else value for value in values])
+        yield (
+            {
+                "metric": [name] * len(entry.points),
+                "references": [point.references for point in entry.points],
+            },
+            numbers,
+        )
+
 
 Progress = Callable[[int, int, str], None]
 #: Work (answers times metrics) that is done before other processes have started.
@@ -405,3 +551,133 @@ def difference_parts(differences: Differences) -> Iterator[Part]:
             "difference": np.array([each.difference for each in answers], np.float64),
         }
         yield texts, numbers
+
+
+# Single answers for the plots: all of them, or a sample that does not depend on the order of the rows.
+
+#: As many points as a page needs; more cannot be told apart on it.
+MOST_POINTS = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """n answers: human score, scores of metrics, system and type of question; None where one is missing.
+
+    `systems` and `types` may be empty. `of` is the number of answers that these were drawn from.
+    """
+
+    human: Sequence[float | None]
+    metrics: Mapping[str, Sequence[float | None]]
+    systems: Sequence[str] = ()
+    types: Sequence[str] = ()
+    of: int = 0
+
+    def __len__(self) -> int:
+        return len(self.human)
+
+    @property
+    def all(self) -> int:
+        """How many answers there are."""
+        return max(self.of, len(self))
+
+    def pairs(self, metric: str) -> list[tuple[float, float]]:
+        """(metric, human) of the answers that have both."""
+        both = zip(self.metrics.get(metric, ()), self.human, strict=False)
+        return [(a, b) for a, b in both if a is not None and b is not None]
+
+
+NONE = Points((), {})
+
+
+@dataclass(eq=False)
+class Sample:
+    """Takes answers one after another and keeps at most `most`, the same ones in whatever order.
+
+    Kept are the answers whose hash under the seed is lowest, so memory does not grow with the file.
+    """
+
+    metrics: Sequence[str]
+    seed: int = 0
+    most: int = MOST_POINTS
+    _kept: list[tuple[int, int, list[float | None], str, str]] = field(default_factory=list, repr=False)
+    _seen: "count[int]" = field(default_factory=count, repr=False)
+    _n: int = 0
+
+    def add(
+        self,
+        key: str,
+        human: float | None,
+        values: Sequence[float | None],
+        *,
+        system: str = "",
+        type: str = "",
+    ) -> None:
+        """Look at an answer; `values` are parallel to `metrics`, `key` says which answer it is.
+
+        An answer without a human score is not kept: no plot can show it.
+        """
+        scores = [_finite(human), *map(_finite, values)]
+        if scores[0] is None:
+            return
+        self._n += 1
+        text = json.dumps([self.seed, key, system, type, scores])
+        rank = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+        entry = (-rank, next(self._seen), scores, system, type)
+        if len(self._kept) < self.most:
+            heapq.heappush(self._kept, entry)
+        else:
+            heapq.heappushpop(self._kept, entry)
+
+    def points(self) -> Points:
+        """What was kept, in an order that does not depend on that of the file."""
+        rows = sorted(self._kept, key=lambda each: (-each[0], str(each[2]), each[3], each[4]))
+        return Points(
+            human=[row[2][0] for row in rows],
+            metrics={name: [row[2][at] for row in rows] for at, name in enumerate(self.metrics, start=1)},
+            systems=[row[3] for row in rows],
+            types=[row[4] for row in rows],
+            of=self._n,
+        )
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+POINTS_FILE = "points.json"
+
+
+def points_of(done: EvaluationResult, seed: int) -> Points:
+    """A sample of answers that does not depend on the order of the rows."""
+    judged = done.judged
+    names = sorted(judged.metrics)
+    sample = Sample(names, seed=seed)
+    columns = [judged.metrics[name].tolist() for name in names]
+    questions, systems = judged.questions.tolist(), judged.systems.tolist()
+    for row, human in enumerate(judged.human.tolist()):
+        question = questions[row]
+        sample.add(
+            judged.question_names[question],
+            human,
+            [column[row] for column in columns],
+            system=judged.system_names[systems[row]],
+            type=judged.types[question] if judged.types else "",
+        )
+    return sample.points()
+
+
+def points_file(points: Points) -> Write:
+    """Write what the scatter plots draw, as JSON."""
+
+    def write(file: IO[bytes]) -> None:
+        file.write(json.dumps(asdict(points), ensure_ascii=False, allow_nan=False).encode())
+
+    return write
+
+
+def points_in(file: IO[bytes]) -> Points:
+    """Points from a file; none where it is not one."""
+    try:
+        return Points(**json.load(file))
+    except (TypeError, ValueError):
+        return NONE

@@ -6,8 +6,7 @@ from typing import Any
 from core.failures import on_failure
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.handlers import JobContext, handler
-from evaluations import keyphrase_requests as keyphrases
-from evaluations import services, storage
+from evaluations import keyphrases, services, storage
 from evaluations.errors import EvaluationError
 from evaluations.executor import HELP, help_with
 from evaluations.models import Evaluation
@@ -61,10 +60,8 @@ def _clear_after_cancelling(evaluation: Evaluation) -> None:
 @handler(keyphrases.KIND, longest=timedelta(hours=2))
 def weigh_words(context: JobContext) -> dict[str, Any]:
     """Weigh the words of texts for a page; the texts go when it is over, and numbers stay."""
-    from evaluations.keyphrase_weights import weigh  # noqa: PLC0415 - numpy, only where it is computed
-
     try:
-        found = weigh(context)
+        found = keyphrases.weigh(context)
     except (EvaluationError, MetricError) as error:
         keyphrases.forget(context.job)
         raise PermanentError(str(error)) from error

@@ -1,7 +1,4 @@
-"""What an answer metric is.
-
-What several references, or none, mean for the value of a candidate.
-"""
+"""What an answer metric is, and what several references, or none, mean for the value of a candidate."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields

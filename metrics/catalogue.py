@@ -1,6 +1,7 @@
-"""Metrics by name, under a profile.
+"""The names of all metrics, and the metric of a name under a profile.
 
-The names of all metrics, by family, and which module makes them; nothing is loaded for it.
+What makes a metric is named by its module and function and loaded with the first metric of its kind: pages
+and commands list the metrics without loading one.
 """
 
 import math

@@ -1,11 +1,8 @@
 """Many answers under many metrics: chunk by chunk, in constant memory, over several processes.
 
 Chunks of text go to processes and arrays come back. What comes back is put together in the order of the
-chunks, so every figure is the same to the last bit for any number of processes.
-
-Who does the work: this process, or several others with the same metrics.
-
-Corpus scores from the sums of chunks, of all answers and of each system's.
+chunks, so every figure is the same to the last bit for any number of processes. Corpus scores, of all answers
+and of each system's, come from the sums of chunks.
 """
 
 import multiprocessing

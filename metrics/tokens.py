@@ -1,15 +1,10 @@
-"""From text to tokens.
+"""From text to tokens: the tokenisers by name, where their tokens are in a text, and many texts cut at once.
 
-Tokenisers by name, and those of a few lines each.
-
-What a tokeniser is (a function with a name that signatures quote), and where its tokens are in a text.
-
-Many texts cut and numbered at once, for tokenisers whose tokens are runs of characters.
-
-The texts of a chunk become one array of characters; where a token begins and ends is a comparison of
-neighbours. A token of up to eight bytes is a number of 64 bits by itself, and those numbers get places in a
-table: a token that finds another one at its place goes on to the next round with another table, so that two
-tokens never share a number. Longer tokens are looked up in a dictionary.
+A tokeniser is a function with a name that signatures quote. One whose tokens are runs of characters cuts all
+texts of a chunk at once: they become one array of characters, where the begin and end of a token is a
+comparison of neighbours. A token of up to eight bytes is a number of 64 bits by itself, and those numbers get
+places in a table: a token that finds another one at its place goes on to the next round with another table,
+so that two tokens never share a number. Longer tokens are looked up in a dictionary.
 """
 
 import re

@@ -25,7 +25,7 @@ from crowd.services.stages import create_stage, open_stage
 from crowd.services.tick import tick
 from distillery.demo.answers import go_on
 from evaluations.plans import EvaluationPlan
-from evaluations.report.parts import read_report
+from evaluations.report.model import read_report
 from evaluations.services import evaluate_here, show_evaluation
 from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.candidates import systems

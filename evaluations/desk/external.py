@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from crowd.desk.forms import Form
 from evaluations import external_scores, selectors
-from evaluations.desk.listing import FOLDER, TAB
+from evaluations.desk.evaluations import FOLDER, TAB
 from evaluations.errors import EvaluationError
 from evaluations.models import ExternalScores
 from releases.models import Release

@@ -20,11 +20,11 @@ from core.jobs.models import Job, JobState
 from core.jobs.selectors import is_alive
 from crowd.desk.forms import Form
 from evaluations import model_shelf
-from evaluations.desk.listing import FOLDER
+from evaluations.desk.evaluations import FOLDER
 from evaluations.desk.new import by_family
 from evaluations.errors import EvaluationError
-from evaluations.keyphrase_requests import LONGEST, MOST_REFERENCES, KeyphraseRequest, ask, job_of
-from evaluations.learned_models import publish_for_job
+from evaluations.keyphrases import LONGEST, MOST_REFERENCES, KeyphraseRequest, ask, job_of
+from evaluations.model_shelf import publish_for_job
 from judgments.models import Candidate
 from judgments.selectors.candidates import reference_texts
 from metrics.agreement.quotes import NONE
@@ -338,7 +338,7 @@ def weigh(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespon
 
 
 def _publish_model(name: str) -> None:
-    if (kept := model_shelf.named(name)) is not None:
+    if (kept := model_shelf.model_named(name)) is not None:
         publish_for_job(kept)
 
 
@@ -394,7 +394,7 @@ def _form(row: Query, asked: dict[str, str]) -> tuple[KeyphraseForm, dict[str, C
 
 def _wanted(row: Query, form: KeyphraseForm, candidates: dict[str, Candidate]) -> KeyphraseRequest:
     given = form.cleaned_data
-    kept = model_shelf.named(given["model"])
+    kept = model_shelf.model_named(given["model"])
     chosen = candidates.get(given["candidate"])
     return KeyphraseRequest(
         model=given["model"],

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from evaluations import learned_models, model_shelf
-from evaluations.desk.listing import FOLDER, TAB
+from evaluations import model_shelf
+from evaluations.desk.evaluations import FOLDER, TAB
 from evaluations.model_shelf import ModelEntry
 from web.access import for_members
 from web.pages import show
@@ -153,7 +153,7 @@ def one(request: HttpRequest, user: User, *, name: str) -> HttpResponse:
 
     pass
 
-    kept = model_shelf.named(name)
+    kept = model_shelf.model_named(name)
     if kept is None:
         raise Http404("There is no such model.")
     compared = "compare" in request.GET and not kept.wrong and not kept.bundle
@@ -163,7 +163,7 @@ def one(request: HttpRequest, user: User, *, name: str) -> HttpResponse:
         folder=FOLDER,
         sidebar=TAB,
         model=kept,
-        groups=_groups(learned_models.facts(kept.card)),
+        groups=_groups(model_shelf.facts(kept.card)),
         histories=histories(kept.card),
         box=f"-2 -2 {WIDTH + 4:g} {HEIGHT + 4:g}",
         compared=compared,
@@ -188,7 +188,7 @@ def _plain_name(encoder: str) -> str:
 def _summary(kept: "ModelEntry") -> dict[str, str]:
     """What the table says of a model, as far as its card does."""
 
-    found = [(path, said) for path, said in learned_models.facts(kept.card) if "paper" not in path]
+    found = [(path, said) for path, said in model_shelf.facts(kept.card) if "paper" not in path]
 
     def first(*words: str, within: str = "") -> str:
         """The first fact that one of these names lead to, of those below `within`."""

@@ -15,11 +15,10 @@ from django.views.decorators.http import require_http_methods
 
 from crowd.desk.forms import OnceForm
 from evaluations import model_shelf, selectors
-from evaluations.desk.listing import FOLDER, TAB
+from evaluations.choices import WORDS, kinds_of, kinds_of_all
+from evaluations.desk.evaluations import FOLDER, TAB
 from evaluations.errors import EvaluationError
-from evaluations.learned_models import publish_models
-from evaluations.model_options import WORDS, kinds_of, kinds_of_all
-from evaluations.model_shelf import ModelEntry
+from evaluations.model_shelf import ModelEntry, publish_models
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import MOST_DRAWS, MOST_REPLICATES, MOST_SAMPLES, EvaluationPlan, plan_of
 from evaluations.services import begin

@@ -1,8 +1,8 @@
 """The evaluation sections of five papers on other data, beside what the papers print (`manage.py paper`).
 
-A paper is a module here with one `PAPER` (`items.Paper`): its number, what data it needs, the list of all
-its tables and figures, its sample, and `build(data, settings)`, which gives one `items.PaperItem` for each of
-them in their order:
+A paper is a module here with one `PAPER` (`report.Paper`): its number, what data it needs, the list of all
+its tables and figures, its sample, and `build(data, settings)`, which gives one `report.PaperItem` for each
+of them in their order:
 
     def build_items(data: PaperData, settings: PaperSettings) -> list[PaperItem]: ...
 

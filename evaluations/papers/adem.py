@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from evaluations.choices import NO_MODELS, ModelOptions
 from evaluations.errors import EvaluationError
-from evaluations.learned_models import models_for
-from evaluations.model_options import NO_MODELS, ModelOptions
-from evaluations.papers.items import (
+from evaluations.model_shelf import models_for
+from evaluations.papers.report import (
     Paper,
     PaperData,
     PaperItem,
@@ -25,7 +25,7 @@ from evaluations.papers.items import (
     number,
     score_source,
 )
-from evaluations.tables.rows import AspectTable
+from evaluations.tables import AspectTable
 from evaluations.training import study
 from metrics.agreement.breakdown import aspect_ratings, worker_kappa
 from metrics.agreement.data import Floats, Ratings, added, divided

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluations.errors import EvaluationError
-from evaluations.papers.items import (
+from evaluations.papers.report import (
     Paper,
     PaperData,
     PaperItem,

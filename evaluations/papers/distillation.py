@@ -14,7 +14,7 @@ from itertools import islice
 import numpy as np
 
 from evaluations.errors import EvaluationError
-from evaluations.papers.items import (
+from evaluations.papers.report import (
     Paper,
     PaperData,
     PaperItem,
@@ -26,8 +26,8 @@ from evaluations.papers.items import (
     number,
     score_source,
 )
-from evaluations.reference_curve import STATISTICS, reference_curve
-from evaluations.tables.rows import Row, answers_of
+from evaluations.table_evaluation import CURVE_STATISTICS, reference_curve
+from evaluations.tables import Row, answers_of
 from metrics.catalogue import metric
 from metrics.metaeval.bootstrap import intervals
 from metrics.metaeval.correlation import Which, related
@@ -230,7 +230,7 @@ def _by_references(data: PaperData, judged: Sequence[SourceScores], settings: Pa
                     "metric": COLUMNS[own],
                     "references": point["references"],
                 }
-                for statistic in STATISTICS:
+                for statistic in CURVE_STATISTICS:
                     figure = point[statistic]
                     low, high = figure["middle"] or (None, None)
                     row |= {statistic: figure["value"], f"{statistic} low": low, f"{statistic} high": high}

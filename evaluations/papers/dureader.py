@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from evaluations.errors import EvaluationError
-from evaluations.papers.items import (
+from evaluations.papers.report import (
     Paper,
     PaperData,
     PaperItem,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from evaluations.learned_models import cache, models_for
-from evaluations.model_options import NO_MODELS, ModelOptions
-from evaluations.papers.items import (
+from evaluations.choices import NO_MODELS, ModelOptions
+from evaluations.model_shelf import cache, models_for
+from evaluations.papers.report import (
     PRINTED,
     Paper,
     PaperData,
@@ -30,7 +30,7 @@ from evaluations.papers.items import (
     number,
     score_source,
 )
-from evaluations.tables.rows import AnswerTable, answers_of
+from evaluations.tables import AnswerTable, answers_of
 from metrics.agreement.alpha import alpha_of
 from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.filters import respond

@@ -5,8 +5,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
 from evaluations.report import model
-from evaluations.report.model import Lead, name_statistic
-from evaluations.report.parts import MetricEntry, MetricTest, Report
+from evaluations.report.model import Lead, MetricEntry, MetricTest, Report, name_statistic
 from evaluations.report.protocols import NO_FIGURE, Figure
 from evaluations.report.tables import between, listed, p_is, percent, probability, short, whole
 from judgments.report import plain

@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString
 from core.files.atomic import Write
 from evaluations.report import model, tables
 from evaluations.report.answer import answer, comparisons
-from evaluations.report.parts import ModelReference, Report
+from evaluations.report.model import ModelReference, Report
 from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, protocol_tables, test_rows
-from evaluations.report.points import NONE, Points
 from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
+from evaluations.table_evaluation import NONE, Points
 from judgments.report import text_of
 from web.charts.plot import Plot
 from web.charts.renderer import inline

@@ -8,9 +8,7 @@ from typing import Any, Literal
 
 from evaluations.report import model
 from evaluations.report.answer import Comparison, comparisons
-from evaluations.report.model import GROUPINGS, scale
-from evaluations.report.parts import LEVEL, MetricTest, Report
-from evaluations.report.points import NONE, Points
+from evaluations.report.model import GROUPINGS, LEVEL, MetricTest, Report, scale
 from evaluations.report.protocols import (
     NO_FIGURE,
     CurvePoint,
@@ -37,6 +35,7 @@ from evaluations.report.tables import (
     short,
     whole,
 )
+from evaluations.table_evaluation import NONE, Points
 from web.charts import evaluation as charts
 from web.charts.evaluation import ANSWER, FIFTH
 from web.charts.plot import Plot

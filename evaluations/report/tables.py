@@ -7,8 +7,7 @@ from itertools import chain
 from typing import Any, Literal, get_args
 
 from evaluations.report import model
-from evaluations.report.model import GROUPINGS, STATISTICS
-from evaluations.report.parts import CeilingFigures, MetricEntry, Report, SystemEntry
+from evaluations.report.model import GROUPINGS, STATISTICS, CeilingFigures, MetricEntry, Report, SystemEntry
 from evaluations.report.protocols import NO_FIGURE, NOT_CALCULATED, Figure, SampledFigure
 
 MINUS = "\u2212"

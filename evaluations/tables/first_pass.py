@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from core.files.cells import MISSING, parse_flag
 from evaluations.errors import EvaluationError
-from evaluations.tables.rows import NO_SYSTEM, AnswerTable, Row, simulated_rows, simulation_of
+from evaluations.tables import NO_SYSTEM, AnswerTable, Row, simulated_rows, simulation_of
 from metrics.metaeval.data import NO_RATINGS, Raters, ScoredAnswers
 from metrics.tokens import is_unspaced
 

@@ -14,7 +14,7 @@ from django.db import DatabaseError
 
 from core.files.cells import unguarded
 from evaluations.errors import EvaluationError
-from evaluations.tables.rows import AnswerTable, AspectRating, Row, simulated_of
+from evaluations.tables import AnswerTable, AspectRating, Row, simulated_of
 from metrics.agreement.recipes import Z
 from releases.diff import manifest_in
 from releases.errors import ReleaseError

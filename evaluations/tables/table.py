@@ -1,8 +1,10 @@
-"""A file as a table of answers: which column holds what, and its rows."""
+"""A file as a table of answers: which column holds what, and its rows; and the table that a person names."""
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any, TypeVar
 
 from core.files.refusals import FileRefusedError
 from evaluations.errors import EvaluationError
+from evaluations.tables import AnswerTable, AspectRating, Row
 from evaluations.tables.first_pass import (
     ValueRefusedError,
     flag_of,
@@ -19,7 +22,6 @@ from evaluations.tables.first_pass import (
     text_of,
     texts_of,
 )
-from evaluations.tables.rows import AspectRating, Row
 from evaluations.tables.sheet import Cells, Sheet, open_sheet
 
 #: Fields that one column holds, each with the names that are taken for it, the likeliest first.
@@ -591,3 +593,84 @@ class _Check:
         return EvaluationError(
             f"{name}: no column holds {what}; there are {there}. Say which one does: --column {field}=NAME."
         )
+
+
+#: Tables of a release that say what answers and scores there are, each by its file's name before the split.
+_TABLES = ("candidates", "scores", "ratings", "references", "answers")
+_MANIFEST = "manifest.json"
+_WHOLE = (
+    "The file is a table of a release; all of the release is read, with the answers, references and scores "
+    "of its other files and splits."
+)
+#: How far below the folder of a release its tables may lie.
+_DEEP = 4
+
+
+@contextmanager
+def opened(
+    given: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    encoding: str = "",
+    quotes: bool = True,
+    external: Sequence[str] = (),
+    scale: tuple[float, float] | None = None,
+    stage: str = "",
+    scored: bool | None = False,
+    response_filter: str | None = None,
+) -> Iterator[AnswerTable]:
+    """The table of that name. `scored`: it must have human scores; None: it may. EvaluationError says
+    what is wrong.
+
+    A database is looked into only where there is no file and no folder of that name.
+    """
+    path = Path(given)
+    whole = _release_of(path) if path.is_file() and not columns else None
+    if whole is not None:
+        path, given = whole, str(whole)
+    if path.is_file():
+        if stage:
+            raise EvaluationError(f"--stage {stage}: {given} is a file; only releases have stages.")
+        yield open_table(
+            path,
+            columns=columns,
+            encoding=encoding,
+            quotes=quotes,
+            external=external,
+            scale=scale,
+            scored=scored,
+            response_filter=response_filter,
+        )
+        return
+    if response_filter is not None:
+        raise EvaluationError(
+            f"--response-filter {response_filter}: a release says itself what its filters removed."
+        )
+    if external:
+        raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
+
+    from evaluations.tables.release_table import open_named_release
+
+    with open_named_release(given, path, stage=stage, columns=columns, scored=bool(scored)) as table:
+        if scale is not None:
+            table.scale = scale
+        if whole is not None:
+            table.notes.append(_WHOLE)
+        yield table
+
+
+def _release_of(path: Path) -> Path | None:
+    """The folder of the release that a file is a table of: its answers and scores lie in several files."""
+    if path.name.split(".")[0].split("-")[0] not in _TABLES:
+        return None
+    for folder in list(path.resolve().parents)[:_DEEP]:
+        if not (folder / _MANIFEST).is_file():
+            continue
+        try:
+            files = json.loads((folder / _MANIFEST).read_bytes())["files"]
+            listed = {str(each["path"]) for each in files}
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+        if path.resolve().relative_to(folder).as_posix() in listed:
+            return folder
+    return None

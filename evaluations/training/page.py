@@ -10,7 +10,6 @@ from django.template.loader import render_to_string
 from evaluations.report.model import cleaned
 from evaluations.report.page import by_kind, sheet
 from evaluations.report.plots import drawn_of, fifths, rows_of, signature
-from evaluations.report.points import Points
 from evaluations.report.tables import (
     NOTHING,
     Cell,
@@ -25,6 +24,7 @@ from evaluations.report.tables import (
     short,
     whole,
 )
+from evaluations.table_evaluation import Points
 from evaluations.training.sources import Parts
 from evaluations.training.summary import (
     StudyFigure,

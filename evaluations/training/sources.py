@@ -13,8 +13,8 @@ import numpy as np
 from evaluations.choices import MetricChoice, choose, scoring_processes
 from evaluations.errors import EvaluationError
 from evaluations.scores import Progress, scored
+from evaluations.tables import AnswerTable, Row
 from evaluations.tables.first_pass import AnswerColumns, gather
-from evaluations.tables.rows import AnswerTable, Row
 from metrics.errors import MetricError
 from metrics.metaeval.data import Codes, ScoredAnswers
 from metrics.neural.adem_examples import REFERENCE, RatedResponse, turns
@@ -63,7 +63,7 @@ class Source:
 
 @dataclass(slots=True, eq=False)
 class MemoryTable:
-    """Rows in memory as a table (`evaluations.tables.rows.AnswerTable`)."""
+    """Rows in memory as a table (`evaluations.tables.AnswerTable`)."""
 
     title: str
     description: str

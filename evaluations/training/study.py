@@ -1,15 +1,18 @@
-"""A study of ADEM on a table: split, training, the tables of the paper, cross-validation, examples."""
+"""A study of ADEM on a table: split, vectors, training, tables of the paper, cross-validation, examples."""
 
+import json
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version as version_of
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from evaluations.errors import EvaluationError
 from evaluations.training import protocols
 from evaluations.training.adem import Epoch, TrainedModel, train
 from evaluations.training.protocols import Fit, Indices, cascade
@@ -20,7 +23,9 @@ from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.executor import generator
 from metrics.metaeval.papers import OVERLAP, adem_table4, adem_table6, normalised
 from metrics.metaeval.report import plain
-from metrics.neural.adem_examples import ADEM, FORMS, EncodedExamples, Progress, Settings, cosines
+from metrics.neural.adem_examples import ADEM, FORMS, EncodedExamples, Progress, Settings, cosines, encode
+from metrics.neural.gru import GruSettings, train_gru
+from metrics.neural.text_encoders import text_encoder
 
 # What Lowe et al. 2017 print of their own data (4,104 answers to 1,026 contexts of Twitter).
 #
@@ -642,3 +647,78 @@ def idle_forms(metrics: Mapping[str, Any]) -> list[str]:
                 f"error is {error:.2f}, that of the mean score {constant:.2f}."
             )
     return said
+
+
+GRU = "gru"
+_FEWEST_TURNS = 2
+
+
+def encoding(
+    material: Material,
+    name: str,
+    *,
+    dialogues: Path | None,
+    device: str,
+    download: bool,
+    seed: int,
+    progress: Progress,
+) -> Encode:
+    """Gives vectors to all rows. MetricError for an encoder that is not there.
+
+    The GRU is trained on `dialogues`; without them again for each training part, on its questions with their
+    references, so that no text of a test is in it.
+    """
+    if name != GRU:
+        encoded = encode(material.examples, text_encoder(name, download=download, device=device), progress)
+        return lambda _rows: encoded
+    if dialogues is not None:
+        alone = _of_gru(material, list(turns_of(dialogues)), device=device, seed=seed, progress=progress)
+        return lambda _rows: alone
+
+    def anew(rows: Indices) -> EncodedExamples:
+        known = talks_of(material, rows)
+        return _of_gru(material, known, device=device, seed=seed, progress=progress)
+
+    return anew
+
+
+def talks_of(material: Material, rows: Indices) -> list[tuple[str, ...]]:
+    """Questions of some rows with each of their references, once each; no answer that is to be scored."""
+    own = [material.examples[row] for row in rows.tolist()]
+    turns = [(*each.context, reference) for each in own for reference in each.references]
+    return [each for each in dict.fromkeys(turns) if all(turn.strip() for turn in each)]
+
+
+def turns_of(path: Path) -> Iterator[tuple[str, ...]]:
+    """Dialogues of a JSONL file: a list of turns in each line, or an object with `turns`."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _turns(path, number, line)
+    except (OSError, UnicodeDecodeError) as error:
+        raise EvaluationError(f"--dialogues {path} cannot be read: {error}.") from error
+
+
+def _turns(path: Path, number: int, line: str) -> tuple[str, ...]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise EvaluationError(f"{path}, line {number} is no JSON: {error}.") from error
+    turns = found.get("turns") if isinstance(found, dict) else found
+    if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
+        raise EvaluationError(
+            f'{path}, line {number} is no dialogue. Write a list of texts, or {{"turns": [...]}}.'
+        )
+    kept = tuple(turn for turn in turns if turn.strip())
+    if len(kept) < _FEWEST_TURNS:
+        raise EvaluationError(f"{path}, line {number} has fewer than two turns; leave it out.")
+    return kept
+
+
+def _of_gru(
+    material: Material, dialogues: list[tuple[str, ...]], *, device: str, seed: int, progress: Progress
+) -> EncodedExamples:
+
+    encoder = train_gru(dialogues, GruSettings(seed=seed, device=device), progress)
+    return encode(material.examples, encoder, progress)

@@ -1,16 +1,15 @@
-"""Agreement about each aspect that judges were asked about beside the overall score (ADEM, Lowe et al. 2017).
+"""Where people agree: about each aspect that judges were asked about, and inside groups such as sources.
 
-No filter looks at aspects, and none is applied to them here: before and after the rules about workers every
-answer counts, so that no figure of an aspect comes from ratings chosen by that aspect. A rule that removes by
-kappa does choose by the overall score, whose figures after it are therefore null (`alpha` has the
-cross-fitted one).
+Aspects stand beside the overall score (ADEM, Lowe et al. 2017). No filter looks at aspects, and none is
+applied to them here: before and after the rules about workers every answer counts, so that no figure of an
+aspect comes from ratings chosen by that aspect. A rule that removes by kappa does choose by the overall
+score, whose figures after it are therefore null (`alpha` has the cross-fitted one).
 
-Agreement inside groups of ratings that different people gave, such as the sources of a stage.
-
-A source has only a part of each item's ratings, so few items may have two of them: with fewer than
-`LEAST_SHARED` such items alpha is too uncertain to show, and is null. All figures are from before the
-filters, except for what these flag (`flagged`, `flagged_share`, `mean_kept`): a rule about workers raises the
-alpha of what it leaves, and more so in a group where it removes more.
+Groups are of ratings that different people gave. A source has only a part of each item's ratings, so few
+items may have two of them: with fewer than `LEAST_IN_GROUPS` such items alpha is too uncertain to show, and
+is null. All figures of groups are from before the filters, except for what these flag (`flagged`,
+`flagged_share`, `mean_kept`): a rule about workers raises the alpha of what it leaves, and more so in a group
+where it removes more.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""What to write into a paper: the figures of a report as sentences that do not mislead.
-
-The interval of a proportion that few cases stand behind.
-"""
+"""What to write into a paper: figures of a report as sentences that do not mislead, with their intervals."""
 
 from collections.abc import Mapping
 from math import sqrt

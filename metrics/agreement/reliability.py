@@ -1,4 +1,4 @@
-"""Reliability of the published mean: the figure to quote.
+"""Reliability of the published mean, the figure to quote, and intraclass correlations.
 
 Split-half: the ratings of each item are divided at random into two halves; Pearson's r between the two
 columns of means is the reliability of a mean of half as many ratings, and 2r / (1 + r) (Spearman 1910, Brown
@@ -13,13 +13,6 @@ along, so the spread by drawing ratings is taken off once (Cameron, Gelbach and 
 Business & Economic Statistics 29). Each draw looks at the reliability of means in closed form, the variance
 of items divided by that of observed means (ICC(1, k)), in which a worker who is drawn twice does not count
 as two who agree. Who was removed is taken as given, and a response filter leaves no trace in it.
-
-Intraclass correlations: the share of the variance of ratings that comes from the items.
-
-Names and formulas: Shrout & Fleiss, Psychological Bulletin 86 (1979); McGraw & Wong, Psychological Methods 1
-(1996). ICC(1): every item has raters of its own; ICC(A): the same raters, and it counts whether they agree on
-the score itself; ICC(C): the same raters, and only whether they order the items alike. `single` is about one
-rating, `mean` about the mean of an item's ratings. Shrout and Fleiss call ICC(A) ICC(2) and ICC(C) ICC(3).
 """
 
 from collections.abc import Iterator, Sequence

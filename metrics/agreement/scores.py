@@ -1,15 +1,4 @@
-"""The published score of every item and how much its ratings differ.
-
-True labels of items and confusions of workers: EM of Dawid & Skene (Applied Statistics 28, 1979).
-
-For stages whose answers are categories. For scores 1-5 it is the wrong tool: it looks for a class that is
-either right or wrong, and to it 4 is as far from 5 as 1 is.
-
-Why not crowd-kit: for this one algorithm its package brings transformers, nltk, scikit-learn and pyarrow. A
-few arrays give the same posteriors; a test holds them to those of crowd-kit 1.4.2 (same start from the shares
-of votes, same rule to stop). One difference: crowd-kit's bound counts the prior once per rating, ours once
-per item.
-"""
+"""The published score of every item, how much its ratings differ, and true labels of categories."""
 
 from dataclasses import dataclass
 

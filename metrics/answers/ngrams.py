@@ -1,4 +1,4 @@
-"""How many n-grams candidates share with their references, for all orders, exactly.
+"""BLEU, and how many n-grams candidates share with their references, for all orders, exactly.
 
 A text is a row of numbers. The tokens of candidates and of their references are laid out one after another,
 with a gap after each text. An n-gram at a place is the (n - 1)-gram there and the one a place further, and
@@ -6,7 +6,7 @@ an n-gram can only match where both of these do. So from order to order only wha
 number of its (n - 1)-gram, and one sort of (number here, number a place further, place) in 64 bits brings
 equal n-grams of a candidate and its references together. Nothing is hashed: counts are exact.
 
-BLEU (Papineni et al. 2002), of a sentence and of a corpus.
+BLEU (Papineni et al. 2002), of a sentence and of a corpus:
 
     p_n  = sum over n-grams of min(count in the candidate, highest count in one reference)
            / number of n-grams of the candidate

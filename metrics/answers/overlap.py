@@ -1,30 +1,19 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004).
+"""ROUGE, chrF, exact match, F1 of tokens, and length: what a candidate and a reference have in common.
 
-    P = matches / n-grams of the candidate,  R = matches / n-grams of the reference
+    P = matches / units of the candidate,  R = matches / units of the reference
     F = (1 + beta^2) P R / (R + beta^2 P)
 
-Matches are clipped n-grams, or for ROUGE-L the length of a longest common subsequence, with lengths in
-tokens.
+ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004): matches are clipped n-grams, or for ROUGE-L the length of a longest
+common subsequence, with lengths in tokens.
 
-chrF (Popovic 2015) and chrF++ (Popovic 2017), as sacrebleu has them.
+chrF (Popovic 2015) and chrF++ (Popovic 2017), as sacrebleu has them: n-grams of characters without white
+space, n = 1..6, and for chrF++ also of words, n = 1, 2; beta = 2. P and R are means over the orders that both
+texts are long enough for. Of several references that with the highest F counts. In a corpus the counts of
+these are summed first.
 
-    P_n, R_n = matching n-grams / n-grams of the candidate, of the reference
-    F        = (1 + beta^2) P R / (R + beta^2 P), beta = 2
-
-N-grams are those of characters without white space, n = 1..6, and for chrF++ also of words, n = 1, 2. P and R
-are means over the orders that both texts are long enough for.
-Of several references that with the highest F counts. In a corpus the counts of these are summed first.
-
-Metrics of a few lines: length, exact match and F1 of tokens.
-
-The last two have the normalisation of SQuAD (Rajpurkar et al. 2016, 2018): texts are compared in lower case,
-without ASCII punctuation and without the articles a, an, the.
-
-    exact = 1 if nothing else differs
-    F1    = 2 P R / (P + R), P and R the shares of tokens of the candidate, of the reference, that both have
-
-Where one text has nothing left, both metrics say whether the other has nothing left either (SQuAD 2.0). Of
-several references the best counts.
+Exact match and F1 have the normalisation of SQuAD (Rajpurkar et al. 2016, 2018): texts are compared in lower
+case, without ASCII punctuation and without the articles a, an, the. Where one text has nothing left, both
+metrics say whether the other has nothing left either (SQuAD 2.0). Of several references the best counts.
 """
 
 import re

@@ -1,10 +1,4 @@
-"""Where a metric is good and where not: by question type, system, weight of a bonus, length of the answer.
-
-Answers on which a metric and people differ most: Lee et al. 2021, 5.4 "Error analysis".
-
-"We pick 100 error cases from MS-MARCO in the order of a large difference in ranks among 1k samples between
-human judgments and BERTScore-KPQA."
-"""
+"""Where a metric is good and where not: by question type, system, weight of a bonus, length, and answer."""
 
 import math
 import re

@@ -1,15 +1,10 @@
-"""How well do people agree with people? No metric can be asked for much more.
+"""What bounds a metric: how well people agree with people, floors that need no metric, references per query.
 
-Two ways, both from the single ratings as they were before a filter removed any for being far from the others:
-such a filter makes raters agree, also where they said nothing but noise. One leaves each rater out in turn:
-their ratings stand against the mean of the others' ratings of the same answers. The other deals the ratings
-of each answer into two halves at random and lets the halves' means stand against each other; a half has
-fewer ratings than the score has, so the result is stepped up (Spearman 1910, Brown 1910).
-
-How many references does a query need? Correlation by their number, and planning from it.
-
-Mitra et al. 2016 ask in section 5 how to trade the number of queries for the number of answers per query. The
-curve is measured by leaving references out at random; what follows for another data set is a model of it.
+Ceilings come in two ways, both from the single ratings as they were before a filter removed any for being far
+from the others: such a filter makes raters agree, also where they said nothing but noise. One leaves each
+rater out in turn: their ratings stand against the mean of the others' ratings of the same answers. The other
+deals the ratings of each answer into two halves at random and lets the halves' means stand against each
+other; a half has fewer ratings than the score has, so the result is stepped up (Spearman 1910, Brown 1910).
 """
 
 import math

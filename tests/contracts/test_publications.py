@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluations.report.parts import Report
+from evaluations.report.model import Report
 from tests.contracts import publications
 from tests.contracts.snapshots import check_document, check_snapshot
 from tests.releases.world import make_world

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management import call_command
 
-from evaluations.report.points import Points
+from evaluations.table_evaluation import Points
 
 NAMES = ("meteor", "bleu-1", "rouge-l", "cider", "bleu-4")
 SYSTEMS = ("unified", "span", "retrieve")

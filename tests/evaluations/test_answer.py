@@ -3,7 +3,7 @@
 import pytest
 
 from evaluations.report.answer import answer
-from evaluations.report.parts import read_report
+from evaluations.report.model import read_report
 from evaluations.report.tables import listed, percent, probability, short
 from tests.evaluations.reports import figure, make_report
 

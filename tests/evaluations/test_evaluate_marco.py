@@ -6,7 +6,7 @@ import pytest
 
 from evaluations.choices import choose
 from evaluations.table_evaluation import Options, run_evaluation
-from evaluations.tables.sources import opened
+from evaluations.tables.table import opened
 from releases.tables import silent
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "kpqa" / "marco_all.csv"

@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from evaluations.errors import EvaluationError
 from evaluations.tables.first_pass import gather
-from evaluations.tables.sources import opened
+from evaluations.tables.table import opened
 from metrics.agreement.data import Ratings
 from metrics.agreement.planning import CROWDS, simulated
 from metrics.agreement.recipes import named

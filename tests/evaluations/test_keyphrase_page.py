@@ -13,8 +13,8 @@ from core.jobs import services as jobs
 from core.jobs.models import Job
 from core.jobs.runner import run
 from core.storage.store import shared_store
-from evaluations import keyphrase_requests
-from evaluations.model_shelf import named
+from evaluations import keyphrases
+from evaluations.model_shelf import model_named
 from judgments.models import Candidate
 from metrics.neural.folders import Choice
 from tests.evaluations.model_folders import model
@@ -64,7 +64,7 @@ def weighed(client: Client, place: Any, **asked: Any) -> str:
     """The page after a worker has done what was asked for."""
     answer = client.post(address(place, "weigh"), {"model": "tiny", **asked})
     assert answer.status_code == 302
-    run(job_id=Job.objects.filter(kind=keyphrase_requests.KIND).latest("pk").pk)
+    run(job_id=Job.objects.filter(kind=keyphrases.KIND).latest("pk").pk)
     return client.get(answer.headers["Location"]).content.decode()
 
 
@@ -125,7 +125,7 @@ def test_the_same_words_stand_in_a_table(manager, place, there):
 def test_it_is_weighed_once(manager, place, there):
     weighed(manager, place, candidate=place.candidates["q1/a"].pk)
     manager.post(address(place, "weigh"), {"model": "tiny", "candidate": place.candidates["q1/a"].pk})
-    assert Job.objects.filter(kind=keyphrase_requests.KIND).count() == 1
+    assert Job.objects.filter(kind=keyphrases.KIND).count() == 1
 
 
 def test_other_texts_are_weighed_anew(manager, place, there):
@@ -213,14 +213,14 @@ def test_many_texts_and_long_ones_are_bounded(manager, place, there):
     place.queries["q1"].references = ["word " * 2000, *(f"{number} euros" for number in range(30))]
     place.queries["q1"].save()
     html = weighed(manager, place)
-    assert html.count('<h2 id="h-text-') == keyphrase_requests.MOST_REFERENCES
+    assert html.count('<h2 id="h-text-') == keyphrases.MOST_REFERENCES
     assert "It has 11 more references; the first 20 are shown." in html
     assert "It is longer; its beginning was weighed." in html
 
 
 def test_when_too_many_wait_nobody_else_may_ask(manager, place, there):
-    for _ in range(keyphrase_requests.MOST_WAITING):
-        jobs.enqueue(kind=keyphrase_requests.KIND, payload={})
+    for _ in range(keyphrases.MOST_WAITING):
+        jobs.enqueue(kind=keyphrases.KIND, payload={})
     page = manager.post(address(place, "weigh"), {"model": "tiny"}, follow=True).content.decode()
     assert "Many answers wait to be weighed already." in page
 
@@ -257,7 +257,7 @@ def test_weights_are_those_of_the_weigher(manager, place, there):
     from metrics.neural.word_weights import weigher
 
     html = weighed(manager, place)
-    kept = named("tiny")
+    kept = model_named("tiny")
     own = weigher(Choice(str(kept.folder), kept.digest))
     (said,) = own.weigh([("How much does the ticket cost?", REFERENCES[1])])
     assert list(words(html, 2).values()) == pytest.approx(said.weights.tolist(), abs=0.006)
@@ -269,6 +269,6 @@ def test_the_host_that_weighs_finds_the_model(manager, place, there, settings, t
     assert not Job.objects.exists()
     shared_store().prepare()
     weighed(manager, place)
-    digest = named("tiny").digest
+    digest = model_named("tiny").digest
     settings.METRIC_MODELS = tmp_path / "models of another host"
-    assert named("tiny").digest == digest
+    assert model_named("tiny").digest == digest

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluations import leaderboard
 from evaluations.models import Evaluation
-from evaluations.report.parts import read_report
+from evaluations.report.model import read_report
 from releases.models import Release
 from tests.evaluations.boards import make_board, make_evaluation
 from tests.evaluations.reports import make_report

@@ -9,16 +9,14 @@ import pytest
 
 from core.jobs.runner import run
 from core.storage.store import shared_store
-from evaluations.choices import choose
+from evaluations.choices import ModelOptions, choose
 from evaluations.errors import EvaluationError
 from evaluations.executor import pack, unpack
-from evaluations.learned_models import models_for, models_of
-from evaluations.model_options import ModelOptions
-from evaluations.model_shelf import named
+from evaluations.model_shelf import model_named, models_for, models_of
 from evaluations.models import Evaluation
 from evaluations.plans import plan_of
 from evaluations.services import begin, begin_again
-from evaluations.tables.sources import opened
+from evaluations.tables.table import opened
 from metrics.base import Metric
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.evaluations.model_folders import model
@@ -54,7 +52,7 @@ def there(models: Path, predictor: Path) -> Path:
 
 
 def plan(**given: Any) -> dict[str, Any]:
-    kept = named("tiny")
+    kept = model_named("tiny")
     assert kept is not None
     return {
         "metrics": ["bleu-1", METRIC],
@@ -89,7 +87,7 @@ def test_a_model_that_comes_while_the_process_lives_is_offered(release, predicto
 
 
 def test_the_form_pins_the_model(release, there):
-    kept = named("tiny")
+    kept = model_named("tiny")
     sent = {**NEW, "metrics": ["bleu-1", METRIC], "model_kpqa": "tiny", "do": "begin"}
     assert as_("manager").post(f"{LIST}new/", sent).status_code == 302
     made = plan_of(Evaluation.objects.get().plan)
@@ -108,7 +106,7 @@ def test_a_model_that_is_chosen_is_there_for_the_host_that_computes(release, the
     assert Evaluation.objects.count() == 0
     shared_store().prepare()
     assert manager.post(f"{LIST}new/", sent).status_code == 302
-    digest = named("tiny").digest
+    digest = model_named("tiny").digest
     settings.METRIC_MODELS = tmp_path / "models of another host"
     [folder] = models_of(plan_of(Evaluation.objects.get().plan)).folders
     assert (folder.path.parent, folder.digest) == (settings.METRIC_MODELS, digest)
@@ -140,7 +138,7 @@ def test_a_damaged_model_is_not_offered(release, there):
 def test_it_ends_with_a_report_that_names_the_model(release, there):
     done = make_evaluation(release, **plan())
     assert done.state == "ready", done.why
-    kept = named("tiny")
+    kept = model_named("tiny")
     (said,) = done.report["models"]
     assert (said["kind"], said["name"], said["digest"]) == ("kpqa", "tiny", kept.digest)
     assert kept.signature in done.report["metrics"][METRIC]["signature"]
@@ -180,7 +178,7 @@ def test_a_model_that_is_gone_is_said_and_may_come_back(release, there, tmp_path
 
 def test_another_model_of_that_name_is_refused(release, there, models):
     planned = make_evaluation(release, ran=False, **plan())
-    before = named("tiny").signature
+    before = model_named("tiny").signature
     shutil.rmtree(there)
     now = model(models, "tiny")
     run(job_id=planned.job)

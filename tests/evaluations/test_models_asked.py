@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from evaluations import learned_models, model_shelf
+from evaluations import model_shelf
+from evaluations.choices import ModelOptions, kinds_of
 from evaluations.errors import EvaluationError
-from evaluations.learned_models import encoder_settings, models_for
-from evaluations.model_options import ModelOptions, kinds_of
+from evaluations.model_shelf import encoder_settings, models_for
 from metrics.errors import MetricError
 from metrics.profiles import profile
 from tests.evaluations.model_folders import model
@@ -104,7 +104,7 @@ def test_a_name_is_no_way_out_of_the_folder(models, tmp_path, name, monkeypatch)
     (tmp_path / "mine").mkdir()
     models.mkdir()
     monkeypatch.chdir(models)
-    assert model_shelf.named(name) is None
+    assert model_shelf.model_named(name) is None
     assert "no model" in refused("bleu-1-kpqa", models=[name]) or "no such" in refused(
         "bleu-1-kpqa", models=[name]
     )
@@ -240,7 +240,7 @@ def test_what_cannot_be_read_is_said(models):
     made = model(models)
     card = json.loads((made.path / "card.json").read_text())
     (made.path / "card.json").write_text(json.dumps({**card, "files": {"x" * 300: "0"}}))
-    assert model_shelf.named("marco").wrong == "It cannot be read: File name too long."
+    assert model_shelf.model_named("marco").wrong == "It cannot be read: File name too long."
     assert refused("bleu-1-kpqa", models=["x" * 300]).endswith("cannot be read: File name too long.")
 
 
@@ -250,13 +250,13 @@ def test_without_the_folder_there_are_no_models(models):
 
 def test_damage_is_found_in_the_files(models):
     made = model(models)
-    assert model_shelf.damage(model_shelf.named("marco")) == ""
+    assert model_shelf.damage(model_shelf.model_named("marco")) == ""
     (made.path / "head.safetensors").write_text("x")
-    assert "head.safetensors differs" in model_shelf.damage(model_shelf.named("marco"))
+    assert "head.safetensors differs" in model_shelf.damage(model_shelf.model_named("marco"))
 
 
 def test_a_card_of_a_stranger_is_bounded():
     deep = {"a": {"b": {"c": {"d": {"e": 1}}}}}
     card = {"long": "x" * 1000, "nan": json.loads("NaN"), "list": [1, 2], "rows": [{"a": 1}], **deep}
-    assert learned_models.nested(card) == {"long": "x" * 300, "list": "1, 2"}
-    assert len(learned_models.facts({str(n): n for n in range(1000)})) == 120
+    assert model_shelf.nested(card) == {"long": "x" * 300, "list": "1, 2"}
+    assert len(model_shelf.facts({str(n): n for n in range(1000)})) == 120

@@ -14,8 +14,19 @@ from django.core.management import CommandError, call_command
 
 import examples
 from evaluations.errors import EvaluationError
-from evaluations.papers.items import PaperData, PaperItem, PaperSettings, PaperSource, compared, not_made
-from evaluations.papers.report import MODULES, build_report, paper_named, render_markdown, sample_sources
+from evaluations.papers.report import (
+    MODULES,
+    PaperData,
+    PaperItem,
+    PaperSettings,
+    PaperSource,
+    build_report,
+    compared,
+    not_made,
+    paper_named,
+    render_markdown,
+    sample_sources,
+)
 from evaluations.tables.table import open_table
 from metrics.agreement.data import ratings_of
 from metrics.agreement.recipes import named

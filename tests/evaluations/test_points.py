@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from evaluations.report.points import Points, Sample
+from evaluations.table_evaluation import Points, Sample
 
 ANSWERS = [(f"q{at % 40}", 1 + at % 5, [at / 100, None], f"s{at % 3}") for at in range(200)]
 

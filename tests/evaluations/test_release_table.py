@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from evaluations.errors import EvaluationError
 from evaluations.tables.release_table import open_release
-from evaluations.tables.sources import opened
+from evaluations.tables.table import opened
 from tests.releases.world import make_world
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from evaluations.errors import EvaluationError
-from evaluations.report import parts
-from evaluations.report.parts import Report, build_report, read_report
+from evaluations.report import model
+from evaluations.report.model import Report, build_report, read_report
 from evaluations.report.protocols import NOT_CALCULATED, ReportPart
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.plan import PAIRED_BOOTSTRAP, Plan, ReportHeader
@@ -106,7 +106,7 @@ def test_a_report_of_a_later_form_is_refused_in_a_sentence():
 
 def test_an_older_form_goes_through_each_step_on_its_way(monkeypatch):
     monkeypatch.setattr(
-        parts,
+        model,
         "UPGRADES",
         {
             -1: lambda given: {**given, "report": 0, "heading": given["name"]},

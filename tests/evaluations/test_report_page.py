@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from evaluations.report.model import read_report
 from evaluations.report.page import context_of, page_of
-from evaluations.report.parts import read_report
-from evaluations.report.points import NONE, Points
+from evaluations.table_evaluation import NONE, Points
 from tests.evaluations.reports import NAMES, WHY, make_points, make_report
 
 HOSTILE = "<script>alert(1)</script>"

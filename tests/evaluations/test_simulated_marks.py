@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from evaluations.external_scores import candidates_of, read
 from evaluations.leaderboard import board_as_json, board_of, table
-from evaluations.report.parts import Report
+from evaluations.report.model import Report
 from evaluations.tables.release_table import open_release
 from releases.models import Release
 from tests.evaluations.reports import evaluate

@@ -12,11 +12,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.rows import Row
-from evaluations.tables.sources import opened
-from evaluations.training.encoding import talks_of, turns_of
+from evaluations.tables import Row
+from evaluations.tables.table import opened
 from evaluations.training.sources import NO_REFERENCE, NO_SCORE, contexts_of, folds, read, split
-from evaluations.training.study import idle_forms
+from evaluations.training.study import idle_forms, talks_of, turns_of
 from metrics.catalogue import metric
 from metrics.metaeval.breakdown import CUT
 from metrics.metaeval.correlation import p_of_correlation

@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.papers.items import PaperData, PaperModels, PaperSettings, PaperSource
-from evaluations.papers.report import build_report, paper_named
+from evaluations.papers.report import (
+    PaperData,
+    PaperModels,
+    PaperSettings,
+    PaperSource,
+    build_report,
+    paper_named,
+)
 from evaluations.training import progress
 from evaluations.training.kpqa.epochs import Step
 from evaluations.training.progress import stopping

@@ -7,7 +7,7 @@ import grimp
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluations.training import packages
+from evaluations import training
 from metrics import neural
 from tests.repository import ROOT
 
@@ -31,7 +31,7 @@ def test_the_extra_holds_what_the_commands_look_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     listed = project["optional-dependencies"]["training"]
     names = {each.partition(">")[0].replace("-", "_") for each in listed}
-    assert names == set(packages.PACKAGES)
+    assert names == set(training.PACKAGES)
 
 
 def test_metrics_import_nothing_of_training():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import RequestFactory
 
-from evaluations.report.parts import read_report
+from evaluations.report.model import read_report
 from evaluations.report.plots import figures_of
 from tests.evaluations.reports import NAMES, figure, make_points, make_report
 from web import chart_files

@@ -12,12 +12,10 @@ from core.files.atomic import FileWriteError, write_together
 from evaluations import commandline
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
-from evaluations.reference_curve import TIMES
 from evaluations.report.answer import summary
 from evaluations.report.page import page_of
-from evaluations.report.points import points_of
-from evaluations.table_evaluation import SWEEP, Options, files_of, run_evaluation
-from evaluations.tables.sources import opened
+from evaluations.table_evaluation import SWEEP, TIMES, Options, files_of, points_of, run_evaluation
+from evaluations.tables.table import opened
 from judgments.report import text_of
 from metrics.errors import MetricError
 from metrics.metaeval.breakdown import MOST, Sweep, sweep_of

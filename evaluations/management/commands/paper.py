@@ -12,11 +12,14 @@ from core.accounts.commandline import natural, pairs
 from core.files.atomic import FileWriteError, write_together
 from evaluations import commandline
 from evaluations.errors import EvaluationError
-from evaluations.papers.items import PaperData, PaperModels, PaperSettings, PaperSource
 from evaluations.papers.report import (
     FILES,
     MODULES,
+    PaperData,
+    PaperModels,
     PaperReport,
+    PaperSettings,
+    PaperSource,
     build_report,
     describe_papers,
     paper_named,

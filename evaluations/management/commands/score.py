@@ -18,7 +18,7 @@ from evaluations import commandline
 from evaluations.choices import choose, scoring_processes
 from evaluations.errors import EvaluationError
 from evaluations.scores import Tally, facts_of, show, stream, write_csv, write_jsonl
-from evaluations.tables.sources import opened
+from evaluations.tables.table import opened
 from judgments.report import json_of
 from metrics.errors import MetricError
 from releases.management.terminal import bar

@@ -94,13 +94,12 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _train(self, options: dict[str, Any]) -> None:
-        from evaluations.training.packages import require_packages
+        from evaluations.training import require_packages
 
         require_packages("train-adem")
-        from evaluations.tables.sources import opened
-        from evaluations.training.encoding import encoding
+        from evaluations.tables.table import opened
         from evaluations.training.sources import measured, read
-        from evaluations.training.study import Work, study
+        from evaluations.training.study import Work, encoding, study
         from evaluations.training.summary import summary
         from releases.management.terminal import bar
 
@@ -149,8 +148,8 @@ class Command(BaseCommand):
     def _keep(self, work: "Work", done: "TrainingStudy", out: Path, began: float) -> None:
         """The model of the split, or of everything where folds have said what it is worth."""
         from evaluations.training.adem import save
-        from evaluations.training.model_card import card_of, readme_of
         from evaluations.training.study import whole
+        from evaluations.training.summary import card_of, readme_of
 
         model, parts = whole(work) if done.crossed else (done.split.model, done.split.parts)
         trained = model.trained
@@ -161,8 +160,8 @@ class Command(BaseCommand):
     def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
         from core.files.atomic import FileWriteError, write_together
         from evaluations.scores import write_csv
-        from evaluations.training.model_card import parts_of
         from evaluations.training.page import page_of, points_of  # only for a report
+        from evaluations.training.summary import parts_of
         from judgments.report import json_of, text_of
 
         files: dict[Path, Any] = {}

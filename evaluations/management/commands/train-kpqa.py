@@ -196,7 +196,7 @@ class Command(BaseCommand):
             )
 
     def _train(self, options: dict[str, Any]) -> "ModelFolder":
-        from evaluations.training.packages import require_packages
+        from evaluations.training import require_packages
 
         require_packages("train-kpqa")
         from core.files.atomic import FileWriteError, write_together

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from evaluations.training import require_packages
 from evaluations.training.kpqa import hotpotqa, marco, spans, squad
 from evaluations.training.kpqa.examples import DropCounts, Example
 from evaluations.training.kpqa.streams import Value, entries, lines, opened, sound
-from evaluations.training.packages import require_packages
 from metrics.errors import MetricError
 
 Reading = Callable[[DropCounts], Iterator[Example]]

@@ -1,26 +1,114 @@
-"""Weights of the words of texts for a page, by a KPQA model; how rare each word is."""
+"""Weights of the words of texts by a KPQA model: workers are asked for them, and pages find them."""
 
+import hashlib
+import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.db import transaction
+
 from annotation.models import Query
+from core.crypto import seal, unseal
 from core.jobs.handlers import JobContext
+from core.jobs.models import OPEN_STATES, Job, JobState
+from core.jobs.services import enqueue, retry
 from core.projects.models import Project
 from evaluations import model_shelf
+from evaluations.choices import kinds_of
 from evaluations.errors import EvaluationError
-from evaluations.keyphrase_requests import KeyphraseRequest, wanted_of
-from evaluations.learned_models import cache, encoder_settings
-from evaluations.model_options import kinds_of
+from evaluations.model_shelf import cache, encoder_settings
 from judgments.selectors.candidates import reference_texts
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.neural.folders import Choice, with_models
 from metrics.neural.pieces import cut
-from metrics.neural.word_weights import weigher
 from metrics.profiles import BERTSCORE, KPQA, Profile, profile
+
+KIND = "evaluations.keyphrases"
+PURPOSE = "words to be weighed"
+#: Texts of a page, and characters of each that are weighed.
+MOST_REFERENCES, LONGEST = 20, 4_000
+#: Open jobs of all projects together; more than these wait until some are done.
+MOST_WAITING = 50
+#: Grows when the result has other fields, so that no page reads an older one.
+_FORM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeyphraseRequest:
+    """A model by name and digest, the texts that it weighs, and the encoder of BERTScore if there is one.
+
+    An empty `answer` is none.
+    """
+
+    model: str
+    digest: str
+    question: str
+    references: Sequence[str]
+    answer: str = ""
+    encoder: str = ""
+
+    @property
+    def texts(self) -> list[str]:
+        """The references as far as they are weighed, then the answer."""
+        return [each[:LONGEST] for each in (*self.references[:MOST_REFERENCES], self.answer) if each]
+
+    def effect(self, project: Project) -> str:
+        """By which the job is found again: everything that decides on the weights, as one digest."""
+        said = [_FORM, project.pk, self.digest, self.question, self.texts, bool(self.answer), self.encoder]
+        return f"keyphrases:{hashlib.sha256(json.dumps(said).encode()).hexdigest()}"
+
+
+def job_of(project: Project, wanted: KeyphraseRequest) -> Job | None:
+    """The job that weighs this, or did."""
+    return Job.objects.filter(effect=wanted.effect(project), kind=KIND).first()
+
+
+@transaction.atomic
+def ask(project: Project, wanted: KeyphraseRequest) -> Job:
+    """The job that weighs this, begun if there is none or the last one failed; EvaluationError if full."""
+    job = job_of(project, wanted)
+    if job is not None and job.state not in (JobState.FAILED, JobState.CANCELLED):
+        return job
+    if Job.objects.filter(kind=KIND, state__in=OPEN_STATES).count() >= MOST_WAITING:
+        raise EvaluationError("Many answers wait to be weighed already. Try again in a minute.")
+    payload = _packed(project, wanted)
+    if job is None:
+        return enqueue(kind=KIND, payload=payload, effect=wanted.effect(project))
+    Job.objects.filter(pk=job.pk).update(payload=payload)
+    retry(job_id=job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def wanted_of(payload: dict[str, Any]) -> KeyphraseRequest:
+    """What a job is to weigh; EvaluationError where it was forgotten, or sealed under another key."""
+    sealed = unseal(str(payload.get("sealed", "")), purpose=PURPOSE)
+    if sealed is None:
+        raise EvaluationError("What was to be weighed is no longer known. Ask once more.")
+    return KeyphraseRequest(**json.loads(sealed))
+
+
+def forget(job: Job) -> None:
+    """Its texts go; numbers stay."""
+    Job.objects.filter(pk=job.pk).update(payload={"project": job.payload.get("project")})
+
+
+def _packed(project: Project, wanted: KeyphraseRequest) -> dict[str, Any]:
+    said = {
+        "model": wanted.model,
+        "digest": wanted.digest,
+        "question": wanted.question,
+        "references": [each[:LONGEST] for each in wanted.references[:MOST_REFERENCES]],
+        "answer": wanted.answer[:LONGEST],
+        "encoder": wanted.encoder,
+    }
+    return {"project": project.pk, "sealed": seal(json.dumps(said), purpose=PURPOSE)}
+
 
 #: Queries whose references are counted, the first ones; and those of one statement.
 MOST_QUERIES = 20_000
@@ -84,7 +172,7 @@ def weigh(context: JobContext) -> dict[str, Any]:
 
 
 def _folder(wanted: KeyphraseRequest) -> Path:
-    kept = model_shelf.named(wanted.model)
+    kept = model_shelf.model_named(wanted.model)
     if kept is None or kept.wrong or kept.kind != KPQA:
         raise EvaluationError(f"The model {wanted.model} is no longer there, or cannot be used.")
     if kept.digest != wanted.digest:
@@ -93,6 +181,8 @@ def _folder(wanted: KeyphraseRequest) -> Path:
 
 
 def _weights(folder: Path, wanted: KeyphraseRequest) -> list[list[float | None]]:
+    from metrics.neural.word_weights import weigher  # numpy, only where it is computed
+
     own = weigher(Choice(str(folder), wanted.digest), str(cache()))
     return [_rounded(each.weights) for each in own.weigh([(wanted.question, text) for text in wanted.texts])]
 
