@@ -50,7 +50,7 @@ from crowd.outbox.dispatch import dispatch  # noqa: E402
 from crowd.services.collection import collect  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402
 from crowd.services.publication import publish_pending  # noqa: E402
-from crowd.services.receipts import receipt_fields  # noqa: E402
+from crowd.services.responses import receipt_fields  # noqa: E402
 from crowd.services.stages import create_stage  # noqa: E402
 from crowd.simulation.accounts import Browser, accounts  # noqa: E402
 from crowd.simulation.answers import crowd_of  # noqa: E402

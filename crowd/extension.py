@@ -4,10 +4,10 @@ from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
 from core.projects.services import EventActions
-from crowd import watch, webhooks
+from crowd import watch
 from crowd.desk import overview, queues, settings
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
-from crowd.link_targets import ProjectTarget, StageTarget
+from crowd.services.deals import ProjectTarget, StageTarget
 from web.access import has_projects, may_have_projects
 from web.api.parts import ApiPart
 from web.nav import Page, Place
@@ -44,6 +44,6 @@ EXTENSION = Extension(
     Rule("stuck", watch.stuck, kinds=("stuck",)),
     Rule("undecided", watch.undecided, kinds=("undecided",)),
     Rule("finished", watch.finished, kinds=("finished",)),
-    *webhooks.EVENT_TYPES,
-    webhooks.WATCH,
+    *watch.EVENT_TYPES,
+    watch.WATCH,
 )

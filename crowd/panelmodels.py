@@ -1,5 +1,9 @@
-"""Tables of panels: studies, submissions, hooks and messages. Import them from `crowd.models`."""
+"""Tables of panels: studies, submissions, hooks and messages, and the completion codes of studies.
 
+Import the tables from `crowd.models`. There is one completion code for each way in which a visit can end.
+"""
+
+import secrets
 import uuid
 
 from django.db import models
@@ -131,3 +135,21 @@ class PanelMessage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.participant} at {self.sent_at:%Y-%m-%d %H:%M}"
+
+
+#: How a person's visit ends, by the type of its completion code.
+COMPLETED, NO_CONSENT, SCREENED_OUT = "COMPLETED", "NO_CONSENT", "SCREENED_OUT"
+FAILED_CHECK, NOTHING_LEFT = "FAILED_ATTENTION_CHECK", "OTHER"
+OUTCOMES = (COMPLETED, NO_CONSENT, SCREENED_OUT, FAILED_CHECK, NOTHING_LEFT)
+#: The code with which we end a submission and pay a part of its reward, of so many percent.
+PARTIAL = "PARTIAL_PAYMENT"
+LEAST_PERCENT, MOST_PERCENT = 8, 99
+#: People whom one study may pay for being screened out.
+MOST_SLOTS = 100_000
+#: Letters and figures of a code, without those that look alike.
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+
+def make_code() -> str:
+    """A code that cannot be guessed."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(10))

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from crowd.models import Endpoint
-from crowd.services.rounds import TASK, send_round
+from crowd.services.endpoints import TASK, send_round
 from crowd.services.tick import Round, endpoints_with_work, leased_endpoints, run_round
 from crowd.simulation import run  # noqa: F401  # the job of simulated workers
 

@@ -25,8 +25,8 @@ from prometheus_client.registry import Collector
 from core.jobs.models import OPEN_STATES, Job, JobState, WorkerHeartbeat
 from core.jobs.runner import attempt_ended
 from crowd.models import EndpointRound, MarketOperation, Stage
+from crowd.services.endpoints import round_ended
 from crowd.services.tick import endpoints_with_work
-from crowd.signals import round_ended
 
 #: One file per process and kind; `distillery.gunicorn_conf` removes those of processes that have ended.
 FOLDER = Path(settings.DATA_DIR) / "monitoring"

@@ -20,8 +20,8 @@ from annotation.units import distil_scope, judge_scope, known_scale, known_score
 from core.projects.models import Project
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig
 from crowd.models import Assignment, Claim, Stage, Worker
-from crowd.services.drafts import REMEMBERED
 from crowd.services.groups import let_pass
+from crowd.services.responses import REMEMBERED
 from crowd.simulation.answers import Profile
 from judgments.judging_config import (
     Choice,

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q
 
 from core.projects.models import Project
-from crowd.selectors.consents import count_consents
+from crowd.selectors.people import count_consents
 from judgments.models import CandidateSource, ImportedScore
 from metrics.agreement.quotes import OVERALL
 from releases.models import PrivacyFinding

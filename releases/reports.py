@@ -11,7 +11,7 @@ from annotation.models import Query, QuerySource
 from annotation.selectors.queries import funnel
 from core.projects.models import Project
 from crowd.models import Assignment, HitUnit, LedgerEntry, Stage
-from crowd.selectors.source_status import source_status
+from crowd.selectors.stage_status import source_status
 from crowd.selectors.wage import wage
 from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good, not_good, stamp_of

@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 
 from annotation.candidates import drawn_below
 from annotation.models import Answer, AnswerFlag, CandidatePassage, CuratedPassage, HeldOutWorker, Query
-from crowd.selectors.consents import AgreedTexts, has_consents
+from crowd.selectors.people import AgreedTexts, has_consents
 from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System, Verdict
 from judgments.selectors.ratings import good, scale_of
 from metrics.agreement.scale import Scale

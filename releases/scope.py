@@ -19,7 +19,7 @@ from core.projects.models import Project
 from core.projects.selectors import pseudonym
 from crowd.counted_work import counting
 from crowd.models import Assignment, Endpoint, Stage, StageSource, Worker
-from crowd.selectors.consents import AgreedTexts
+from crowd.selectors.people import AgreedTexts
 from judgments.models import Candidate, FilterRun, Judgment
 from judgments.selectors.candidates import OUT
 from people.models import Guest

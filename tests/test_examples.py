@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from crowd.kinds import kind_named
-from crowd.listings import made_listing
+from crowd.services.stages import made_listing
 
 ROOT = Path(__file__).resolve().parent.parent
 RETRIEVAL, FEW = "examples/retrieval", ("--draws", "99")

@@ -21,8 +21,7 @@ from crowd.models import (
     Stage,
     Worker,
 )
-from crowd.services.publication import listing
-from crowd.services.quotes import fee, sizes
+from crowd.services.publication import fee, listing, sizes
 
 _CAPITALS = string.ascii_uppercase + string.digits
 LONG = timedelta(days=365)

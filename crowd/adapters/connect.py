@@ -40,8 +40,8 @@ from crowd.adapters.base import (
 from crowd.adapters.outcomes import GARBAGE, SOMETHING_ELSE, describe_garbage, reading
 from crowd.adapters.panel import PanelAdapter, SignatureError
 from crowd.adapters.panel_http import Answer, Document, NotFoundError, PanelClient
-from crowd.completion_codes import COMPLETED
 from crowd.models import Endpoint, PanelSubmission
+from crowd.panelmodels import COMPLETED
 
 _V1 = "/api/v1"
 _PAGE = 100

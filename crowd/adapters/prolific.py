@@ -32,8 +32,8 @@ from crowd.adapters.outcomes import GARBAGE, describe_garbage, reading
 from crowd.adapters.panel import PanelAdapter, UnknownKeyError, verify_arrival
 from crowd.adapters.panel_http import Document, NotFoundError
 from crowd.adapters.prolific_client import LEAST_REJECTION, ProlificClient
-from crowd.completion_codes import PARTIAL, SCREENED_OUT
 from crowd.models import Endpoint
+from crowd.panelmodels import PARTIAL, SCREENED_OUT
 
 #: Categories of a rejection; the words of one may begin with one and a colon.
 CATEGORIES = (

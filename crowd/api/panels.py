@@ -11,12 +11,12 @@ from core.api.models import Scope
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.api.access import StagePermission, stage_access
 from crowd.api.hits import OperationRef, planned
-from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS
 from crowd.desk.access import StageAccess
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Group, PanelMessage, PanelStudy, PanelSubmission, Stage
-from crowd.selectors import panel_balances
-from crowd.services import panel_messages, panel_pay, panels
+from crowd.panelmodels import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS
+from crowd.selectors.operations import latest_balance
+from crowd.services import panel_pay, panels
 from crowd.sources import stages_at
 from web.api.access import ApiRequest, Role
 from web.api.fields import MOST_ID, Body, Id, OneOf, RateCents, Time
@@ -115,7 +115,7 @@ class LetterToParticipants(Body):
     """A message: to the named participants, to all with a status, or to a group that is kept at the panel."""
 
     participants: list[Annotated[str, Field(min_length=1, max_length=64)]] | None = Field(
-        None, min_length=1, max_length=panel_messages.MOST
+        None, min_length=1, max_length=panels.MOST
     )
     status: str | None = Field(None, min_length=1, max_length=30, examples=["AWAITING REVIEW"])
     group: Id | None = Field(None, description="The id of a group.")
@@ -195,7 +195,7 @@ def read_panel(request: ApiRequest, project: str, stage: str, endpoint: str) -> 
     here = _here(stage_access(request), endpoint)
     words = panels.read_now(here)
     try:
-        new = panel_messages.sync_messages(here.endpoint, force=True)
+        new = panels.sync_messages(here.endpoint, force=True)
     except (MarketplaceDownError, MarketplaceRefusedError) as error:
         raise CrowdError(f"{here.endpoint.label}: {error}") from error
     return PanelReading(words=f"{words} {new} new message{'' if new == 1 else 's'}.")
@@ -275,7 +275,7 @@ def write_to_participants(
         group = Group.objects.filter(pk=body.group, stage__project=access.project).first()
         if group is None:
             raise Http404("There is no such group in this project.")
-        operation = panel_messages.write_to_group(study, group, text=body.text, actor=access.user)
+        operation = panels.write_to_group(study, group, text=body.text, actor=access.user)
         return ParticipantLetterOutcome(
             written_to=None, unknown=[], operations=[planned(operation, currency)]
         )
@@ -285,7 +285,7 @@ def write_to_participants(
     else:
         rows = rows.filter(participant__in=body.participants or ())
     readers = list(rows.values_list("participant", flat=True).distinct())
-    operations = panel_messages.write_to_participants(study, readers, text=body.text, actor=access.user)
+    operations = panels.write_to_participants(study, readers, text=body.text, actor=access.user)
     return ParticipantLetterOutcome(
         written_to=len(readers),
         unknown=sorted(set(body.participants or ()) - set(readers)),
@@ -300,7 +300,7 @@ def read_participant_messages(
     """Note messages as read here; the panel keeps its own mark."""
     here = _here(stage_access(request), endpoint)
     study = _study(here)
-    return ReadCount(marked=panel_messages.note_read(study, keys=body.messages) if study else 0)
+    return ReadCount(marked=panels.note_read(study, keys=body.messages) if study else 0)
 
 
 def _here(access: StageAccess, endpoint: str) -> Stage:
@@ -339,7 +339,7 @@ def _submission(access: StageAccess, pk: int) -> Any:
 
 def _received(here: Stage) -> QuerySet[PanelMessage]:
     study = _study(here)
-    return panel_messages.received(study) if study else PanelMessage.objects.none()
+    return panels.received(study) if study else PanelMessage.objects.none()
 
 
 def _describe(here: Stage) -> PanelStudyOut:
@@ -347,7 +347,7 @@ def _describe(here: Stage) -> PanelStudyOut:
     study = row or PanelStudy()
     sent = PanelSubmission.objects.filter(study=row).order_by("status") if row else None
     counts = dict(sent.values_list("status").annotate(n=Count("pk"))) if sent is not None else {}
-    balance = panel_balances.latest(here.endpoint)
+    balance = latest_balance(here.endpoint)
     answer = PanelStudyOut(
         endpoint=here.endpoint.name,
         external_id=study.external_id,

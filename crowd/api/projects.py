@@ -20,7 +20,7 @@ from core.projects.selectors import projects_of
 from crowd.api.access import StagePermission, stage_access
 from crowd.models import Endpoint, LedgerEntry
 from crowd.selectors.stage_status import allotted_cents
-from crowd.services import projects as closing
+from crowd.services import stages as closing
 from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, Cents, Email, OneOf, RateCents, Slug, Time, Why
 from web.api.pages import Page, PageRequest, page_of

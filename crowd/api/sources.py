@@ -9,7 +9,7 @@ from core.api.models import Scope
 from crowd.api.access import StagePermission, stage_access
 from crowd.desk.access import StageAccess
 from crowd.models import Endpoint, Stage, StageSource
-from crowd.selectors.source_status import SourceStatus, source_status
+from crowd.selectors.stage_status import SourceStatus, source_status
 from crowd.services import sources as services
 from crowd.services.sources import MOST_SOURCES, SourcePlan, mark_of_sources
 from crowd.sources import forget_rows, source_rows

@@ -12,12 +12,11 @@ from crowd.api.access import StagePermission, stage_access
 from crowd.desk.tables import stage_cards
 from crowd.errors import StageStateError
 from crowd.kinds import kind_named, kind_of
-from crowd.listings import made_listing
 from crowd.models import Endpoint, Stage, StageSource
 from crowd.selectors.stage_status import StageStatus, standing
 from crowd.services import stages as services
-from crowd.services.publication import publish_pending
-from crowd.services.quotes import Quote, quote
+from crowd.services.publication import Quote, publish_pending, quote
+from crowd.services.stages import made_listing
 from crowd.sources import spends_real_money
 from crowd.study.documents import COLUMNS
 from crowd.study.reader import complete_config

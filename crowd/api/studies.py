@@ -10,11 +10,11 @@ from core.api.models import Scope
 from core.projects.models import Project
 from core.projects.selectors import project_for
 from crowd.desk.wizard import in_words
-from crowd.services.quotes import Quote
-from crowd.study import application
+from crowd.services.publication import Quote
+from crowd.study import planning
 from crowd.study.documents import study_toml
+from crowd.study.explain import Problem, StudyError
 from crowd.study.planning import Plan, plan
-from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, parse
 from web.api.access import MEMBER, ApiRequest, Role, check_scopes, project_access
 from web.api.problems import ProblemError
@@ -100,8 +100,8 @@ def apply_study(request: ApiRequest) -> StudyOut:
     if found.commits_money:
         check_scopes(request.caller, [Scope.PAY])
     try:
-        applied = application.apply(study, found, _ENVIRONMENT, actor=request.caller.user)
-    except application.ChangedMeanwhileError as error:
+        applied = planning.apply(study, found, _ENVIRONMENT, actor=request.caller.user)
+    except planning.ChangedMeanwhileError as error:
         raise ProblemError(
             409, "changed_since", "The project was changed meanwhile. Send the file again."
         ) from error
@@ -158,7 +158,7 @@ def _wrong(error: StudyError) -> ProblemError:
 
 
 def _describe(
-    study: Study, found: Plan, outcome: Any, applied: application.StudyResult | None = None
+    study: Study, found: Plan, outcome: Any, applied: planning.StudyResult | None = None
 ) -> StudyOut:
     quotes = applied.quotes if applied else {}
     return StudyOut(

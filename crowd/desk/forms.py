@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from core.money import dollars
 from core.notices.models import Wish
 from core.projects.models import Membership, Project
-from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS
 from crowd.desk import modelform
 from crowd.models import Stage
+from crowd.panelmodels import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS
 from crowd.study.documents import expected_minutes
 from crowd.study.schema import ProjectFields
 from web.forms import MoneyField

@@ -16,8 +16,8 @@ from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import AmountForm, LetterForm, PanelTermsForm, PartForm, SlotsForm, WhyForm
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Group, PanelStudy, PanelSubmission, Stage
-from crowd.selectors import panel_balances
-from crowd.services import panel_messages, panel_pay, panels
+from crowd.selectors import operations
+from crowd.services import panel_pay, panels
 from crowd.sources import stage_at, stages_at
 from web.access import Role
 from web.forms import read_form, run_action
@@ -103,8 +103,8 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         unbooked=list(panel_pay.unbooked_parts(here)[:_SHOWN]),
         screen_outs=panel_pay.unbooked_screen_outs(study).count() if study else 0,
         payable=panel_pay.PAYABLE_IN_PART,
-        unread=panel_messages.received(study).filter(read_at=None).count() if study else 0,
-        balance=panel_balances.latest(here.endpoint),
+        unread=panels.received(study).filter(read_at=None).count() if study else 0,
+        balance=operations.latest_balance(here.endpoint),
         terms=PanelTermsForm(initial=_terms(study)),
         slots_form=SlotsForm(initial={"slots": study.screen_out_slots if study else None}),
         slots_asked=panel_pay.slots_under_way(study) if study else None,
@@ -244,7 +244,7 @@ def write_message(request: HttpRequest, access: StageAccess) -> HttpResponse:
 def _show_messages(
     request: HttpRequest, access: StageAccess, study: PanelStudy | None, form: LetterForm
 ) -> HttpResponse:
-    received = list(panel_messages.received(study)[:_SHOWN]) if study else []
+    received = list(panels.received(study)[:_SHOWN]) if study else []
     return show(
         request,
         "panel_messages.html",
@@ -253,7 +253,7 @@ def _show_messages(
         study=study,
         form=form,
         received=received,
-        sent=list(panel_messages.sent(access.stage)[:_SHOWN]),
+        sent=list(panels.sent(access.stage)[:_SHOWN]),
         can_write=bool(study and study.external_id and access.manages),
         status=422 if form.is_bound else 200,
     )
@@ -281,12 +281,12 @@ def _write(access: StageAccess, study: PanelStudy, letter: Mapping[str, str]) ->
     kind, _, name = letter["to"].partition(":")
     if kind == "group":
         group = get_object_or_404(Group, pk=name, stage__project=access.project)
-        panel_messages.write_to_group(study, group, text=letter["text"], actor=access.user)
+        panels.write_to_group(study, group, text=letter["text"], actor=access.user)
         return "The message goes to the group."
     rows = PanelSubmission.objects.filter(study=study)
     chosen = rows.filter(status=name) if kind == "status" else rows.filter(participant=name)
     readers = list(chosen.values_list("participant", flat=True).distinct())
-    panel_messages.write_to_participants(study, readers, text=letter["text"], actor=access.user)
+    panels.write_to_participants(study, readers, text=letter["text"], actor=access.user)
     return f"The message goes to {len(readers)} participant{'' if len(readers) == 1 else 's'}."
 
 
@@ -301,10 +301,10 @@ def read_messages(request: HttpRequest, access: StageAccess) -> HttpResponse:
         study = panels.study_of(here)
         if "read" in request.POST:
             keys = [int(key) for key in request.POST.getlist("read") if key.isdigit()]
-            panel_messages.note_read(study, keys=keys)
+            panels.note_read(study, keys=keys)
             return "Noted as read."
         try:
-            new = panel_messages.sync_messages(here.endpoint, force=True)
+            new = panels.sync_messages(here.endpoint, force=True)
         except (MarketplaceDownError, MarketplaceRefusedError) as error:
             raise CrowdError(f"{here.endpoint.label}: {error}") from error
         return f"Read: {new} new message{'' if new == 1 else 's'}."

@@ -23,7 +23,7 @@ from crowd.desk import overview, tables
 from crowd.desk.forms import MemberForm, ProjectForm
 from crowd.desk.overview import HEADS, drawn
 from crowd.desk.tables import EVENTS, MEMBERS, PROJECTS
-from crowd.services import projects as closing
+from crowd.services import stages as closing
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.forms import FormError, run_action

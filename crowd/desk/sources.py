@@ -16,9 +16,9 @@ from crowd.desk.forms import Form, OpenForm, WhyForm
 from crowd.desk.stageform import endpoint_words
 from crowd.errors import CrowdError, NotArmedError
 from crowd.models import Endpoint, PersonMatch, Stage, StageSource
-from crowd.selectors.source_status import source_status
+from crowd.selectors.stage_status import source_status
 from crowd.services import persons
-from crowd.services.quotes import quote
+from crowd.services.publication import quote
 from crowd.services.sources import close_source, move_work, open_source, pause_source, row_of, set_sources
 from crowd.sources import forget_rows, source_rows, spends_real_money
 from crowd.study.documents import source_plans, stage_document

@@ -36,9 +36,8 @@ from crowd.selectors.stage_sizes import cached_of_stage
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import review, stages
-from crowd.services.drafts import is_remembered, roll_back_after, units_to_try
-from crowd.services.publication import publish_pending
-from crowd.services.quotes import quote
+from crowd.services.publication import publish_pending, quote
+from crowd.services.responses import is_remembered, roll_back_after, units_to_try
 from crowd.sources import spends_real_money, stages_at
 from crowd.study.documents import expected_seconds
 from crowd.taskpage import fields

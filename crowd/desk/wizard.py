@@ -26,13 +26,13 @@ from crowd.desk.beginnings import StagePreset, StageTable, beginning_named, begi
 from crowd.desk.forms import Form
 from crowd.desk.stageform import add_copies, cost_of, endpoint_words, follow_entered
 from crowd.kinds import Listing, StageKind, kind_named
-from crowd.listings import made_listing
 from crowd.models import Endpoint
-from crowd.services.quotes import PER, Estimate
-from crowd.study import application
+from crowd.services.publication import PER, Estimate
+from crowd.services.stages import made_listing
+from crowd.study import planning
 from crowd.study.documents import document_toml
+from crowd.study.explain import Problem, StudyError
 from crowd.study.planning import Plan, plan
-from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, parse
 from crowd.study.schema import ProjectFields, StageFields, TaskFields
 from web.access import for_members
@@ -324,8 +324,8 @@ class WizardForm(Form):
     def make(self, study: Study, shown: Plan, *, actor: Any) -> Project | None:
         """Project, members and drafts in one transaction; None, with an error here, where that cannot be."""
         try:
-            application.apply(study, shown, {}, actor=actor)
-        except application.ChangedMeanwhileError:
+            planning.apply(study, shown, {}, actor=actor)
+        except planning.ChangedMeanwhileError:
             self.add_error("slug", _TAKEN)
             return None
         except StudyError as error:

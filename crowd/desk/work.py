@@ -24,7 +24,7 @@ from crowd.desk.tables import WORK as WORK_TABLE
 from crowd.errors import CrowdError, StageStateError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation
-from crowd.selectors.consents import say_consents
+from crowd.selectors.people import say_consents
 from crowd.services import review, stages
 from crowd.services import review as review_services
 from web.access import ProjectAccess, Role, on_project

@@ -13,7 +13,7 @@ from crowd import budget
 from crowd.adapters.base import CallRefusal, CallSuccess, EarlierSuccess, Outcome
 from crowd.budget import Cost, MovementPurpose
 from crowd.models import Hit, MarketOperation, PanelStudy, Stage, StageSource
-from crowd.outbox.planning import plan
+from crowd.outbox.calls import plan
 from crowd.services import decisions, panel_pay
 from crowd.sources import is_closed_at
 

@@ -1,6 +1,7 @@
-"""Operations and outages of endpoints for the desk, and how our books compare with the marketplace's."""
+"""Operations, outages and balances of endpoints, and how our books compare with the marketplace's."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import F, QuerySet
@@ -72,3 +73,19 @@ def recent_operations(stage: Stage) -> QuerySet[MarketOperation]:
 def count_waiting_operations(stage: Stage) -> int:
     """How many operations are not finished."""
     return MarketOperation.objects.filter(stage=stage).exclude(state__in=MarketOperation.FINAL).count()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBalance:
+    """A balance and when it was told; `held_cents` where the panel says how much is locked."""
+
+    available_cents: int
+    held_cents: int | None
+    at: datetime
+
+
+def latest_balance(endpoint: Endpoint) -> KnownBalance | None:
+    """The balance that was read last; None where none was."""
+    if endpoint.balance_at is None or endpoint.balance_cents is None:
+        return None
+    return KnownBalance(endpoint.balance_cents, endpoint.balance_held_cents, endpoint.balance_at)

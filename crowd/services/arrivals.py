@@ -23,8 +23,7 @@ from crowd.errors import BudgetError, WorkRefusedError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Claim, Endpoint, Exclusion, Hit, HitUnit, Stage, Worker
 from crowd.services import decisions, persons
-from crowd.services.groups import keep_to_part
-from crowd.services.stage_exclusions import refuse_apart
+from crowd.services.groups import keep_to_part, refuse_apart
 from crowd.services.unproven import confirmed, make_room, make_way
 
 State = Assignment.State

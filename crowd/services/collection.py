@@ -32,9 +32,8 @@ from crowd.budget import Cost
 from crowd.counted_work import counts
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, HitUnit, MarketOperation, Stage, Worker
-from crowd.outbox.calls import Contact
-from crowd.outbox.planning import NOTHING, plan
-from crowd.services import decisions, receipts, unproven
+from crowd.outbox.calls import NOTHING, Contact, plan
+from crowd.services import decisions, responses, unproven
 from crowd.services.decisions import recount, recount_all
 from crowd.services.stages import by_key, settle_closed_hit, settle_closed_hits
 from crowd.sources import hits_of
@@ -482,11 +481,11 @@ def _confirm(assignment: Assignment, submission: Submission, hit: Hit) -> None:
         assignment.hit, assignment.stage = hit, hit.stage
         return
     if assignment.response is None:
-        restored = receipts.read_copy(submission.answer, assignment)
+        restored = responses.read_copy(submission.answer, assignment)
         if restored is None:
             _quarantine(assignment, "Submitted at the marketplace, but no answer was stored here.")
             return
-        receipts.store_response(assignment, restored, at=submission.submitted_at)
+        responses.store_response(assignment, restored, at=submission.submitted_at)
     elif submission.answer.get("receipt") != str(assignment.receipt):
         _quarantine(assignment, "The receipt that came back is not the one that was given out.")
         return
@@ -499,7 +498,7 @@ def _confirm(assignment: Assignment, submission: Submission, hit: Hit) -> None:
     if given_up and counts(assignment):
         recount(assignment, "was listed by the marketplace after all")
     if not assignment.proven:
-        receipts.bar_from_more(assignment)
+        responses.bar_from_more(assignment)
 
 
 def _has_its_units(assignment: Assignment) -> bool:
@@ -523,7 +522,7 @@ def _recover(stage: Stage, hit: Hit, submission: Submission) -> Assignment | Non
 
     A receipt that other work has is a copy of a copy, and recovers nothing.
     """
-    receipt = receipts.receipt_in(submission.answer)
+    receipt = responses.receipt_in(submission.answer)
     if receipt is None or Assignment.objects.filter(receipt=receipt).exists():
         return None
     worker = _worker(stage, submission)

@@ -1,12 +1,17 @@
-"""Marketplaces to publish on, as rows."""
+"""Marketplaces to publish on, as rows, and their rounds: asked for before the timer does, and heard of."""
 
+import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.dispatch import Signal
 from django.utils import timezone
+from kombu.exceptions import ChannelError, OperationalError
 
 from core.crypto import seal
 from core.money import FEE_PROFILES, profile_named
@@ -235,3 +240,32 @@ def _origin(url: str) -> str:
     except ValueError as error:
         raise CrowdError(f"{url[:80]!r} is no address: {error}.") from error
     return f"{parts.scheme}://{parts.netloc}"
+
+
+# Rounds of an endpoint
+
+logger = logging.getLogger(__name__)
+TASK = "crowd.round"
+#: A message that waited so long for a thread is not needed: the timer sent others.
+_EXPIRES_S = 15
+
+
+def request_round(endpoint_id: int) -> None:
+    """Have a worker begin a round once this transaction is committed; the timer does where this fails."""
+    transaction.on_commit(partial(_announce, endpoint_id), robust=True)
+
+
+def send_round(endpoint_id: int) -> None:
+    """Send the message that begins a round of the endpoint, unless one goes on."""
+    current_app.send_task(TASK, args=[endpoint_id], expires=_EXPIRES_S)
+
+
+def _announce(endpoint_id: int) -> None:
+    try:
+        send_round(endpoint_id)
+    except (OperationalError, ChannelError, OSError):
+        logger.warning("A round of endpoint %s could not be asked for; the timer will.", endpoint_id)
+
+
+#: A round of an endpoint ended. Arguments: endpoint (its name); outcome (`EndpointRound.Outcome`); seconds.
+round_ended = Signal()

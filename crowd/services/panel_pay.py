@@ -18,11 +18,11 @@ from core.projects.services import record
 from core.revisions import ShownValues, mark_of_values
 from crowd import budget
 from crowd.budget import Cost, MovementPurpose
-from crowd.completion_codes import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS, PARTIAL, make_code
-from crowd.completion_codes import SCREENED_OUT as SCREENED_OUT_CODE
 from crowd.errors import BudgetError, CrowdError
 from crowd.models import Assignment, Endpoint, MarketOperation, PanelStudy, PanelSubmission, Stage
-from crowd.outbox.planning import NOTHING, plan
+from crowd.outbox.calls import NOTHING, plan
+from crowd.panelmodels import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS, PARTIAL, make_code
+from crowd.panelmodels import SCREENED_OUT as SCREENED_OUT_CODE
 from crowd.services import decisions
 from crowd.sources import stage_at
 

@@ -19,8 +19,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Exclusion, Hit, MarketOperation, PanelStudy, Stage, Worker
 from crowd.outbox import results
-from crowd.outbox.calls import found_purpose
-from crowd.outbox.planning import plan
+from crowd.outbox.calls import found_purpose, plan
 from crowd.services import decisions
 from crowd.services.collection import plan_decision
 from crowd.services.decisions import recount

@@ -18,7 +18,7 @@ from crowd.adapters.link import TAKEN
 from crowd.errors import CrowdError, StageStateError
 from crowd.models import Endpoint, Hit, MarketOperation, Stage, StageSource
 from crowd.services.persons import note_marks_of_project
-from crowd.services.quotes import MOVE
+from crowd.services.publication import MOVE
 from crowd.services.stages import arm_stage, by_key, expire_hit, has_fixed_terms, prepare_source
 from crowd.sources import forget_rows, hits_of, source_rows, stage_at
 

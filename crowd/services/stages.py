@@ -1,10 +1,18 @@
-"""A stage's life: draft → open → paused → closed, and what a person can do to its HITs meanwhile.
+"""A stage's life: draft → open → paused → closed, what it lists, and what a person can do meanwhile.
 
-Everything here plans operations; `crowd.outbox` performs them. Calling any of it again after a crash goes on
-where it stopped.
+Everything here plans operations; `crowd.outbox` performs them. Calling any of it again after a crash goes
+on where it stopped.
+
+In a closed project nothing new is asked of people: no stage is made, opened or reopened. Everything else
+goes on: work that is on its way comes in and is paid, and people look, decide, filter, release and
+evaluate.
+
+Texts in the marketplace's list are made from a stage's terms until a person writes others. A text that
+equals what the old terms made is made again when they change; any other is a person's and stays.
 """
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -14,6 +22,7 @@ from django.db.models import Count, Model, QuerySet
 from django.utils import timezone
 from pydantic import ValidationError as ConfigError
 
+from core.accounts import security
 from core.money import dollars
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
@@ -21,19 +30,129 @@ from core.revisions import ShownColumns
 from crowd import budget, bundles
 from crowd.budget import Cost, MovementPurpose
 from crowd.errors import BudgetError, CrowdError, NotArmedError, ReadOnlyError, StageStateError
-from crowd.kinds import config_of, kind_named, kind_of
-from crowd.listings import follow
+from crowd.kinds import HitTerms, Listing, StageConfig, StageKind, config_of, kind_named, kind_of
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage
-from crowd.outbox.planning import plan
+from crowd.outbox.calls import plan
+from crowd.services.endpoints import request_round
 from crowd.services.groups import PASSED, with_groups
 from crowd.services.panels import prepare_stage
 from crowd.services.persons import note_marks_of_project
-from crowd.services.projects import lock_open_project, why_closed
-from crowd.services.publication import publish_pending
-from crowd.services.quotes import Quote, quote
-from crowd.services.rounds import request_round
+from crowd.services.publication import Quote, publish_pending, quote
 from crowd.sources import forget_rows, is_closed, source_rows, stages_at
 from crowd.study.explain import not_known
+
+# Texts in the marketplace's list
+
+#: Columns of a stage whose values a made text may name.
+_WORDED = frozenset({"units_per_hit", "checks_per_hit", "expected_seconds", "config"})
+
+
+def made_listing(
+    kind: StageKind,
+    *,
+    units_per_hit: int = 1,
+    checks_per_hit: int = 0,
+    minutes: float | None = None,
+    config: StageConfig | Mapping[str, Any] | None = None,
+) -> Listing:
+    """What the kind makes of these terms; nothing where it makes no texts."""
+    make = getattr(kind, "listing", None)
+    if make is None:
+        return Listing()
+    if config is not None and not isinstance(config, StageConfig):
+        try:
+            config = kind.config.model_validate(config)
+        except ConfigError:
+            config = None
+    made: Listing = make(HitTerms(units_per_hit + checks_per_hit, minutes, config))
+    return made
+
+
+def listing_of(stage: Stage) -> Listing:
+    """What the kind makes of a stage's terms as they are."""
+    return made_listing(
+        kind_named(stage.kind),
+        units_per_hit=stage.units_per_hit,
+        checks_per_hit=stage.checks_per_hit,
+        minutes=None if stage.expected_seconds is None else stage.expected_seconds / 60,
+        config=stage.config,
+    )
+
+
+def is_made(text: str, made: str) -> bool:
+    """The text was made, or is empty, so that it may be made again."""
+    return text.split() in ([], made.split())
+
+
+def follow(stage: Stage, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes, and texts made again for them, where they give none themselves."""
+    followed = dict(changes)
+    if not _WORDED.intersection(changes):
+        return followed
+    changed = copy(stage)
+    for name, value in changes.items():
+        setattr(changed, name, value)
+    before, after = listing_of(stage), listing_of(changed)
+    for column, old, new in (
+        ("task_title", before.title, after.title),
+        ("task_description", before.description, after.description),
+    ):
+        if column not in changes and new and is_made(getattr(stage, column), old):
+            followed[column] = new
+    return followed
+
+
+# Projects whose work is over
+
+_NAMED = 5
+
+
+def why_closed(project: Project) -> str:
+    """Why nothing new is asked in a project, as a sentence; empty where it is not closed."""
+    if project.closed_at is None:
+        return ""
+    return f"The project {project.slug!r} was closed on {project.closed_at:%-d %b %Y}. Reopen it first."
+
+
+def lock_open_project(project: Project) -> None:
+    """Keep a project from being closed until the transaction ends; StageStateError where it is closed."""
+    row = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if why := why_closed(row):
+        raise StageStateError(why)
+
+
+@transaction.atomic
+def close_project(*, project: Project, actor: Any = None, why: str = "") -> Project:
+    """Close a project whose stages are drafts or closed; CrowdError names the others."""
+    row = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if row.closed_at is not None:
+        raise CrowdError("The project is closed already.")
+    living = Stage.objects.filter(project=row, status__in=(Stage.Status.OPEN, Stage.Status.PAUSED))
+    slugs = list(living.order_by("slug").values_list("slug", flat=True)[: _NAMED + 1])
+    if slugs:
+        more = " and others" if len(slugs) > _NAMED else ""
+        raise CrowdError(f"Close these stages first: {', '.join(slugs[:_NAMED])}{more}.")
+    _set(row, timezone.now(), "project.closed", actor, why)
+    return row
+
+
+@transaction.atomic
+def reopen_project(*, project: Project, actor: Any = None, why: str = "") -> Project:
+    """Let stages be made and opened again; no stage is opened by this."""
+    row = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if row.closed_at is None:
+        raise CrowdError("The project is not closed.")
+    _set(row, None, "project.reopened", actor, why)
+    return row
+
+
+def _set(row: Project, closed_at: Any, action: str, actor: Any, why: str) -> None:
+    row.closed_at = closed_at
+    row.save(update_fields=["closed_at"])
+    details = {"why": why} if why else {}
+    record(project=row, action=action, subject=row.slug, actor=actor, details=details)
+    security.log(action, project=row.slug)
+
 
 # Rows in pages by key, for those who write while they read.
 #
@@ -62,6 +181,8 @@ def refuse_read_only(project: Project) -> None:
     if why := why_read_only(project):
         raise ReadOnlyError(why)
 
+
+# Stages
 
 Status = Stage.Status
 #: What cannot change once HITs of an opened stage were planned: people are working under these terms.

@@ -36,13 +36,13 @@ from crowd.outbox.calls import Contact
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.selectors.operations import list_outages
-from crowd.services import panel_messages, panels
+from crowd.services import panels
 from crowd.services.collection import collect
 from crowd.services.decisions import reconsider
+from crowd.services.endpoints import round_ended
 from crowd.services.publication import publish_pending
 from crowd.services.rollback import halt_if_rolled_back
 from crowd.services.sources import move_overdue
-from crowd.signals import round_ended
 from crowd.sources import has_source, stage_at
 from web.cache import figures
 
@@ -237,7 +237,7 @@ def _ask_panel(endpoint: Endpoint) -> None:
     if PanelStudy.objects.filter(endpoint=endpoint).exclude(external_id="").exists():
         panels.ask_balance(endpoint)
         if registry.adapter(endpoint).capabilities().messages:
-            panel_messages.sync_messages(endpoint)
+            panels.sync_messages(endpoint)
 
 
 def _go_on(stage: Stage, endpoint: Endpoint, done: Round, contact: Contact) -> None:

@@ -26,7 +26,7 @@ from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
-from crowd.services.rounds import request_round
+from crowd.services.endpoints import request_round
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account, Browser, LostError, SimulationError, accounts, mark_simulated
 from crowd.simulation.answers import Profile, SimulatedPerson, crowd_of

@@ -11,8 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from crowd.kinds import kind_named, kinds
-from crowd.study.explain import Finding, findings, not_known
-from crowd.study.problems import Locator, Path, Problem, StudyError, spelled
+from crowd.study.explain import Finding, Locator, Path, Problem, StudyError, findings, not_known, spelled
 from crowd.study.schema import StudyFields
 
 #: Files beyond this are somebody's data, not a description of a study.

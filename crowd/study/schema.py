@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from core.money import AmountError, dollars, entered_cents
-from crowd.completion_codes import MOST_SLOTS
+from crowd.panelmodels import MOST_SLOTS
 from crowd.services.endpoints import is_safe
 
 # Amounts and durations as a file or a form has them: strings outside, whole cents and seconds inside.

@@ -15,7 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from core.crypto import unseal
-from crowd import completion_codes
+from crowd import panelmodels
 from crowd.adapters.panel import SignatureError, verify_hook
 from crowd.models import Endpoint, PanelStudy, PanelSubmission
 from crowd.services import panels
@@ -36,10 +36,10 @@ _COMPLETE = "/submissions/complete?cc={code}"
 _LARGEST_HOOK = 64_000
 #: How a person's visit ends when there is no work for them.
 _ENDINGS = {
-    NoWork.CLOSED: completion_codes.NOTHING_LEFT,
-    NoWork.NOTHING_LEFT: completion_codes.NOTHING_LEFT,
-    NoWork.LIMIT: completion_codes.NOTHING_LEFT,
-    NoWork.EXCLUDED: completion_codes.SCREENED_OUT,
+    NoWork.CLOSED: panelmodels.NOTHING_LEFT,
+    NoWork.NOTHING_LEFT: panelmodels.NOTHING_LEFT,
+    NoWork.LIMIT: panelmodels.NOTHING_LEFT,
+    NoWork.EXCLUDED: panelmodels.SCREENED_OUT,
 }
 
 
@@ -105,7 +105,7 @@ def consent(request: HttpRequest, key: UUID) -> HttpResponse:
         raise Http404("There is no such page.") from error
     submission = get_object_or_404(PanelSubmission, study=study, external_id=external_id)
     if request.POST.get("agree") != "yes":
-        return HttpResponseRedirect(_ending(study, submission.external_id, completion_codes.NO_CONSENT))
+        return HttpResponseRedirect(_ending(study, submission.external_id, panelmodels.NO_CONSENT))
     number = request.POST.get("text", "")
     text = get_object_or_404(
         ConsentText,
@@ -123,7 +123,7 @@ def _begin(study: PanelStudy, submission: PanelSubmission) -> HttpResponse:
             study.stage,
             worker_id=submission.participant,
             session=submission.external_id,
-            submit_to=settings.TASK_URL + _ending(study, submission.external_id, completion_codes.COMPLETED),
+            submit_to=settings.TASK_URL + _ending(study, submission.external_id, panelmodels.COMPLETED),
         )
     except NoWorkError as error:
         return HttpResponseRedirect(_ending(study, submission.external_id, _ENDINGS[error.reason]))
@@ -145,15 +145,15 @@ def leave(request: HttpRequest, key: UUID, signed: str) -> HttpResponse:
     except (signing.BadSignature, ValueError) as error:
         raise Http404("There is no such page.") from error
     code = study.codes[outcome]
-    is_known = study.endpoint.protocol == Endpoint.Protocol.PROLIFIC or outcome == completion_codes.COMPLETED
+    is_known = study.endpoint.protocol == Endpoint.Protocol.PROLIFIC or outcome == panelmodels.COMPLETED
     return render(
         request,
         "crowd/completed.html",
         {
             "code": code if is_known else "",
-            "completed": outcome == completion_codes.COMPLETED,
-            "screened_out": outcome == completion_codes.SCREENED_OUT,
-            "refused": outcome == completion_codes.NO_CONSENT,
+            "completed": outcome == panelmodels.COMPLETED,
+            "screened_out": outcome == panelmodels.SCREENED_OUT,
+            "refused": outcome == panelmodels.NO_CONSENT,
             "address": _way_back(study.endpoint, code),
             "panel": study.endpoint.label,
         },

@@ -29,8 +29,8 @@ from crowd.adapters.base import Arrival
 from crowd.errors import TooLongError, WorkRefusedError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Endpoint, Hit
-from crowd.services import drafts, receipts
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
+from crowd.services.responses import REMEMBERED, keep_draft, receipt_fields, store_response
 from crowd.taskpage import fields
 from crowd.taskpage.fields import UnreadableError
 from crowd.taskpage.page import Ticket, WorkerForm, names_in_page, read_ticket, task_page, with_places
@@ -241,7 +241,7 @@ def _store(
     hit, kind, units = assignment.hit, kind_of(assignment.stage), units_of(assignment)
     form = with_places(hit, form)
     try:
-        kept = drafts.keep_draft(
+        kept = keep_draft(
             assignment,
             {name: value for name, value in form.items() if "|" in name},
             fields.telemetry_of(form),
@@ -258,15 +258,15 @@ def _store(
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
         remembered = {
-            f"{names[unit]}|{drafts.REMEMBERED}{name}": value
+            f"{names[unit]}|{REMEMBERED}{name}": value
             for unit, result in parsed.items()
             for name, value in result.remember.items()
         }
         if remembered:
-            drafts.keep_draft(assignment, remembered, ours=True)
+            keep_draft(assignment, remembered, ours=True)
         return task_page(request, hit, units, shown=WorkerForm(assignment, ticket, errors=errors), status=422)
     responses: dict[str, Any] = {unit: result.response for unit, result in parsed.items()}
-    receipts.store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])
+    store_response(assignment, responses, at=timezone.now(), states=[State.WORKING])
     return None
 
 
@@ -295,7 +295,7 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
     is_new_row = found[0].pk != found[1].assignment_pk and not found[0].draft
     try:
         changes, telemetry = fields.draft_of(request)
-        kept = drafts.keep_draft(found[0], with_places(hit, changes), telemetry)
+        kept = keep_draft(found[0], with_places(hit, changes), telemetry)
     except UnreadableError:
         return JsonResponse({"error": "Send fields and telemetry as JSON."}, status=400)
     except TooLongError as error:
@@ -349,7 +349,7 @@ def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> 
             request, "crowd/refused.html", {"title": "All done", "sentence": sentence, "back": back}
         )
     arrival = Arrival("", assignment.external_id, assignment.worker.external_id, ticket.submit_to, False)
-    form = registry.adapter(assignment.endpoint).finish(arrival, receipts.receipt_fields(assignment))
+    form = registry.adapter(assignment.endpoint).finish(arrival, receipt_fields(assignment))
     if not form.fields:
         return HttpResponseRedirect(form.url)
     return render(request, "crowd/handover.html", {"form": form})

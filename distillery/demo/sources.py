@@ -25,7 +25,7 @@ from core.projects.models import Membership, Project
 from core.projects.services import create_project, set_role
 from crowd.adapters import registry
 from crowd.models import Endpoint, Hit, PanelStudy, Stage
-from crowd.selectors.source_status import source_status
+from crowd.selectors.stage_status import source_status
 from crowd.services.endpoints import change_endpoint, create_endpoint
 from crowd.services.sources import SourcePlan, set_sources
 from crowd.services.stages import close_stage, create_stage, open_stage

@@ -14,7 +14,7 @@ from core.projects.models import Project
 from crowd.counted_work import counting, not_counting
 from crowd.kinds import PendingUnit
 from crowd.models import Assignment, Stage
-from crowd.services.quotes import Quote, left_to_ask, quote
+from crowd.services.publication import Quote, left_to_ask, quote
 from judgments.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate, FilterRun, Judgment, ShownReferences, System, Verdict
 from judgments.rules import candidate_of, check_of, is_check, most_central, rank

@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import cached_of_stage
-from crowd.services.quotes import fee, sizes
+from crowd.services.publication import fee, sizes
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.ratings import Stamp, good, scale_of, stamp_for_pages
 from metrics.agreement.scale import Scale

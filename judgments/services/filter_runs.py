@@ -27,8 +27,7 @@ from crowd.kinds import PendingUnit
 from crowd.models import Assignment, LedgerEntry, Stage
 from crowd.selectors.stage_sizes import is_large
 from crowd.services.decisions import recount_all
-from crowd.services.publication import publish_pending
-from crowd.services.quotes import quote
+from crowd.services.publication import publish_pending, quote
 from judgments.judging_config import judging_config
 from judgments.models import CheckAnswer, FilterRun, Judgment
 from judgments.rules import of_candidate

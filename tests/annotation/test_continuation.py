@@ -16,7 +16,7 @@ from annotation.units import of_query
 from core.projects.services import set_role
 from crowd.kinds import HitTerms, kind_of
 from crowd.models import Exclusion
-from crowd.services.quotes import bundles_to_publish
+from crowd.services.publication import bundles_to_publish
 from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from judgments.models import Candidate, System
 from judgments.selectors.candidates import to_judge

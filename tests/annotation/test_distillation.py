@@ -11,7 +11,7 @@ from annotation.models import Answer, Query, QueryStep
 from annotation.units import of_query
 from crowd.kinds import kind_of
 from crowd.models import Exclusion, Stage, Worker
-from crowd.services.quotes import bundles_to_publish
+from crowd.services.publication import bundles_to_publish
 from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from tests.annotation.distilling import (
     HOSTILE,

@@ -6,10 +6,9 @@ from core.projects.models import Project
 from crowd.kinds import config_of
 from crowd.models import Stage
 from crowd.services.stages import create_stage
-from crowd.study.application import apply
 from crowd.study.documents import study_toml
-from crowd.study.planning import plan
-from crowd.study.problems import StudyError
+from crowd.study.explain import StudyError
+from crowd.study.planning import apply, plan
 from crowd.study.reader import read
 from tests.crowd.world import make_endpoint
 from tests.study.conftest import KEYS

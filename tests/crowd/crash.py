@@ -361,7 +361,7 @@ def faults(world: World, *, given_up: int = 0) -> list[str]:
     """Sentences about what is not as it must be; `given_up`: operations that a person said were not done."""
     from crowd.adapters import registry
     from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation
-    from crowd.selectors.source_status import money_by_endpoint
+    from crowd.selectors.stage_status import money_by_endpoint
     from crowd.sources import hits_at
 
     kinds, states = MarketOperation.Kind, MarketOperation.State

@@ -68,9 +68,9 @@ class ScriptedMarket:
 
     def submit(self, hit: Any, assignment: Any = None, **fields: Any) -> Submission:
         """Somebody's work arrives: of an assignment that we know with its receipt, or as `fields` say."""
-        from crowd.services import receipts
+        from crowd.services import responses
 
-        answer = receipts.receipt_fields(assignment) if assignment and assignment.response else {}
+        answer = responses.receipt_fields(assignment) if assignment and assignment.response else {}
         made = Submission(
             ref=assignment.external_id if assignment else new_submission_id(),
             listing=hit.external_id,

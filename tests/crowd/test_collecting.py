@@ -8,7 +8,7 @@ from django.utils import timezone
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.models import Assignment, Claim, Exclusion, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.dispatch import dispatch
-from crowd.services import decisions, receipts, review, stages
+from crowd.services import decisions, responses, review, stages
 from crowd.services.arrivals import arrive
 from crowd.services.collection import collect
 from crowd.services.tick import tick
@@ -105,7 +105,7 @@ def test_an_answer_that_only_the_receipt_carries_is_restored(hit, market):
 
 def test_a_copy_that_was_changed_on_the_way_is_quarantined(hit, market):
     assignment = answered(hit)
-    fields = receipts.receipt_fields(assignment)
+    fields = responses.receipt_fields(assignment)
     market.submit(hit, assignment, answer={**fields, "copy": fields["copy"][:-3] + "xyz"})
     Assignment.objects.update(response=None, state=State.WORKING)
     Hit.objects.update(expires_at=timezone.now())
@@ -117,7 +117,7 @@ def test_a_copy_that_was_changed_on_the_way_is_quarantined(hit, market):
 def test_somebody_elses_receipt_is_quarantined(market):
     hit = published(market, places=2)
     mine, other = answered(hit), answered(hit)
-    market.submit(hit, mine, answer=receipts.receipt_fields(other))
+    market.submit(hit, mine, answer=responses.receipt_fields(other))
     collect(hit.stage)
     assert now(mine).state == State.QUARANTINED
     assert mine.note == "The receipt that came back is not the one that was given out."
@@ -273,7 +273,7 @@ def test_unproven_work_bars_its_worker_from_more_when_it_is_listed(hit, market, 
     monkeypatch.setattr(Poll, "all_marks", lambda self, stage, units: {"query:1"})
     arrived = arrive(hit=hit, external_id=new_submission_id(), worker_id="AROSA", proven=False)
     response = {unit: {"choice": "yes"} for unit in arrived.units}
-    assert receipts.store_response(arrived.assignment, response, at=timezone.now())
+    assert responses.store_response(arrived.assignment, response, at=timezone.now())
     assert not Exclusion.objects.exists()
     market.submit(hit, arrived.assignment)
     collect(hit.stage)

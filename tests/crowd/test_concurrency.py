@@ -16,9 +16,8 @@ from crowd.adapters import registry
 from crowd.budget import Cost
 from crowd.errors import BudgetError
 from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, Stage
-from crowd.outbox.calls import Contact
+from crowd.outbox.calls import Contact, plan
 from crowd.outbox.dispatch import dispatch
-from crowd.outbox.planning import plan
 from crowd.services import review, stages
 from crowd.services.collection import collect
 from crowd.services.publication import publish_pending

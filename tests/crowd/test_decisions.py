@@ -6,7 +6,7 @@ from django.utils import timezone
 from crowd import budget
 from crowd.budget import Cost, MovementPurpose
 from crowd.models import Assignment, Claim, Exclusion
-from crowd.services import decisions, receipts
+from crowd.services import decisions, responses
 from crowd.services.arrivals import arrive
 from examples.poll.models import Vote
 from tests.crowd.world import answer, make_hit, make_stage, make_worker, new_submission_id
@@ -58,7 +58,7 @@ def test_only_work_in_progress_can_be_given_up(assignment):
 
 def test_an_answer_is_stored_once_however_often_it_is_sent(assignment):
     again = {"item:0": {"choice": "no"}}
-    assert receipts.store_response(assignment, again, at=timezone.now()) is False
+    assert responses.store_response(assignment, again, at=timezone.now()) is False
     assert Vote.objects.get().choice == "yes"
 
 
@@ -66,20 +66,20 @@ def test_an_answer_for_quarantined_work_is_not_stored():
     stage = make_stage(items=["tea"])
     arrived = arrive(hit=make_hit(stage), external_id=new_submission_id(), worker_id="AW").assignment
     Assignment.objects.update(state=State.QUARANTINED)
-    assert receipts.store_response(arrived, {"item:0": {"choice": "yes"}}, at=timezone.now()) is False
+    assert responses.store_response(arrived, {"item:0": {"choice": "yes"}}, at=timezone.now()) is False
     assert not Vote.objects.exists()
 
 
 def test_a_receipt_carries_a_copy_that_only_its_own_assignment_can_read(assignment):
-    fields = receipts.receipt_fields(assignment)
-    assert receipts.read_copy(fields, assignment) == assignment.response
+    fields = responses.receipt_fields(assignment)
+    assert responses.read_copy(fields, assignment) == assignment.response
     other = answer(make_hit(assignment.stage), worker_id="AOTHER")
-    assert receipts.read_copy(fields, other) is None
+    assert responses.read_copy(fields, other) is None
 
 
 @pytest.mark.parametrize("copy", ["", "nonsense", "a.b:c"])
 def test_a_copy_that_is_not_ours_reads_as_nothing(assignment, copy):
-    assert receipts.read_copy({"copy": copy}, assignment) is None
+    assert responses.read_copy({"copy": copy}, assignment) is None
 
 
 def test_a_very_long_answer_travels_without_its_copy(assignment):
@@ -87,13 +87,15 @@ def test_a_very_long_answer_travels_without_its_copy(assignment):
 
     chance = random.Random(1)
     assignment.response = {"item:0": {"choice": "".join(chance.choices("abcdefghijklmnop", k=300_000))}}
-    fields = receipts.receipt_fields(assignment)
+    fields = responses.receipt_fields(assignment)
     assert set(fields) == {"receipt", "sha256"}
 
 
 def test_the_digest_is_the_same_whatever_the_order_of_the_fields(assignment):
     assert (
-        receipts.canonical({"b": 1, "a": "é"}) == receipts.canonical({"a": "é", "b": 1}) == '{"a":"é","b":1}'
+        responses.canonical({"b": 1, "a": "é"})
+        == responses.canonical({"a": "é", "b": 1})
+        == '{"a":"é","b":1}'
     )
 
 

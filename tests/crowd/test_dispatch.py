@@ -8,8 +8,8 @@ from django.utils import timezone
 from crowd.adapters.base import CallRefusal, CallThrottling, EarlierSuccess, Unknown
 from crowd.budget import Cost
 from crowd.models import Endpoint, Group, Hit, MarketOperation, Stage
+from crowd.outbox.calls import plan
 from crowd.outbox.dispatch import dispatch
-from crowd.outbox.planning import plan
 from crowd.outbox.reconcile import reconcile
 from crowd.services import groups, stages
 from tests.crowd.scripted import NO_FUNDS

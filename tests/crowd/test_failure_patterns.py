@@ -341,9 +341,9 @@ def test_orphaned_open_hits_at_the_end_of_a_run(lab):
     tick()
     states = {listing.ref: listing.state for listing in lab.market.iter_listings()}
     assert sorted(states.values()) == ["full", "reviewable"]
-    from crowd.services import receipts
+    from crowd.services import responses
 
-    assert late.submit(taken, **receipts.receipt_fields(arrived)).status == 200
+    assert late.submit(taken, **responses.receipt_fields(arrived)).status == 200
     for _ in range(3):
         tick()
     stage.refresh_from_db()

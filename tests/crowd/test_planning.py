@@ -7,7 +7,7 @@ import pytest
 from crowd.budget import Cost
 from crowd.errors import BudgetError, NotArmedError, StageStateError
 from crowd.models import Hit, LedgerEntry, MarketOperation, Stage
-from crowd.outbox.planning import plan
+from crowd.outbox.calls import plan
 from crowd.services import stages, tick
 from crowd.services.publication import publish_pending
 from tests.crowd.world import answer, make_endpoint, make_hit, make_stage, make_worker

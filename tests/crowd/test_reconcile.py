@@ -10,8 +10,8 @@ from crowd.adapters.base import MarketplaceRefusedError
 from crowd.budget import Cost
 from crowd.errors import CrowdError
 from crowd.models import Hit, MarketOperation
+from crowd.outbox.calls import plan
 from crowd.outbox.dispatch import dispatch
-from crowd.outbox.planning import plan
 from crowd.outbox.reconcile import reconcile
 from crowd.services import review, stages
 from crowd.services.tick import tick

@@ -11,7 +11,7 @@ from core.crypto import seal
 from core.projects.models import Project
 from core.projects.services import create_project
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, Stage, Worker
-from crowd.services import receipts, stages
+from crowd.services import responses, stages
 from crowd.services.arrivals import arrive
 from tests.clients import ScriptedWorker
 
@@ -109,7 +109,7 @@ def answer(hit: Hit, *, worker_id: str, submission: str = "", choice: str = "yes
     """A worker opens the task page and answers everything: our record stands, the marketplace's does not."""
     arrived = arrive(hit=hit, external_id=submission or new_submission_id(), worker_id=worker_id)
     response = {unit: {"choice": choice} for unit in arrived.units}
-    assert receipts.store_response(arrived.assignment, response, at=timezone.now())
+    assert responses.store_response(arrived.assignment, response, at=timezone.now())
     arrived.assignment.refresh_from_db()
     return arrived.assignment
 
@@ -118,6 +118,6 @@ def work(hit: Hit, worker: ScriptedWorker, choice: str = "yes") -> Assignment:
     """A scripted worker accepts a HIT at a real marketplace, answers it here and submits it there."""
     taken = worker.accept(hit.external_id)
     assignment = answer(hit, worker_id=worker.worker_id, submission=taken["assignment_id"], choice=choice)
-    said = worker.submit(taken, **receipts.receipt_fields(assignment))
+    said = worker.submit(taken, **responses.receipt_fields(assignment))
     assert said.status == 200, said.text
     return assignment

@@ -13,7 +13,7 @@ from core.crypto import seal
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from crowd.models import Assignment, Endpoint, Hit, HitUnit, MarketOperation, Stage, Worker
-from crowd.outbox.planning import plan
+from crowd.outbox.calls import plan
 from crowd.services.stages import create_stage
 from marketplace.models import Worker as SiteWorker
 

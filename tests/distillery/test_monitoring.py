@@ -23,8 +23,8 @@ from core.jobs.services import enqueue
 from core.jobs.spans import HEADER, current_request_id, request_id_of
 from crowd.adapters.mturk import Account, MTurkAdapter
 from crowd.models import EndpointRound
+from crowd.services.endpoints import round_ended
 from crowd.services.tick import lease_round
-from crowd.signals import round_ended
 from distillery import prometheus
 from distillery.gunicorn_conf import forget_dead_processes
 from distillery.prometheus import exposition

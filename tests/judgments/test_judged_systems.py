@@ -9,12 +9,11 @@ from crowd.desk.stageform import StageForm
 from crowd.errors import CrowdError
 from crowd.kinds import kind_named
 from crowd.models import Hit, Stage
-from crowd.services.quotes import quote
+from crowd.services.publication import quote
 from crowd.services.stages import change_stage, open_stage
-from crowd.study.application import apply
 from crowd.study.documents import study_toml
-from crowd.study.planning import plan
-from crowd.study.problems import StudyError
+from crowd.study.explain import StudyError
+from crowd.study.planning import apply, plan
 from crowd.study.reader import read
 from judgments.models import Candidate
 from tests.annotation.world import make_project

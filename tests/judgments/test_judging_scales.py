@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from crowd.errors import CrowdError
 from crowd.kinds import config_of, kind_of
 from crowd.models import Assignment, Worker
-from crowd.services.quotes import quote
+from crowd.services.publication import quote
 from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from crowd.study.documents import study_toml
 from crowd.study.reader import read

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from crowd.models import Stage
-from crowd.study.application import apply
-from crowd.study.planning import plan
-from crowd.study.problems import StudyError
+from crowd.study.explain import StudyError
+from crowd.study.planning import apply, plan
 from crowd.study.reader import read
 from judgments.judging_config import judging_config, training_config
 from judgments.kinds import passing

@@ -5,7 +5,7 @@ import pytest
 from crowd.kinds import HitTerms, config_of, kind_of
 from crowd.models import Exclusion
 from crowd.services.arrivals import units_of
-from crowd.services.quotes import bundles_to_publish
+from crowd.services.publication import bundles_to_publish
 from judgments.models import AttentionCheck
 from judgments.rules import candidate_of
 from tests.judgments.judging_world import (

@@ -16,7 +16,7 @@ from annotation.importing.selection import read_words
 from core.files.refusals import FileRefusedError
 from core.files.text_source import TextSource
 from crowd.simulation.accounts import SimulationError, accounts_from
-from crowd.study.problems import StudyError
+from crowd.study.explain import StudyError
 from crowd.study.reader import read as read_study
 from evaluations.errors import EvaluationError
 from evaluations.external_scores import Candidates

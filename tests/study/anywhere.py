@@ -27,15 +27,14 @@ from django.utils import timezone
 
 from core.projects.models import Project
 from crowd.models import Assignment, Claim, Hit, HitUnit, LedgerEntry, PanelStudy, Stage
-from crowd.selectors.source_status import source_status
+from crowd.selectors.stage_status import source_status
 from crowd.services.stages import open_stage
 from crowd.services.tick import tick
 from crowd.simulation.accounts import accounts
 from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
 from crowd.simulation.prolific.server import serve
 from crowd.simulation.run import Crowd
-from crowd.study.application import apply
-from crowd.study.planning import plan
+from crowd.study.planning import apply, plan
 from crowd.study.reader import read
 from marketplace.models import Requester
 from marketplace.services.people import create_requester, deposit

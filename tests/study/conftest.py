@@ -43,7 +43,7 @@ def local(db):
 @pytest.fixture
 def applied(db, write):
     """Applies a text; gives the study."""
-    from crowd.study.application import apply
+    from crowd.study.planning import apply
 
     def applied(text, environment=KEYS):
         study = read(write(text))

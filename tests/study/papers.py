@@ -33,8 +33,7 @@ from crowd.services.tick import tick  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
 from crowd.simulation.answers import Habit, Profile  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
-from crowd.study.application import apply  # noqa: E402
-from crowd.study.planning import plan  # noqa: E402
+from crowd.study.planning import apply, plan  # noqa: E402
 from crowd.study.reader import read  # noqa: E402
 from judgments.models import FilterRun, Judgment  # noqa: E402
 from judgments.services import filter_runs  # noqa: E402

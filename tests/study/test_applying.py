@@ -9,9 +9,8 @@ from core.projects.models import Event, Membership, Project
 from core.projects.services import set_role
 from crowd.models import Endpoint, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.services.stages import open_stage
-from crowd.study.application import ChangedMeanwhileError, apply
-from crowd.study.planning import plan
-from crowd.study.problems import StudyError
+from crowd.study.explain import StudyError
+from crowd.study.planning import ChangedMeanwhileError, apply, plan
 from crowd.study.reader import read
 from tests.study.conftest import KEYS
 
@@ -314,12 +313,12 @@ def test_what_somebody_changed_after_the_differences_were_shown_is_not_overwritt
 
 def test_when_one_part_is_refused_nothing_is_done(write, example, monkeypatch):
     from crowd.errors import CrowdError
-    from crowd.study import application
+    from crowd.study import planning
 
     def refuse(**_):
         raise CrowdError("Not today.")
 
-    monkeypatch.setattr(application, "create_stage", refuse)
+    monkeypatch.setattr(planning, "create_stage", refuse)
     study = read(write(example))
     with pytest.raises(StudyError) as caught:
         apply(study, plan(study, KEYS, to_apply=True), KEYS)

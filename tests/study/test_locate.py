@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd.study.problems import Locator, Repeat, spelled
+from crowd.study.explain import Locator, Repeat, spelled
 
 TEXT = '''# a study
 [project]

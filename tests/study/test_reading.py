@@ -2,7 +2,7 @@
 
 import pytest
 
-from crowd.study.problems import StudyError
+from crowd.study.explain import StudyError
 from crowd.study.reader import LARGEST, read
 
 GOOD = """\

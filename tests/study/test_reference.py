@@ -9,7 +9,7 @@ import pytest
 from core.money import FEE_PROFILES
 from crowd.services.endpoints import PRESETS
 from crowd.study import reference
-from crowd.study.problems import Code
+from crowd.study.explain import Code
 from crowd.study.schema import EndpointFields, StudyFields
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from crowd.kinds import kind_of, kinds
 from crowd.models import Assignment, HitUnit, Stage, Worker
-from crowd.services import receipts
+from crowd.services import responses
 from crowd.simulation.answers import PROFILES, SimulatedPerson, answer_unit, read_form
 from judgments.judging_config import JudgingConfig
 from judgments.rules import of_candidate
@@ -159,7 +159,7 @@ def test_the_copy_that_travels_with_a_receipt_does_not_tell_either_and_is_read_a
     copy = signing.Signer(salt="crowd.receipt").unsign(sent["copy"]).partition(".")[2]
     assert set(json.loads(zlib.decompress(urlsafe_b64decode(copy)))) == {f"#{place}" for place in units}
     assert set(rosa.row.response) == set(units.values())
-    assert receipts.read_copy(sent, rosa.row) == rosa.row.response
+    assert responses.read_copy(sent, rosa.row) == rosa.row.response
 
 
 def test_a_copy_from_before_still_names_the_units(monkeypatch):
@@ -167,11 +167,11 @@ def test_a_copy_from_before_still_names_the_units(monkeypatch):
     rosa = Visitor(make_hit(stage, *units))
     rosa.open()
     said = {unit: {"choice": "Red"} for unit in units}
-    receipts.store_response(rosa.row, said, at=timezone.now())
-    monkeypatch.setattr(receipts, "_places", lambda assignment: [])
-    old = receipts.receipt_fields(rosa.row)
+    responses.store_response(rosa.row, said, at=timezone.now())
+    monkeypatch.setattr(responses, "_places", lambda assignment: [])
+    old = responses.receipt_fields(rosa.row)
     monkeypatch.undo()
-    assert receipts.read_copy(old, rosa.row) == said
+    assert responses.read_copy(old, rosa.row) == said
 
 
 def test_a_page_that_was_open_across_the_change_is_saved_and_taken():

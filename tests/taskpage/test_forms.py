@@ -5,7 +5,7 @@ import json
 import pytest
 
 from crowd.models import Assignment
-from crowd.services import drafts
+from crowd.services import responses
 from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db
@@ -165,20 +165,20 @@ def test_only_numbers_that_make_sense_are_measures():
         "pasted_characters": 12,
         "password": "secret",
     }
-    assert drafts.add_telemetry({}, told)["pasted_characters"] == 12
-    assert drafts.add_telemetry({}, told)["visits"] == {"": {"pasted_characters": 12}}
+    assert responses.add_telemetry({}, told)["pasted_characters"] == 12
+    assert responses.add_telemetry({}, told)["visits"] == {"": {"pasted_characters": 12}}
 
 
 @pytest.mark.parametrize("visit", [{}, [], 7, None, "x" * 41])
 def test_a_visit_without_a_decent_name_is_no_visit(visit):
     before = {"active_ms": 3, "visits": {"": {"active_ms": 3}}}
-    assert drafts.add_telemetry(before, {"visit": visit, "active_ms": 5}) == before
+    assert responses.add_telemetry(before, {"visit": visit, "active_ms": 5}) == before
 
 
 def test_nobody_can_make_measures_grow_without_end():
     measured: dict = {}
     for number in range(150):
-        measured = drafts.add_telemetry(measured, {"visit": str(number), "keystrokes": 1})
+        measured = responses.add_telemetry(measured, {"visit": str(number), "keystrokes": 1})
     assert measured["keystrokes"] == len(measured["visits"]) == 100
 
 

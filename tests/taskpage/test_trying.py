@@ -11,8 +11,8 @@ from django.utils import timezone
 from core.projects.services import set_role
 from crowd.kinds import kind_of
 from crowd.models import Hit, HitUnit, Stage
-from crowd.services import drafts
-from crowd.services.drafts import REMEMBERED
+from crowd.services import responses
+from crowd.services.responses import REMEMBERED
 from tests.judgments import judging_world
 from tests.taskpage.test_checks_hidden import TELLTALE, WORLDS
 from tests.taskpage.world import make_stage, text
@@ -73,7 +73,7 @@ def test_in_a_large_stage_it_is_what_was_asked_first_without_looking_for_more(vi
     hit = Hit.objects.create(stage=stage, ordinal=0, places=1, reward_cents=1, fee_cents=0)
     [unit, *_] = [each.unit for each in kind_of(stage).pending(stage)]
     HitUnit.objects.create(hit=hit, unit=unit, role="real", position=0)
-    monkeypatch.setattr(drafts, "is_large", lambda stage: True)
+    monkeypatch.setattr(responses, "is_large", lambda stage: True)
     monkeypatch.setattr(type(kind_of(stage)), "pending", None)
     page = viewer.get(f"{address(stage)}task/")
     assert page.content.decode().count('<section class="unit"') == 1

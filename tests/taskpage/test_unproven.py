@@ -12,7 +12,7 @@ from django.utils import timezone
 from core.rates import limits
 from crowd.adapters.mturk import MTurkAdapter
 from crowd.models import Assignment, Claim, Endpoint, Hit, HitUnit, Worker
-from crowd.services import drafts, unproven
+from crowd.services import responses, unproven
 from crowd.services.arrivals import arrive
 from crowd.taskpage import views
 from examples.poll.models import Vote
@@ -127,7 +127,7 @@ def test_a_draft_outlives_any_number_of_forged_ones_from_another_network(hit):
     for n in range(60):
         arrive(hit=hit, external_id=f"3F{n}", worker_id=f"AF{n}", proven=False, network="one machine")
         forged = Assignment.objects.get(external_id=f"3F{n}")
-        assert drafts.keep_draft(forged, {"0|choice": "Red"})
+        assert responses.keep_draft(forged, {"0|choice": "Red"})
     assert rosa.row.draft == {"0|choice": "Blue"}
     assert Assignment.objects.count() == hit.places * unproven.FOR_EACH_PLACE
 
@@ -137,7 +137,7 @@ def test_of_drafts_from_as_many_networks_the_one_that_rested_longest_goes(hit):
     ticket = rosa.ticket()
     for n in range(60):
         arrive(hit=hit, external_id=f"3F{n}", worker_id=f"AF{n}", proven=False, network=f"machine {n}")
-        drafts.keep_draft(Assignment.objects.get(external_id=f"3F{n}"), {"0|choice": "Red"})
+        responses.keep_draft(Assignment.objects.get(external_id=f"3F{n}"), {"0|choice": "Red"})
         if n % 10 == 0:
             assert rosa.save(ticket, {"0|choice": f"Blue {n}"}).status_code == 200
     assert rosa.row.draft == {"0|choice": "Blue 50"}

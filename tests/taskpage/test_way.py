@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from crowd.models import Assignment, Claim
-from crowd.services import receipts
+from crowd.services import responses
 from examples.poll.models import Vote
 from tests.taskpage.world import (
     MARKET,
@@ -54,8 +54,8 @@ def test_the_answer_is_stored_first_and_then_the_browser_tells_the_marketplace(r
     assert url == f"{SUBMIT_TO}/mturk/externalSubmit"
     assert fields["assignmentId"] == "3ASSIGNMENT"
     assert fields["receipt"] == str(row.receipt)
-    assert fields["sha256"] == hashlib.sha256(receipts.canonical(row.response).encode()).hexdigest()
-    assert receipts.read_copy(fields, row) == row.response
+    assert fields["sha256"] == hashlib.sha256(responses.canonical(row.response).encode()).hexdigest()
+    assert responses.read_copy(fields, row) == row.response
     assert sorted(Vote.objects.values_list("unit", "choice")) == [("item:0", "Blue"), ("item:1", "Red")]
 
 
@@ -63,9 +63,9 @@ def test_the_copy_in_a_receipt_belongs_to_one_assignment(rosa):
     _, fields = handed_over(rosa.send(item_0="Blue", item_1="Red"))
     tom = Visitor(rosa.hit, worker="ATOM", assignment="3OTHER")
     tom.send(item_0="Red", item_1="Red")
-    assert receipts.read_copy(fields, tom.row) is None
-    assert receipts.read_copy(fields | {"copy": fields["copy"] + "x"}, rosa.row) is None
-    assert receipts.read_copy({}, rosa.row) is None
+    assert responses.read_copy(fields, tom.row) is None
+    assert responses.read_copy(fields | {"copy": fields["copy"] + "x"}, rosa.row) is None
+    assert responses.read_copy({}, rosa.row) is None
 
 
 def test_what_is_missing_is_said_at_the_top_and_at_its_place_and_the_rest_is_kept(rosa):

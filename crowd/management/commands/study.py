@@ -14,13 +14,12 @@ from core.money import dollars
 from core.projects.models import Project
 from crowd.desk.tables import stage_cards
 from crowd.errors import CrowdError
-from crowd.services import projects as closing
-from crowd.services.quotes import Quote
-from crowd.study import application, reference
+from crowd.services import stages as closing
+from crowd.services.publication import Quote
+from crowd.study import planning, reference
 from crowd.study.documents import study_toml
-from crowd.study.explain import difference, worded
+from crowd.study.explain import Problem, StudyError, difference, worded
 from crowd.study.planning import Change, FieldChange, Plan, plan
-from crowd.study.problems import Problem, StudyError
 from crowd.study.reader import Study, read
 
 _SIGNS = {"add": "+", "change": "~", "unchanged": " "}
@@ -120,8 +119,8 @@ class Command(BaseCommand):
 
     def _apply(self, options: dict[str, Any], study: Study, found: Plan, actor: Any) -> None:
         try:
-            applied = application.apply(study, found, os.environ, actor=actor)
-        except application.ChangedMeanwhileError as error:
+            applied = planning.apply(study, found, os.environ, actor=actor)
+        except planning.ChangedMeanwhileError as error:
             raise CommandError(
                 "Somebody changed the project meanwhile, and nothing was done. Look at the differences again."
             ) from error
@@ -201,7 +200,7 @@ class Command(BaseCommand):
         options: dict[str, Any],
         found: Plan,
         outcome: str,
-        applied: application.StudyResult | None = None,
+        applied: planning.StudyResult | None = None,
     ) -> None:
         quotes = applied.quotes if applied else {}
         cautions = applied.cautions if applied else {}

@@ -15,7 +15,7 @@ from crowd.adapters.connect import ConnectClient
 from crowd.errors import CrowdError
 from crowd.models import Assignment, EndpointRound, MarketOperation, PanelStudy, PanelSubmission
 from crowd.outbox import dispatch as outbox
-from crowd.services import panel_messages, panel_pay, panels, review, stages
+from crowd.services import panel_pay, panels, review, stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
 from crowd.simulation.connect import ConnectSimulator
@@ -162,7 +162,7 @@ def test_what_connect_cannot_do_is_said(panel, stage, client):
     people = [Participant(panel, client, stage).finish() for _ in range(2)]
     type(stage).objects.update(approve_at_once=False)
     work_on()
-    operations = panel_messages.write_to_participants(
+    operations = panels.write_to_participants(
         study, [each.person for each in people], text="Thank you.", actor=None
     )
     assert len(operations) == 2

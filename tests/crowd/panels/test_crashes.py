@@ -27,7 +27,7 @@ from crowd.models import (
     PanelSubmission,
 )
 from crowd.outbox import dispatch as outbox
-from crowd.services import panel_messages, panel_pay, panels, review, stages
+from crowd.services import panel_pay, panels, review, stages
 from crowd.services.tick import tick
 from tests.crowd.panels.test_stages import Participant, endpoint, server  # noqa: F401  # fixtures
 from tests.crowd.world import make_stage
@@ -208,7 +208,7 @@ def test_nothing_is_paid_twice_and_nobody_stays_unpaid(panel, endpoint, client, 
     live_through(panel, fate, 2)
     left = PanelSubmission.objects.get(external_id=leaver.submission)
     panel_pay.pay_in_part(left, percent=50, note="", actor=None)
-    [letter] = panel_messages.write_to_participants(study, [leaver.person], text="Thank you.", actor=None)
+    [letter] = panels.write_to_participants(study, [leaver.person], text="Thank you.", actor=None)
     for number, person in enumerate(people):
         review.bonus(assignment=person.work, actor=None, cents=10 + number, reason="Good.", purpose="q")
     panel_pay.raise_slots(PanelStudy.objects.get(stage=stage), slots=5, actor=None)

@@ -9,7 +9,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from core.projects.services import set_role
-from crowd import completion_codes
+from crowd import panelmodels
 from crowd.errors import CrowdError
 from crowd.models import (
     Assignment,
@@ -19,8 +19,8 @@ from crowd.models import (
     PanelStudy,
     PanelSubmission,
 )
-from crowd.selectors.consents import count_consents
-from crowd.services import panel_messages, panel_pay, panels, stages
+from crowd.selectors.people import count_consents
+from crowd.services import panel_pay, panels, stages
 from tests.crowd.panels.test_stages import Participant, endpoint, panel, server, work_on  # noqa: F401  # fixtures
 from tests.crowd.world import make_stage
 
@@ -117,7 +117,7 @@ def test_a_part_paid_on_the_panels_own_pages_is_booked_or_waits_for_its_amount(p
     """Where the panel says no amount a person enters it; nothing is booked as a whole reward."""
     person = Participant(panel, client, stage)
     person.answer()
-    code = person.study.codes[completion_codes.PARTIAL]
+    code = person.study.codes[panelmodels.PARTIAL]
     panel.step(
         person.submission, "COMPLETE", completion_code=code, completion_code_data={"percentage_of_reward": 40}
     )
@@ -146,9 +146,7 @@ def test_screen_outs_are_budgeted_paid_by_the_panel_and_booked_once(panel, stage
     before = stage.reserved_cents
     person = Participant(panel, client, stage)
     person.open()
-    panel.control(
-        "complete", submission_id=person.submission, code=study.codes[completion_codes.SCREENED_OUT]
-    )
+    panel.control("complete", submission_id=person.submission, code=study.codes[panelmodels.SCREENED_OUT])
     for _ in range(2):
         work_on()
         panels.read_now(stage)
@@ -195,7 +193,7 @@ def test_messages_are_sent_once_and_found_in_the_list_after_silence(panel, stage
     panels.read_now(stage)
     study = people[0].study
     panel.control("faults", lost_after=1, path="*/messages/bulk/")
-    [operation] = panel_messages.write_to_participants(
+    [operation] = panels.write_to_participants(
         study, [each.person for each in people] + ["somebody-else"], text="How did it go?", actor=None
     )
     work_on()
@@ -206,7 +204,7 @@ def test_messages_are_sent_once_and_found_in_the_list_after_silence(panel, stage
         bodies = [one["body"] for one in panel.get(f"/messages/?user_id={each.person}")["results"]]
         assert bodies.count("How did it go?") == 1
     panel.control("faults", lost_before=1, path="*/messages/")
-    [lost] = panel_messages.write_to_participants(study, [people[0].person], text="Lost words", actor=None)
+    [lost] = panels.write_to_participants(study, [people[0].person], text="Lost words", actor=None)
     work_on()
     MarketOperation.objects.filter(pk=lost.pk).update(first_sent_at=timezone.now() - timedelta(minutes=6))
     work_on()
@@ -225,8 +223,8 @@ def test_what_participants_write_is_kept_once_and_read_on_the_desk(panel, stage,
         body="<b>The page</b> is blank",
         study_id=person.study.external_id,
     )
-    assert panel_messages.sync_messages(stage.endpoint, force=True) == 1
-    assert panel_messages.sync_messages(stage.endpoint, force=True) == 0
+    assert panels.sync_messages(stage.endpoint, force=True) == 1
+    assert panels.sync_messages(stage.endpoint, force=True) == 0
     set_role(project=stage.project, user=admin_user, role="owner")
     client.force_login(admin_user)
     address = f"/desk/projects/{stage.project.slug}/stages/{stage.slug}/panel/"

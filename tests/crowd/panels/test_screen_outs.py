@@ -4,15 +4,14 @@ import pytest
 from django.utils import timezone
 
 from core.projects.services import set_role
-from crowd import completion_codes
+from crowd import panelmodels
 from crowd.adapters.prolific import _slots_to_set
 from crowd.errors import BudgetError, CrowdError
 from crowd.models import MarketOperation, PanelStudy, PanelSubmission, Stage
 from crowd.services import panel_pay, panels, stages
-from crowd.study.application import apply
 from crowd.study.documents import study_toml
-from crowd.study.planning import plan
-from crowd.study.problems import StudyError
+from crowd.study.explain import StudyError
+from crowd.study.planning import apply, plan
 from crowd.study.reader import read
 from tests.crowd.panels.test_part_pay import payments, spent, stage  # noqa: F401  # fixture
 from tests.crowd.panels.test_stages import Participant, endpoint, panel, server, work_on  # noqa: F401  # fixtures
@@ -35,7 +34,7 @@ def screen_out(panel, stage, client):  # noqa: F811
     study = PanelStudy.objects.get(stage=stage)
     person = Participant(panel, client, stage)
     person.open()
-    code = study.codes[completion_codes.SCREENED_OUT]
+    code = study.codes[panelmodels.SCREENED_OUT]
     panel.control("complete", submission_id=person.submission, code=code)
     PanelStudy.objects.update(hinted_at=timezone.now())
     panels.read_now(stage)

@@ -4,10 +4,9 @@ import pytest
 
 from crowd.models import Endpoint, Stage, StageSource
 from crowd.services import stages
-from crowd.study.application import apply
 from crowd.study.documents import study_toml
-from crowd.study.planning import plan
-from crowd.study.problems import StudyError
+from crowd.study.explain import StudyError
+from crowd.study.planning import apply, plan
 from crowd.study.reader import read
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd.quotas import Quota, divide, part_targets
+from crowd.sources import Quota, divide, part_targets
 
 QUOTAS = st.one_of(
     st.builds(Quota, share=st.integers(1, 100), given=st.integers(0, 50)),

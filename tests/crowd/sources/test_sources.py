@@ -11,7 +11,7 @@ from crowd.models import Assignment, Hit, MarketOperation, PersonMatch, StageSou
 from crowd.services import persons, stages
 from crowd.services.collection import collect
 from crowd.services.deals import NoWorkError
-from crowd.services.quotes import quote
+from crowd.services.publication import quote
 from crowd.services.sources import (
     SourcePlan,
     close_source,
