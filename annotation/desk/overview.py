@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from urllib.parse import urlencode
 
-from crowd.desk.steps import Step as ProjectStep
 from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
