@@ -306,6 +306,7 @@ def make_file(
     if faults:
         raise FileFaults(sheet, faults)
     with transaction.atomic():
+        # Two files of one requester at once would take the same number.
         Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
         last = requester.worker_files.aggregate(last=Max("number"))["last"] or 0
         file = WorkerFile.objects.create(
@@ -366,6 +367,7 @@ def _bonus_lines(
 def _payment(requester: Requester, line: AskedLine) -> str:
     """The same for the same money to the same worker or assignment for the same reason."""
     about = ["assignment", line.assignment_id] if line.assignment_id else ["worker", line.worker_id]
+    # As a list, whose parts are told apart whatever they hold.
     text = json.dumps([requester.pk, *about, line.amount, line.words], ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -412,6 +414,7 @@ def _mark_paid(requester: Requester, asked: Sequence[AskedLine], lines: list[Wor
             "payment", flat=True
         )
     )
+    # Bonuses that were paid one by one, too: they have no digest, so they are compared by what is in it.
     given: dict[tuple[object, int, str], int] = defaultdict(int)
     rows = Bonus.objects.filter(requester=requester, worker__in=[line.worker_id for line in lines])
     for worker, assignment, cents, reason in rows.values_list("worker", "assignment_id", "cents", "reason"):

@@ -26,6 +26,7 @@ from marketplace.questions import MAX_TASK_BYTES, html_question_xml, parse_quest
 
 State = Batch.State
 _AT_ONCE = 500
+#: No file takes so long to be stored; a batch without its rows by then was left by a crash.
 _GIVEN_UP_AFTER = timedelta(hours=1)
 
 
@@ -80,9 +81,11 @@ def store_draft(
     requester = batch.requester
     _sweep(requester)
     with transaction.atomic():
+        # Two drafts of one requester at once would take the same number.
         Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
         batch.number = next_number(requester)
         batch.hosts_of_cells = found.beside(known_hosts)
+        # Until the last row is there: lists, pages and publishing leave a batch without tasks alone.
         batch.task_count = 0
         batch.created_at = clock.now()
         batch.save(force_insert=True)
@@ -113,6 +116,7 @@ def _check(
             )
         if unknown := unknown_element(html):
             raise sheet.error(f"of the task's page, {unknown} in this marketplace.", line=row.line)
+        # What is around the page is the same for every row, so the first one tells whether it is right.
         if not count:
             parse_question(question, most_bytes=MAX_TASK_BYTES)
         found.look(row.cells, html)

@@ -56,6 +56,7 @@ def publish(*, batch: Batch) -> Job:
             )
         if not batch.task_count:
             raise Refusal("InvalidBatchState", "The file of this batch is still being read.")
+        # Once more: a qualification that the draft asks for may have been deleted since.
         normalise([dict(each) for each in from_stored(batch.properties).requirements])
         check_funds(batch)
         Batch.objects.filter(pk=batch.pk).update(state=State.PUBLISHING, error="", publish_at=None)
@@ -136,6 +137,7 @@ def _publish_some(batch: Batch, hit_type: HITType, page: templates.Page, tasks: 
         if refusal.code != "InsufficientFunds" or len(tasks) == 1:
             raise
     available = Requester.objects.values_list("available_cents", flat=True).get(pk=batch.requester_id)
+    # At least one and never all, so that this ends: a task alone that is not paid for raises above.
     covered = min(len(tasks) - 1, max(1, available // cost_of(batch).each))
     done = _publish_some(batch, hit_type, page, tasks[:covered])
     return done + _publish_some(batch, hit_type, page, tasks[covered:])
@@ -203,9 +205,12 @@ def _stop(batch: Batch, refusal: Refusal) -> str:
 
 
 def _finish(batch: Batch) -> None:
+    # Rows may have come in since the last task was looked at; the job that came with them finishes then.
     waiting = BatchTask.objects.filter(batch=OuterRef("pk"), hit=None)
     Batch.objects.filter(~Exists(waiting), pk=batch.pk, state=State.PUBLISHING).update(
-        state=State.PUBLISHED, published_at=Coalesce(F("published_at"), clock.now())
+        # A batch that gets rows later keeps the moment at which it was first published.
+        state=State.PUBLISHED,
+        published_at=Coalesce(F("published_at"), clock.now()),
     )
 
 
@@ -215,6 +220,7 @@ def cancel(*, batch: Batch) -> Job:
     Work in progress can still be submitted, and what was submitted is still to be decided.
     """
     with transaction.atomic():
+        # The job before the batch: locks are taken in that order by the job, too.
         if publishing := job_of(batch, PUBLISH):
             jobs.cancel(job_id=publishing.pk)
         batch = _locked(batch)
@@ -223,6 +229,7 @@ def cancel(*, batch: Batch) -> Job:
         Batch.objects.filter(pk=batch.pk).update(state=State.CANCELLED)
         note(batch.requester_id, "batch.cancelled", batch.name)
         job = jobs.enqueue(kind=CANCEL, payload={"batch": batch.pk}, effect=effect_of(CANCEL, batch))
+        # The same batch may have been cancelled before, and its job failed: then there is that one, to go on.
         jobs.retry(job_id=job.pk)
         return job
 
@@ -235,6 +242,7 @@ def expire_all(context: JobContext) -> None:
     while some := list(hits.filter(pk__gt=after).order_by("pk")[:AT_ONCE]):
         for hit in some:
             context.progress(done, total, "Expiring HITs")
+            # One HIT in each transaction: workers who hold it wait for no other.
             if hit.expires_at > now:
                 with transaction.atomic():
                     set_expiration(hit=hit, expires_at=now, now=now)

@@ -42,6 +42,7 @@ from people.models import StudyLink
 
 REVIEW = "marketplace.review-batch"
 NEEDED = ("AssignmentId", "Approve", "Reject")
+#: As long as RequesterFeedback of the protocol.
 MAX_FEEDBACK = 1024
 #: Decisions of one file, which its job carries with it.
 MOST = 20_000
@@ -199,6 +200,7 @@ def _decide(batch_id: int, decision: Decision, *, override: bool, since: datetim
     holding = _find(batch_id, decision.assignment_id)
     if holding is None:
         return "unknown", "No answered assignment of this batch has this id."
+    # What is due comes first: an answer whose time is over was approved by itself, and no file rejects it.
     settle(hits=[holding.hit])
     now = clock.now()
     try:
@@ -240,6 +242,7 @@ _PARTS = ("FreeText", "SelectionIdentifier", "OtherSelectionText", "UploadedFile
 def answer_fields(xml: str) -> dict[str, str]:
     """Name → answer; what is no such document has no fields."""
     try:
+        # Workers send this text; without a DTD none of its entities can grow.
         root = SafeTree.fromstring(xml, forbid_dtd=True)
     except (ParseError, DefusedXmlException, ValueError):
         return {}
@@ -271,6 +274,7 @@ COMPENSATION = "Compensation"
 #: Answer fields that get a column of their own, the most frequent ones; the others share one, as JSON.
 MAX_ANSWER_COLUMNS = 500
 OTHER_ANSWERS = "Answer.(others)"
+#: Names that are counted at all: a page can make up new ones in every answer.
 _NAMES_KEPT = 10 * MAX_ANSWER_COLUMNS
 _AT_ONCE = 500
 #: Which assignments a file is to have.
@@ -352,6 +356,7 @@ def _cells(row: Row, names: Sequence[str], more: bool, rates: "Rates", zone: tzi
     yield from (money(_pay_cents(row)), format_moment(row["hit__created_at"], zone))
     yield from (str(row["hit__max_assignments"]), row["hit__annotation"])
     yield from (str(row["hit__hit_type__duration_s"]), str(row["hit__hit_type__auto_approval_s"]))
+    # The empty one is NumberOfSimilarHITs, which nothing here has.
     yield from (format_moment(row["hit__expires_at"], zone), "")
     yield str(int((row["hit__expires_at"] - row["hit__created_at"]).total_seconds()))
     yield from (row["assignment_id"], row["worker__worker_id"], row["state"].capitalize())

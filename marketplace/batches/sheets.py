@@ -130,6 +130,7 @@ class Sheet:
                     line=row.line,
                 )
             cells = row.cells
+            # Spreadsheets pad rows with empty cells, as far as their widest row goes.
             if len(cells) > width and not any(cells[width:]):
                 del cells[width:]
             if len(cells) != width:
@@ -171,6 +172,7 @@ class Sheet:
         return guess_encoding(iter(lambda: self._file.read(_PIECE), b""))
 
     def _decode(self, encoding: str) -> None:
+        # The whole file before its first row: a wrong byte at its end is found before anything is stored.
         decoder = codecs.getincrementaldecoder(encoding)()
         self._file.seek(0)
         line = 1
@@ -204,6 +206,7 @@ class Sheet:
                 break
             if not quoted:
                 line.append(character)
+        # Where none is more frequent than another it is the comma: a table of one column has none at all.
         return max(_DELIMITERS, key=lambda each: (line.count(each), each == ",")), 0
 
     def _read(self) -> Iterator[Row]:

@@ -119,6 +119,7 @@ _FIRST = {"reward": "0.10", "duration": 3600, "lifetime": 7 * 86_400, "auto_appr
 OWN = 3
 _LOCATION = re.compile(r"([A-Z]{2})(?:-([A-Z0-9]{2}))?")
 _OF_A_WORKBOOK = "Of a workbook: the sheet's name. Empty: the first one with data."
+#: A line break in a title would tear it apart in lists, mails and files.
 _CONTROLS = re.compile("[\x00-\x1f\x7f]")
 
 
@@ -278,6 +279,7 @@ class PropertiesForm(RevisedForm, forms.Form):
             value = cleaned.get(f"own_{number}_value")
             if cleaned.get(f"own_{number}") and condition not in _NO_VALUE and value is None:
                 self.add_error(f"own_{number}_value", f"“{COMPARATORS[condition]}” needs a value.")
+        # The rules need all values; beside other errors they would only say those once more.
         if not self.errors:
             try:
                 cleaned["requirements"] = normalise(list(self._requirements(cleaned)))
@@ -343,6 +345,7 @@ def initial_of(properties: Properties) -> dict[str, Any]:
     }
     own = 0
     for each in properties.requirements:
+        # The form has one guard for all requirements, as it wrote them.
         values["guard"] = each["ActionsGuarded"]
         own += _put(values, each, own + 1)
     return values
@@ -402,6 +405,7 @@ class TemplateForm(PropertiesForm):
 
     def clean_html(self) -> str:
         """A page has a text, and not more of it than a question can have."""
+        # Browsers send \r\n for a line break, and PostgreSQL stores no NUL.
         html = str(self.cleaned_data["html"]).replace("\r\n", "\n").replace("\0", "")
         if not html.strip():
             raise forms.ValidationError("The page is empty.")
@@ -489,6 +493,7 @@ class ExtendForm(forms.Form):
         help_text="Their numbers, such as 1-20, 35. Empty: all.",
     )
     amount = AmountField(label="Type the total to go on", help_text="So much is put on hold.", required=False)
+    # Comes back with the form: sent twice, it is one extension.
     once = forms.UUIDField(widget=forms.HiddenInput, initial=uuid.uuid4)
 
     def __init__(self, data: Any = None, *, batch: Batch) -> None:
@@ -552,6 +557,7 @@ class ScheduleForm(forms.Form):
         if batch.state != Batch.State.DRAFT:
             del self.fields["publish_at"], self.fields["amount"]
         elif batch.extends_id:
+            # Added rows end with the batch that they are for.
             del self.fields["end_at"]
 
 

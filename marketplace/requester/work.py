@@ -156,6 +156,7 @@ def _alike(rows: Sequence[Holding]) -> list[tuple[int, Likeness]]:
     found = Likeness.objects.filter(holding__in=rows).select_related("other__worker").defer("other__answer")
     seen: dict[int, int] = defaultdict(int)
     kept = []
+    # Identical ones first: of more than are named, those are the ones that count.
     for each in found.order_by("-identical", "pk"):
         seen[each.holding_id] += 1
         if seen[each.holding_id] <= _NAMED:
@@ -370,6 +371,7 @@ def say_agreement(rows: list[Holding]) -> list[Holding]:
     compared = Holding.objects.filter(hit__in={row.hit_id for row in rows}, state__in=_COMPARED).order_by()
     counts: dict[tuple[int, str], int] = {}
     totals: dict[int, int] = defaultdict(int)
+    # By their digests, made in the database: answers can be long, and only how many are the same is wanted.
     found: Iterable[tuple[Any, ...]] = compared.values_list("hit", MD5("answer")).annotate(number=Count("pk"))
     for hit, digest, number in found:
         counts[hit, digest] = number
@@ -377,6 +379,7 @@ def say_agreement(rows: list[Holding]) -> list[Holding]:
     own = Holding.objects.filter(pk__in=[row.pk for row in rows])
     digests = dict(own.values_list("pk", MD5("answer")))
     for row in rows:
+        # An answer is none of its own others; a rejected one is in no count, so nothing is taken off for it.
         counted = row.state in _COMPARED
         others = totals[row.hit_id] - counted
         same = counts.get((row.hit_id, digests.get(row.pk, "")), 0) - counted
@@ -507,6 +510,7 @@ def _inputs(rows: Sequence[Holding]) -> dict[int, list[tuple[str, str]]]:
 def usual_seconds(hit_types: Iterable[int]) -> dict[int, float]:
     """Median time of the latest work of these HIT types, where there is enough of it to say so."""
     found: dict[int, list[float]] = defaultdict(list)
+    # The latest of all these types together: one statement, and a page has few types.
     times: Iterable[tuple[Any, ...]] = (
         Holding.objects.filter(hit__hit_type__in=list(hit_types), state__in=Holding.ANSWERED)
         .order_by("-pk")

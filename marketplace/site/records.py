@@ -193,7 +193,8 @@ class Balance:
 
 
 def list_feedback(*, worker: Worker, kind: str) -> QuerySet[Any, Any]:
-    """What was said, the latest first, as kind, moment and key; rows of one page are completed by `told`."""
+    """What was said, the latest first, as kind, moment and key; rows of one page are completed by
+    `with_feedback`."""
     found: list[QuerySet[Any, Any]] = []
     decided = Holding.objects.filter(worker=worker).order_by()
     if kind in ("all", "approved"):

@@ -252,6 +252,7 @@ def _standing(batch: Batch, now: Any) -> dict[str, Any]:
         "at_work": at_work or _open(extending),
         "extension": extension,
         "extending": extending,
+        # No job is at it any more, such as after all its attempts failed: the page offers to go on.
         "stuck": batch.state == State.PUBLISHING and not at_work,
     }
 
@@ -364,6 +365,7 @@ def task(request: HttpRequest, access: RequesterAccess, *, number: int, ordinal:
 def publish(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponseBase:
     """Publish a draft after its total was typed, or go on with a batch that stopped."""
     batch = own(access, number)
+    # Only a draft has its total typed; that of a batch that stopped was confirmed when it was one.
     if batch.state == State.DRAFT:
         form = PublishForm(request.POST, total=publication.cost_of(batch).total, label_suffix="")
         if not form.is_valid():
@@ -407,6 +409,7 @@ def results_file(request: HttpRequest, access: RequesterAccess, *, number: int) 
         results.result_lines(batch, now=clock.now(), shown=shown, times=times),
         content_type="text/csv; charset=utf-8",
     )
+    # As MTurk names the file; scripts look for it.
     answer["Content-Disposition"] = f'attachment; filename="Batch_{batch.number}_batch_results.csv"'
     return answer
 
@@ -414,6 +417,7 @@ def results_file(request: HttpRequest, access: RequesterAccess, *, number: int) 
 def own(access: RequesterAccess, number: int) -> Batch:
     """A batch of this requester whose file is read."""
     batches = access.requester.batches.select_related("extends", "end_mail_to")
+    # A number that the column cannot hold is an error on PostgreSQL; nothing is found for the largest one.
     found = batches.filter(number=min(number, 2**31 - 1), task_count__gt=0).first()
     if found is None:
         raise Http404("There is no such batch.")
@@ -464,6 +468,7 @@ def upload(request: HttpRequest, access: RequesterAccess, *, number: int) -> Htt
         place=PLACE,
         batch=batch,
         form=form,
+        # A result has a line for every decision, thousands of them.
         before=before.defer("result")[:10],
         status=422 if form.errors else 200,
     )
@@ -565,6 +570,7 @@ def _live(batch: Batch, job: Job) -> dict[str, Any]:
 
 def _job(batch: Batch, pk: int) -> Job:
     row = get_object_or_404(Job, pk=pk, kind=results.REVIEW)
+    # Jobs are numbered over all requesters: the number in the address may be of another one's.
     if row.payload.get("batch") != batch.pk:
         raise Http404("There is no such review.")
     return row

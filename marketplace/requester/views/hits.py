@@ -73,6 +73,7 @@ def hit(request: HttpRequest, access: RequesterAccess, *, hit_id: str) -> HttpRe
     settle(hits=[row], now=now)
     status = hit_status(row, now)
     people = Paginator(late(selectors.people(row, now)), _PEOPLE).get_page(request.GET.get("page"))
+    # Comes back with the form: sent twice, it asks for the same end, not for twice as many hours.
     since = row.expires_at if row.expires_at > now else now
     task = getattr(row, "batch_task", None) if row.batch else None
     return show(

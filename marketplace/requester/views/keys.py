@@ -158,6 +158,7 @@ def _page(
 
 def _shown_once(request: HttpRequest, access: RequesterAccess) -> AccessKey | None:
     """The key that this person made a moment ago and has not seen the secret of."""
+    # A file of the table is no look at the page: the secret waits for one.
     if request.method != "GET" or "format" in request.GET or _SHOW_ONCE not in request.session:
         return None
     return access.requester.keys.filter(pk=request.session.pop(_SHOW_ONCE), made_by=access.user).first()
@@ -165,6 +166,7 @@ def _shown_once(request: HttpRequest, access: RequesterAccess) -> AccessKey | No
 
 def show_secret_once(request: HttpRequest, key: AccessKey) -> None:
     """Let the Keys page show the secret of this key when this person looks at it next."""
+    # The key's number, not its secret: sessions are stored.
     request.session[_SHOW_ONCE] = key.pk
 
 

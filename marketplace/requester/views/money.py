@@ -340,6 +340,7 @@ def new_invoice(request: HttpRequest, access: RequesterAccess) -> HttpResponseBa
         if request.method != "POST":
             lines = finance.invoice_lines(access.requester, form.begins, form.ends)
         else:
+            # What is due by the clock is paid first: an issued invoice never gets another line.
             settle()
             try:
                 invoice = finance.issue_invoice(

@@ -135,6 +135,7 @@ def make_payable(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Write the day as in 2026-11-30, or leave it empty.")
         return redirect("requester:payables", access.requester.customer_id)
+    # What is due by the clock is paid first, so that the report has it.
     settle()
     try:
         report = services.make_payable(

@@ -277,6 +277,7 @@ def payout_file(request: HttpRequest, access: RequesterAccess, payout: int) -> H
         return redirect("requester:payout", access.requester.customer_id, row.number)
     answer = HttpResponse(content, content_type=FORMATS[row.method].content_type)
     answer["Content-Disposition"] = f'attachment; filename="{services.file_name(row)}"'
+    # It has the accounts of people in it: nothing on the way keeps a copy.
     answer["Cache-Control"] = "no-store"
     return answer
 

@@ -134,6 +134,7 @@ class TypeForm(RevisedForm, Form):
         everybody = given["way"] == "everybody"
         hours = given["retry_hours"]
         retry_s = None if hours is None else hours * HOUR
+        # A script may have set seconds that are no whole hours; a form that shows them as hours keeps them.
         if self.kind and self.kind.retry_delay_s is not None and hours == self.kind.retry_delay_s // HOUR:
             retry_s = self.kind.retry_delay_s
         return {
@@ -165,6 +166,7 @@ def _initial(kind: QualificationType) -> dict[str, Any]:
         "status": kind.status,
         "way": "test" if kind.has_test else "everybody" if kind.auto_granted else "asked",
         "auto_granted_value": kind.auto_granted_value,
+        # As the field cleans what a browser sends back: a test that was not touched counts as unchanged.
         "test": kind.test.replace("\r\n", "\n").strip(),
         "answer_key": kind.answer_key.replace("\r\n", "\n").strip(),
         "minutes": None if seconds is None else max(1, round(seconds / MINUTE)),
@@ -270,6 +272,7 @@ def _decide(
             row.refresh_from_db(fields=["state"])
             if refusal.code != "InvalidQualificationRequestState":
                 raise
+            # Sent twice, or another reviewer was faster; in both cases the next request follows.
             if row.state == wanted:
                 raise Refusal("DuplicateRequest", f"It was {row.state} already.") from refusal
             raise Refusal(refusal.code, f"It was {row.state} meanwhile.") from refusal

@@ -196,6 +196,7 @@ def work(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpRespo
     now = clock.now()
     row = own_work(access.requester, pk, now)
     settle(hits=[row.hit], now=now)
+    # Settling may have approved it a moment ago.
     row.refresh_from_db()
     [shown] = selectors.shown([row])
     return show(
@@ -261,6 +262,7 @@ def _back(request: HttpRequest, access: RequesterAccess, row: Holding, *, to: Ho
 def _on(request: HttpRequest, access: RequesterAccess, row: Holding, now: datetime) -> str:
     """Where a reviewer goes on after a decision: the next answer of the sheet, or the next sheet."""
     by = request.GET.get("from", "")
+    # Only a sheet of waiting work moves on: on others the answer stays where it is, with its new state.
     if by not in ("hit", "worker") or state_of(request.GET) != "waiting":
         return _back(request, access, row)
     if by == "hit":
@@ -406,6 +408,7 @@ def approve_worker(request: HttpRequest, access: RequesterAccess, *, worker_id: 
 
 def _approve_seen(request: HttpRequest, rows: QuerySet[Holding], now: datetime) -> int:
     """Approve the rows of a sheet that had come in when it was shown; how many still wait."""
+    # None is what is no date at all; such as the 30th of February is raised.
     try:
         seen = parse_datetime(request.POST.get("seen", ""))
     except ValueError:

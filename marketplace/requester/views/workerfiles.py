@@ -139,6 +139,7 @@ def bonuses(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 
 def _own(access: RequesterAccess, number: int) -> WorkerFile:
     files = access.requester.worker_files.select_related("qualification_type", "created_by", "confirmed_by")
+    # A number that the column cannot hold is an error on PostgreSQL.
     found = files.filter(number=min(number, 2**31 - 1)).exclude(state=State.WITHDRAWN).first()
     if found is None:
         raise Http404("There is no such file.")

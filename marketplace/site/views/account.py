@@ -67,6 +67,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     by_address = guards.address_key(guards.INVITATIONS, request)
     if wait := guards.seconds_to_wait(by_address):
         return too_many(request, wait)
+    # Only tokens that lead nowhere count as tries: those are what guessing sends.
     if invitation_for(token) is None:
         guards.count_try(by_address)
         worker = current_worker(request)
