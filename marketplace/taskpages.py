@@ -22,10 +22,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from core.composed_queries import ComposedQuery
-from marketplace import formfields as fields
+from marketplace import formanswers as fields
 from marketplace import html, uploads
 from marketplace.errors import Refusal
-from marketplace.formfields import FormAnswers, answers_xml, read_form_answers
+from marketplace.formanswers import FormAnswers, answers_xml, read_form_answers
 from marketplace.html import task_document
 from marketplace.models import HIT, Holding
 from marketplace.questionform import Form

@@ -11,9 +11,9 @@ from django.http.multipartparser import MultiPartParserError
 from django.views.decorators.csrf import csrf_exempt
 
 from core.money import dollars
-from marketplace import clock, eligibility, formfields, ids
+from marketplace import clock, eligibility, formanswers, ids
 from marketplace.errors import Refusal
-from marketplace.formfields import FormAnswers
+from marketplace.formanswers import FormAnswers
 from marketplace.models import (
     HIT,
     HITType,
@@ -144,7 +144,7 @@ def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonR
     except (SuspiciousOperation, MultiPartParserError, BadRequest):
         return _error(400, "InvalidBody", "Send the answers as a form.")
     given = (
-        formfields.read_form_answers(parse_form(begun.test, parameter="Test"), posted)
+        formanswers.read_form_answers(parse_form(begun.test, parameter="Test"), posted)
         if begun.test
         else FormAnswers()
     )

@@ -1,6 +1,5 @@
 """Tables of the marketplace, grouped by what they are about."""
 
-from marketplace.models.bulk import BatchExtension, WorkerFile, WorkerFileLine
 from marketplace.models.money import (
     Bonus,
     Deposit,
@@ -43,6 +42,7 @@ from marketplace.models.traces import Likeness, PageStorage, UploadedFile, Worke
 from marketplace.models.work import (
     HIT,
     Batch,
+    BatchExtension,
     BatchTask,
     HITType,
     Holding,
@@ -54,6 +54,8 @@ from marketplace.models.work import (
     QueuedEvent,
     Rating,
     Template,
+    WorkerFile,
+    WorkerFileLine,
 )
 
 __all__ = [

@@ -11,10 +11,9 @@ from django.db import IntegrityError, transaction
 from core.files.refusals import RowCounts
 from core.revisions import ShownColumns
 from marketplace import clock, ids
-from marketplace.answerkeys import parse_key, score
 from marketplace.eligibility import CLOSED
 from marketplace.errors import Refusal, invalid_value
-from marketplace.formfields import OTHER, FormAnswers, answers_xml
+from marketplace.formanswers import OTHER, FormAnswers, answers_xml, parse_key, score
 from marketplace.models import (
     HIT,
     Message,

@@ -30,7 +30,7 @@ from marketplace import clock
 from marketplace.batches import results
 from marketplace.models import Batch, BatchExtension, LedgerEntry, Payout, Requester, Topic, WorkerFile
 from marketplace.models import Worker as SiteWorker
-from marketplace.services import finance, qualifications, voices
+from marketplace.services import feedback, finance, qualifications
 from marketplace.services.members import set_role as set_member
 from marketplace.services.qualifications import QualificationTest
 from people.links import LinkPlan, make_link
@@ -420,7 +420,7 @@ def worker_site(worker: User) -> dict[str, Parts]:
     site.post(asking)
     me = holding.worker
     letter = site.write(me, lab, hit_type=group)
-    message = voices.answer(letter=letter, body="We will look at it.")
+    message = feedback.answer(letter=letter, body="We will look at it.")
     asked = {"group_id": asking.group_id, "qualification_type_id": kind.qualification_type_id}
     tested = site.make_qualification(lab, "Chess", test=QualificationTest(TEST, KEY, 600))
     site.ask(SiteWorker.objects.get(user=worker), tested)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from marketplace.answerkeys import parse_key, score
 from marketplace.errors import Refusal
+from marketplace.formanswers import parse_key, score
 from marketplace.questionform import parse_form
 from tests.questionforms import (
     KEY,

@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 import pytest
 from django.http import QueryDict
 
-from marketplace import formfields as fields
+from marketplace import formanswers as fields
 from marketplace.errors import Refusal
-from marketplace.formfields import answers_xml, read_form_answers
+from marketplace.formanswers import answers_xml, read_form_answers
 from marketplace.questionform import FreeText, Selection, parse_form
 from marketplace.questions import parse_question
 

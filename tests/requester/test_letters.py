@@ -6,7 +6,7 @@ import io
 from django.utils import timezone
 
 from marketplace.models import Letter, Message, Worker
-from marketplace.services import voices
+from marketplace.services import feedback
 from tests.site import world
 from tests.site.conftest import signed_in
 
@@ -31,7 +31,7 @@ def rated(lab, *stars, words="", title="Answer a question"):
 def test_letters_are_listed_by_state_and_found_by_words(lab, rosa, ben, as_owner):
     one = world.write(rosa, lab, "Why rejected?", "I read both passages.")
     two = world.write(ben, lab, "A typo")
-    voices.mark_read(letter=two)
+    feedback.mark_read(letter=two)
     shown = as_owner.get(at(lab, "letters/"))
     assert list(shown.context["rows"]) == [one]
     assert "1 waits for you" in body(shown)

@@ -13,7 +13,7 @@ from django.test import Client
 from marketplace import clock
 from marketplace.archive import BLOCKS, NOT_IN_PROFILE, TABLES, exported, profile
 from marketplace.models import Holding, Place, Worker
-from marketplace.services import finance, people, qualifications, voices
+from marketplace.services import feedback, finance, people, qualifications
 from marketplace.services.hits import return_assignment
 from tests.site import world
 
@@ -43,7 +43,7 @@ def a_full_life(lab, rosa):
     world.bonus(paid, 50, "For the explanation.")
     world.reject(world.do(rosa, world.post(group)), "=HYPERLINK(1)")
     letter = world.write(rosa, lab, "A typo", "In line 2.", hit_type=group)
-    voices.answer(letter=letter, body="Thank you.")
+    feedback.answer(letter=letter, body="Thank you.")
     world.rate(rosa, group, 4, "Good.")
     kind = world.make_qualification(lab, "Reading", on_request=True)
     qualifications.ask(worker=rosa, qualification_type=kind)

@@ -20,7 +20,7 @@ from marketplace.models import (
     Rating,
     Worker,
 )
-from marketplace.services import account_closure, assignments, finance, people, qualifications, voices
+from marketplace.services import account_closure, assignments, feedback, finance, people, qualifications
 from marketplace.services.account_closure import receipt, worker_of
 from marketplace.sweep import sweep
 from marketplace.tasks import nightly
@@ -112,7 +112,9 @@ def test_words_go_and_facts_stay(lab, rosa, as_rosa):
     group = world.make_group(lab)
     done = world.do(rosa, world.post(group))
     world.reject(done, "Copied.")
-    voices.answer(letter=world.write(rosa, lab, "Why?", "I am Rosa Lind.", hit_type=group), body="Dear Rosa")
+    feedback.answer(
+        letter=world.write(rosa, lab, "Why?", "I am Rosa Lind.", hit_type=group), body="Dear Rosa"
+    )
     world.rate(rosa, group, 2, "Unfair, says Rosa.")
     kind = world.make_qualification(lab, "Reading", on_request=True)
     qualifications.ask(worker=rosa, qualification_type=kind)
@@ -195,7 +197,7 @@ def test_a_closed_worker_says_and_hears_nothing(lab, rosa):
     for act in (
         lambda: world.write(rosa, lab, "Another"),
         lambda: world.rate(rosa, group, 5),
-        lambda: voices.answer(letter=letter, body="Hello?"),
+        lambda: feedback.answer(letter=letter, body="Hello?"),
     ):
         with pytest.raises(Refusal, match="closed"):
             act()

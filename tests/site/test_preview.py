@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlsplit
 
 from marketplace import html
-from marketplace.formfields import media_sources
+from marketplace.formanswers import media_sources
 from marketplace.models import QualificationGrant
 from tests.site import world
 

@@ -7,7 +7,7 @@ import pytest
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import Letter, Message, Rating
-from marketplace.services import voices
+from marketplace.services import feedback
 from marketplace.services.hits import return_assignment
 from tests.site import world
 
@@ -138,17 +138,17 @@ def test_a_form_that_is_sent_twice_is_one_letter(lab, rosa):
 
 def test_a_worker_writes_five_letters_a_day_to_one_requester(lab, rosa, as_rosa):
     group = world.make_group(lab)
-    for number in range(voices.LETTERS_A_DAY):
+    for number in range(feedback.LETTERS_A_DAY):
         world.write(rosa, lab, f"Letter {number}")
     page = as_rosa.post(f"/projects/{group.group_id}/contact", {"subject": "Six", "body": "Hello?"})
     assert "5 messages to this requester in the last 24 hours" in page.content.decode()
-    assert Letter.objects.count() == voices.LETTERS_A_DAY
+    assert Letter.objects.count() == feedback.LETTERS_A_DAY
     Letter.objects.update(sent_at=clock.now() - timedelta(hours=25))
     assert world.write(rosa, lab, "Six").subject == "Six"
 
 
 def test_a_worker_writes_twenty_letters_a_day_to_all(rosa):
-    for number in range(voices.LETTERS_A_DAY_TO_ALL):
+    for number in range(feedback.LETTERS_A_DAY_TO_ALL):
         world.write(rosa, world.make_requester(f"Lab {number}", dollars=0))
     with pytest.raises(Refusal, match="20 messages in the last 24 hours"):
         world.write(rosa, world.make_requester("One more", dollars=0))
@@ -167,7 +167,7 @@ def test_a_letter_needs_a_subject_and_words(lab, rosa, as_rosa, form):
 def test_a_message_is_replied_to(lab, rosa, as_rosa):
     group = world.make_group(lab)
     letter = world.write(rosa, lab, "A typo", hit_type=group)
-    message = voices.answer(letter=letter, body="Where?")
+    message = feedback.answer(letter=letter, body="Where?")
     page = as_rosa.get(f"/inbox/{message.pk}/reply").content.decode()
     assert "Where?" in page
     assert 'value="Re: A typo"' in page
@@ -184,10 +184,10 @@ def test_nobody_replies_to_messages_of_others(lab, rosa, as_ben):
 
 
 def test_sent_letters_cost_the_same_with_one_and_with_five(lab, rosa, as_rosa, queries_of):
-    voices.answer(letter=world.write(rosa, lab), body="Yes.")
+    feedback.answer(letter=world.write(rosa, lab), body="Yes.")
     one = queries_of(as_rosa, "/inbox/sent")
     for number in range(4):
-        voices.answer(letter=world.write(rosa, lab, f"Letter {number}"), body="No.")
+        feedback.answer(letter=world.write(rosa, lab, f"Letter {number}"), body="No.")
     assert queries_of(as_rosa, "/inbox/sent") == one
 
 

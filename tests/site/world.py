@@ -21,7 +21,8 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.services import assignments, hits, people, qualifications, review, voices
+from marketplace.services import assignments, hits, people, qualifications, review
+from marketplace.services import feedback as voices
 from marketplace.services.hits import TypeProperties
 from marketplace.services.qualifications import QualificationTest
 from tests.clients import external_question

@@ -16,9 +16,9 @@ from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import HITType, Holding, Letter, Rating, Requester
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
-from marketplace.services import voices
+from marketplace.services import feedback
+from marketplace.services.feedback import MAX_BODY
 from marketplace.services.members import Action
-from marketplace.services.voices import MAX_BODY
 from marketplace.site.selectors import SHOWN_FROM
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
@@ -211,7 +211,7 @@ def letter(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpRe
     form = AnswerForm(request.POST or None)
     if form.is_valid():
         try:
-            voices.answer(letter=found, body=form.cleaned_data["body"])
+            feedback.answer(letter=found, body=form.cleaned_data["body"])
         except Refusal as refusal:
             form.add_error(None, refusal.message)
         else:
@@ -237,10 +237,10 @@ def settle(request: HttpRequest, access: RequesterAccess, letter: int) -> HttpRe
     """Put a letter away without an answer, or among the open ones again."""
     found = _own(access, letter)
     if "open" in request.POST:
-        voices.mark_unread(letter=found)
+        feedback.mark_unread(letter=found)
         messages.success(request, "The letter is open again.")
         return redirect("requester:letter", access.requester.customer_id, found.pk)
-    voices.mark_read(letter=found)
+    feedback.mark_read(letter=found)
     messages.success(request, "The letter is marked as read.")
     return redirect("requester:letters", access.requester.customer_id)
 

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from marketplace import clock, formfields
+from marketplace import clock, formanswers
 from marketplace.errors import Refusal
-from marketplace.formfields import FormAnswers, media_sources
+from marketplace.formanswers import FormAnswers, media_sources
 from marketplace.models import QualificationRequest, QualificationType, Worker
 from marketplace.questionform import Form, parse_form
 from marketplace.services import qualifications as services
@@ -119,7 +119,7 @@ def test(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Ht
     form = parse_form(begun.test, parameter="Test")
     given: FormAnswers | None = None
     if request.method == "POST":
-        given = formfields.read_form_answers(form, request.POST)
+        given = formanswers.read_form_answers(form, request.POST)
         if not given.problems:
             return _hand_in(request, begun, given)
     return _draw(request, worker, begun, form, given)

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from marketplace import clock
 from marketplace.errors import Refusal
 from marketplace.models import HITType, Holding, Message, Rating, Requester, Worker
-from marketplace.services import voices
-from marketplace.services.voices import MAX_BODY, MAX_SUBJECT, MAX_WORDS
+from marketplace.services import feedback as services
+from marketplace.services.feedback import MAX_BODY, MAX_SUBJECT, MAX_WORDS
 from marketplace.site import records
 from marketplace.site.access import for_workers, page
 from marketplace.site.lookup import entity_id, group_named, numbered, settle_worker
@@ -138,7 +138,7 @@ def rate(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
     now = clock.now()
     hit_type = group_named(group_id)
     if request.method == "POST" and "take_back" in request.POST:
-        voices.take_back(worker=worker, hit_type=hit_type)
+        services.take_back(worker=worker, hit_type=hit_type)
         messages.success(request, "Your rating is deleted.")
         return redirect("site:rate", group_id=hit_type.group_id)
     rating = Rating.objects.filter(worker=worker, hit_type=hit_type).first()
@@ -147,7 +147,7 @@ def rate(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
     if form.is_valid():
         said = form.cleaned_data
         try:
-            voices.rate(
+            services.rate(
                 worker=worker, hit_type=hit_type, stars=said["stars"], words=said["words"].strip(), now=now
             )
         except Refusal as refusal:
@@ -163,7 +163,7 @@ def rate(request: HttpRequest, worker: Worker, group_id: str) -> HttpResponse:
         hit_type=hit_type,
         form=form,
         rating=rating,
-        allowed=bool(rating) or voices.may_rate(worker=worker, hit_type=hit_type),
+        allowed=bool(rating) or services.may_rate(worker=worker, hit_type=hit_type),
         shown_from=SHOWN_FROM,
     )
 
@@ -201,7 +201,7 @@ def reply(request: HttpRequest, worker: Worker, message: int) -> HttpResponse:
         received.requester,
         hit_type=about.hit_type if about else None,
         assignment_id=about.assignment_id if about else "",
-        subject=subject[: voices.MAX_SUBJECT],
+        subject=subject[: services.MAX_SUBJECT],
         received=received,
     )
 
@@ -220,7 +220,7 @@ def _write(
     form = LetterForm(request.POST or None, initial={"subject": subject})
     if form.is_valid():
         try:
-            voices.write(
+            services.write(
                 worker=worker,
                 requester=requester,
                 subject=form.cleaned_data["subject"],
