@@ -1,4 +1,4 @@
-"""Answers to a QuestionForm: read from the post, written as XML, drawn as fields, scored where it is a test."""
+"""Answers to a QuestionForm: read from the post, written as XML, drawn as fields; scored for a test."""
 
 import json
 import re

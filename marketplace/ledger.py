@@ -61,6 +61,7 @@ _BALANCE = {
     Account.WORKERS: "paid_cents",
     Account.FEES: "fees_cents",
 }
+#: From which account to which each kind moves money.
 _ROUTE = {
     Kind.DEPOSIT: (Account.OUTSIDE, Account.AVAILABLE),
     Kind.HOLD: (Account.AVAILABLE, Account.HELD),
@@ -121,6 +122,8 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
         change[_BALANCE[credit]] += movement.cents
     amounts = {field: amount for field, amount in change.items() if amount}
     taken = tuple(field for field, amount in amounts.items() if amount < 0)
+    # The update's condition is the check: no balance is read before, so of calls at once none decides by an
+    # old one, and the later is refused where the money is enough for one.
     balances = _balances(tuple(amounts), taken)
     if not balances.run(requester_id, *amounts.values(), *(-amounts[field] for field in taken)):
         raise Refusal(
@@ -153,6 +156,7 @@ def audit() -> list[str]:
     reports to pay out are what their movements sum to. Reads one snapshot, so work that goes on meanwhile
     raises no false alarm.
     """
+    # PostgreSQL takes a level only before the first query of a transaction; one around this has begun.
     outermost = not connection.in_atomic_block
     with transaction.atomic():
         if outermost and connection.vendor == "postgresql":
@@ -239,6 +243,7 @@ def _wrong_payouts() -> list[str]:
         .values("sum")
     )
     parts = PayoutPart.objects.select_related("line").annotate(owed=Subquery(owed)).exclude(owed=F("cents"))
+    # A part is in force exactly as long as its line has not failed; then its sum is owed again.
     loose = Q(in_force=False) ^ Q(line__state=PayoutLine.State.FAILED)
     return (
         faults

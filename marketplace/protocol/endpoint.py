@@ -152,7 +152,9 @@ def _read_call(request: HttpRequest, record: CallLog) -> tuple[Call, str]:
     name = record.operation = name.removeprefix(TARGET)
     parameters = checked(input_shapes()[name], errors.decoded(raw))
     record.parameters = {key: value for key, value in parameters.items() if key not in _UNLOGGED}
+    # Moments are no JSON; the log keeps them as texts.
     record.parameters = json.loads(json.dumps(record.parameters, default=str))
+    # After the record knows whose call it is and of what: one that is throttled has its line in the log, too.
     errors.check_rate(requester.pk)
     call = Call(name, requester, parameters, clock.now(), record.request_id, read_only=signed.key.read_only)
     if name in _NAMING_ADDRESSES:

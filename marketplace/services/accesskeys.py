@@ -143,6 +143,7 @@ def issue_key(
     label = " ".join(label.split())
     if len(label) > 80:
         raise Refusal("InvalidParameterValue", "A label has at most 80 characters.")
+    # Keys of one requester are made one after the other, so that the limit holds.
     Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
     now = clock.now()
     others = AccessKey.objects.filter(valid_at(now), requester=requester)

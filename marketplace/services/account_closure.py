@@ -89,6 +89,7 @@ def close(*, worker: Worker, keep_payment_note: bool = False) -> ClosedAccount:
 def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
     """None, and nothing is done, where the worker accepted one more HIT while the others were locked."""
     hits = sorted(_held(pk).values_list("hit_id", flat=True))
+    # HITs before the worker, in the order of all locks; which they are is known only by looking before.
     _lock(hits)
     worker = lock_worker(pk)
     if worker.closed_at:

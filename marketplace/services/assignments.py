@@ -137,9 +137,11 @@ def accept(*, worker: Worker, hit: HIT) -> Holding:
     Raises Refusal, with a sentence for the worker, where the HIT has no open place, was done or is being
     done by them, needs a qualification they lack, or their queue is full.
     """
+    # Before the transaction begins: what is due locks rows of its own, in transactions of its own.
     settle(hits=[hit])
     with transaction.atomic():
         locked = HIT.objects.select_for_update(no_key=True).get(pk=hit.pk)
+        # UpdateHITTypeOfHIT came between: what it pays and asks for may be other than the page said.
         if locked.hit_type_id != hit.hit_type_id:
             raise Refusal("HITUnavailable", CHANGED)
         locked.hit_type = hit.hit_type
@@ -166,6 +168,7 @@ def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
             if hours := closed_hours(worker=worker, hit_type=hit_type, now=now):
                 raise outside_hours(hours, now)
             raise Refusal("NoWork", NO_WORK)
+        # There is work, but others are just taking it: wait for one of them rather than refuse.
         lock = "wait"
 
 
@@ -212,6 +215,7 @@ def accept_locked(
     `closed` are the batches that are outside of their hours, where the caller knows them.
     """
     now = clock.now()
+    # Under the worker's lock two tabs of one person come one after the other, and the queue's limit holds.
     worker = lock_worker(worker.pk)
     if closed is None:
         closed = closed_batches(hit.requester_id, now) if hit.batch_id else {}
@@ -253,6 +257,7 @@ def accept_locked(
 
 def _open_place(hit: HIT) -> Place:
     """A place that was given back, with its AssignmentId, else a new one."""
+    # Where more places were made than are occupied, one was given back.
     occupied = hit.max_assignments - hit.open_places
     if hit.places_made > occupied:
         place = Place.objects.filter(hit=hit, free=True).order_by("ordinal").first()
@@ -312,6 +317,7 @@ def submit(
                     holding.refresh_from_db(fields=["state"])
             _SUBMITTED_BY_WORKER.run(holding.worker_id)
         else:
+            # The counts of the HIT were changed before it was known that there is nothing to record.
             transaction.set_rollback(True)
     if not recorded:
         holding.refresh_from_db()

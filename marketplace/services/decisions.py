@@ -31,6 +31,7 @@ def claim(*, requester: Requester, action: str, once: UUID, now: datetime) -> No
         requester=requester, operation=f"page:{action}", token=once.hex, call_id=once, result="", at=now
     )
     try:
+        # A savepoint: on PostgreSQL a row that breaks a constraint ends the transaction around it.
         with transaction.atomic():
             use.save(force_insert=True)
     except IntegrityError as error:

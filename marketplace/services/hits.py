@@ -171,6 +171,7 @@ def create_hits(
         )
         for question in questions
     ]
+    # One type and one size, so one fee for all.
     fee, watched = _fee(hits[0]), watches_expiry(hits[0])
     for hit in hits:
         hit.fee_cents, hit.expiry_watched = fee, watched

@@ -148,6 +148,7 @@ def make_payout(
         raise Refusal("PlayMoney", "This is play money, which is not paid out.")
     _check_sender(method)
     with transaction.atomic():
+        # One file of a requester after the other: what is owed is read and bound to its lines under this lock.
         Requester.objects.select_for_update(no_key=True).get(pk=report.requester_id)
         report.refresh_from_db()
         claims = claims_up_to(report)
@@ -208,6 +209,7 @@ def _make(
             f"{len(faults):,} cannot be paid as they said ({named}). Ask them to correct it, or make the "
             "file without them. Nothing was made.",
         )
+    # A service takes so many lines in one file; who is beyond them is ready for the next.
     ready = [claim for claim in ready if claim.worker.worker_id not in faults][: FORMATS[method].most]
     if not ready:
         return None
@@ -250,6 +252,7 @@ def _make(
         ],
         batch_size=_AT_ONCE,
     )
+    # The file itself is not kept. It is written again of its lines, and the digest says that it is the same.
     payout.digest = hashlib.sha256(_written(payout)).hexdigest()
     payout.save(update_fields=["digest"])
     note(

@@ -68,6 +68,7 @@ def approve(*, holding: Holding, feedback: str | None, override: bool, now: date
     holding = _current(holding)
     if holding.state == State.REJECTED and override:
         return _override_rejection(holding, hit, feedback, now)
+    # Test controls can delay answers: until then the requester knows of none.
     if holding.visible_at and holding.visible_at > now:
         raise wrong_assignment_state("null")
     if holding.state != State.SUBMITTED:
@@ -124,6 +125,7 @@ def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: d
             "A rejection can be overridden within 30 days of submission, while the HIT is not deleted. "
             "This operation can be called with a status of: Submitted",
         )
+    # The rejection gave the hold back, so the money has to be there once more.
     if not holding.unpaid:
         ledger.post(
             hit.requester_id, [Movement(Kind.HOLD, hit.reward_cents + hit.fee_cents, hit=hit)], at=now
@@ -184,6 +186,7 @@ def reject_locked(*, holding: Holding, hit: HIT, feedback: str, at: datetime) ->
 @transaction.atomic
 def send_bonus(*, holding: Holding, worker_id: str, cents: int, reason: str, now: datetime) -> Bonus:
     """Pay a bonus to the worker who submitted this assignment."""
+    # Without a lock on the HIT: a bonus is paid from what is available, and no count of the HIT changes.
     holding = Holding.objects.select_related("hit__requester", "worker").get(pk=holding.pk)
     if holding.worker.worker_id != worker_id:
         raise ParameterRefusal("WorkerId", worker_id)
