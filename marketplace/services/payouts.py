@@ -148,7 +148,7 @@ def make_payout(
         raise Refusal("PlayMoney", "This is play money, which is not paid out.")
     _check_sender(method)
     with transaction.atomic():
-        # One file of a requester after the other: what is owed is read and bound to its lines under this lock.
+        # One file of a requester after the other: what is owed is read and bound to lines under this lock.
         Requester.objects.select_for_update(no_key=True).get(pk=report.requester_id)
         report.refresh_from_db()
         claims = claims_up_to(report)
