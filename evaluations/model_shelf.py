@@ -23,7 +23,7 @@ from core.storage.store import SharedStore, shared_store
 from evaluations.choices import WORDS, ModelOptions, Models, kinds_of, kinds_of_all, model_kinds
 from evaluations.errors import EvaluationError
 from evaluations.plans import EvaluationPlan, PinnedModel
-from evaluations.training.kpqa.checkpoints import ENDING
+from evaluations.training.kpqa_runs import ENDING
 from metrics.errors import MetricError
 from metrics.neural.encoders import encoder, known
 from metrics.neural.folders import CARD, FORMAT, ModelFolder, choice, opened, read_card, with_models

@@ -12,7 +12,7 @@ from releases.management.terminal import plain
 from releases.tables import Progress, silent
 
 if TYPE_CHECKING:
-    from evaluations.training.kpqa.epochs import Step
+    from evaluations.training.kpqa_epochs import Step
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from evaluations.papers.report import (
     paper_named,
 )
 from evaluations.training import progress
-from evaluations.training.kpqa.epochs import Step
+from evaluations.training.kpqa_epochs import Step
 from evaluations.training.progress import stopping
 from metrics.neural.folders import opened
 from releases.tables import silent

@@ -200,7 +200,7 @@ class Command(BaseCommand):
 
         require_packages("train-kpqa")
         from core.files.atomic import FileWriteError, write_together
-        from evaluations.training.kpqa.checkpoints import refuse_existing
+        from evaluations.training.kpqa_runs import refuse_existing
         from judgments.report import json_of
         from releases.management.terminal import bar
 
@@ -229,10 +229,10 @@ class Command(BaseCommand):
         return model
 
     def _model(self, out: Path, options: dict[str, Any], telling: TrainingProgress) -> "ModelFolder":
-        from evaluations.training.kpqa.epochs import Watch
-        from evaluations.training.kpqa.settings import Settings, precision_for
-        from evaluations.training.kpqa.train import encoder_for, trained
-        from evaluations.training.kpqa.training_files import prepared
+        from evaluations.training.kpqa import encoder_for, trained
+        from evaluations.training.kpqa_epochs import Watch
+        from evaluations.training.kpqa_files import prepared
+        from evaluations.training.kpqa_runs import Settings, precision_for
         from metrics.neural import devices
         from metrics.neural.encoders import known
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa_examples import Example
 from metrics.neural.encoders import encoder
 from metrics.neural.folders import ModelFolder, write
 from metrics.neural.pieces import cut, windows

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from evaluations.training.kpqa import examples
-from evaluations.training.kpqa.training_files import prepared, united
+from evaluations.training import kpqa_examples
+from evaluations.training.kpqa_files import prepared, united
 from metrics.errors import MetricError
 from tests.metrics.neural.kpqa.published import (
     HOTPOTQA,
@@ -53,8 +53,8 @@ def test_all_forms_together_with_their_counts_and_digests(tmp_path):
     assert found.counts == {
         "read": 8,
         "kept": 6,
-        "dropped": {examples.NO_ANSWER: 1, examples.YES_OR_NO: 1},
-        "noted": {examples.OTHER_CASE: 2},
+        "dropped": {kpqa_examples.NO_ANSWER: 1, kpqa_examples.YES_OR_NO: 1},
+        "noted": {kpqa_examples.OTHER_CASE: 2},
         "train": 5,
         "dev": 1,
     }
@@ -62,10 +62,10 @@ def test_all_forms_together_with_their_counts_and_digests(tmp_path):
     assert found.lines() == [
         "squad.json (squad): 3 questions, 3 kept",
         "hotpot.json (hotpotqa list): 2 questions, 1 kept",
-        f"  dropped 1: {examples.YES_OR_NO}",
+        f"  dropped 1: {kpqa_examples.YES_OR_NO}",
         "marco.json.gz (marco columns): 3 questions, 2 kept",
-        f"  dropped 1: {examples.NO_ANSWER}",
-        f"  noted 2: {examples.OTHER_CASE}",
+        f"  dropped 1: {kpqa_examples.NO_ANSWER}",
+        f"  noted 2: {kpqa_examples.OTHER_CASE}",
         "5 examples for training, 1 for development",
     ]
 
@@ -105,7 +105,10 @@ def test_the_same_question_and_sentence_stand_once_with_both_key_phrases(tmp_pat
     found = prepared([path, twice], seed=1, dev_share=0)
     assert [example.question for example in found.train] == ["Born?", "Died?"]
     assert [found.train[0].answer[begin:end] for begin, end in found.train[0].spans] == ["Rome", "1856"]
-    assert [file["dropped"] for file in found.files] == [{examples.REPEATED: 1}, {examples.REPEATED: 1}]
+    assert [file["dropped"] for file in found.files] == [
+        {kpqa_examples.REPEATED: 1},
+        {kpqa_examples.REPEATED: 1},
+    ]
     assert (found.counts["read"], found.counts["kept"]) == (4, 2)
 
 
@@ -128,9 +131,9 @@ def test_key_phrases_that_are_all_of_their_sentence_are_noted_or_left_out(tmp_pa
     given = [asked("Who?", at(context, "The Pope")), asked("Where?", at(context, "Rome"))]
     path = written(tmp_path / "a.json", squad((context, given)))
     found = prepared([path], seed=1, dev_share=0)
-    assert (len(found.train), found.counts["noted"]) == (2, {examples.WHOLE: 1})
+    assert (len(found.train), found.counts["noted"]) == (2, {kpqa_examples.WHOLE: 1})
     found = prepared([path], seed=1, dev_share=0, whole=False)
-    assert (len(found.train), found.counts["dropped"]) == (1, {examples.WHOLE: 1})
+    assert (len(found.train), found.counts["dropped"]) == (1, {kpqa_examples.WHOLE: 1})
 
 
 def test_progress_is_told(tmp_path):

@@ -2,9 +2,9 @@ import copy
 
 import pytest
 
-from evaluations.training.kpqa import examples
-from evaluations.training.kpqa.examples import DropCounts
-from evaluations.training.kpqa.file_forms import examples_of, form_of
+from evaluations.training import kpqa_examples
+from evaluations.training.kpqa_examples import DropCounts
+from evaluations.training.kpqa_files import examples_of, form_of
 from metrics.errors import MetricError
 from tests.metrics.neural.kpqa.published import HOTPOTQA, written
 
@@ -37,7 +37,7 @@ def test_supporting_sentences_are_joined_in_the_order_of_the_context(path):
         "First for Women is a woman's magazine."
     )
     assert phrases(found) == ["Arthur's Magazine"]
-    assert dropped.reasons == {examples.YES_OR_NO: 1}
+    assert dropped.reasons == {kpqa_examples.YES_OR_NO: 1}
 
 
 def test_the_answer_is_marked_wherever_it_stands(path, row):
@@ -70,26 +70,26 @@ def test_another_letter_case_is_found_and_noted(path, row):
     row["answer"] = "arthur's  magazine"
     (found,), dropped = read(path, [row])
     assert phrases(found) == ["Arthur's Magazine"]
-    assert dropped.noted == {examples.OTHER_CASE: 1}
+    assert dropped.noted == {kpqa_examples.OTHER_CASE: 1}
 
 
 def test_facts_that_are_not_there_are_left_out_and_noted(path, row):
     row["supporting_facts"] += [["Arthur's Magazine", 902], ["Nobody", 0]]
     (found,), dropped = read(path, [row])
     assert phrases(found) == ["Arthur's Magazine"]
-    assert dropped.noted == {examples.LOST_FACT: 1}
+    assert dropped.noted == {kpqa_examples.LOST_FACT: 1}
 
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"answer": "1989"}, examples.NOT_FOUND),
-        ({"answer": "No"}, examples.YES_OR_NO),
-        ({"answer": ""}, examples.NO_ANSWER),
-        ({"answer": None}, examples.NO_ANSWER),
-        ({"question": ""}, examples.EMPTY_QUESTION),
-        ({"supporting_facts": []}, examples.NO_FACTS),
-        ({"supporting_facts": [["Nobody", 0]]}, examples.NO_FACTS),
+        ({"answer": "1989"}, kpqa_examples.NOT_FOUND),
+        ({"answer": "No"}, kpqa_examples.YES_OR_NO),
+        ({"answer": ""}, kpqa_examples.NO_ANSWER),
+        ({"answer": None}, kpqa_examples.NO_ANSWER),
+        ({"question": ""}, kpqa_examples.EMPTY_QUESTION),
+        ({"supporting_facts": []}, kpqa_examples.NO_FACTS),
+        ({"supporting_facts": [["Nobody", 0]]}, kpqa_examples.NO_FACTS),
     ],
 )
 def test_what_is_dropped_and_why(path, row, changed, reason):

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from evaluations.training.kpqa import examples
-from evaluations.training.kpqa.examples import DropCounts
-from evaluations.training.kpqa.file_forms import examples_of, form_of
+from evaluations.training import kpqa_examples
+from evaluations.training.kpqa_examples import DropCounts
+from evaluations.training.kpqa_files import examples_of, form_of
 from metrics.errors import MetricError
 from tests.metrics.neural.kpqa.published import (
     COLUMNS,
@@ -51,8 +51,8 @@ def test_columns_and_lines_give_the_same(path):
         "In most towns it costs about $300.",
         "The firm sits in New York City.",
     ]
-    assert dropped.reasons == {examples.NO_ANSWER: 1}
-    assert dropped.noted == {examples.OTHER_CASE: 2}
+    assert dropped.reasons == {kpqa_examples.NO_ANSWER: 1}
+    assert dropped.noted == {kpqa_examples.OTHER_CASE: 2}
 
 
 def test_the_dot_of_an_answer_is_no_part_of_its_key_phrase(path):
@@ -75,16 +75,16 @@ def test_rows_of_parallel_lists_are_read_too(path):
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"answers": []}, examples.NO_ANSWER),
-        ({"answers": None}, examples.NO_ANSWER),
-        ({"answers": [""]}, examples.NO_ANSWER),
-        ({"answers": ["No Answer Present."]}, examples.NO_ANSWER),
-        ({"answers": ["Yes"]}, examples.YES_OR_NO),
-        ({"answers": ["green"]}, examples.NOT_FOUND),
-        ({"answers": ["lu"]}, examples.NOT_FOUND),
-        ({"passages": passages("The sky is blue.", chosen=-1)}, examples.NOTHING_SELECTED),
-        ({"passages": passages("The sky is blue.", "It is red.", chosen=1)}, examples.NOT_FOUND),
-        ({"query": " "}, examples.EMPTY_QUESTION),
+        ({"answers": []}, kpqa_examples.NO_ANSWER),
+        ({"answers": None}, kpqa_examples.NO_ANSWER),
+        ({"answers": [""]}, kpqa_examples.NO_ANSWER),
+        ({"answers": ["No Answer Present."]}, kpqa_examples.NO_ANSWER),
+        ({"answers": ["Yes"]}, kpqa_examples.YES_OR_NO),
+        ({"answers": ["green"]}, kpqa_examples.NOT_FOUND),
+        ({"answers": ["lu"]}, kpqa_examples.NOT_FOUND),
+        ({"passages": passages("The sky is blue.", chosen=-1)}, kpqa_examples.NOTHING_SELECTED),
+        ({"passages": passages("The sky is blue.", "It is red.", chosen=1)}, kpqa_examples.NOT_FOUND),
+        ({"query": " "}, kpqa_examples.EMPTY_QUESTION),
     ],
 )
 def test_what_is_dropped_and_why(path, changed, reason):

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluations.training.kpqa import examples
-from evaluations.training.kpqa.examples import DropCounts
-from evaluations.training.kpqa.file_forms import examples_of, form_of
-from evaluations.training.kpqa.passages import Passage, occurrences
+from evaluations.training import kpqa_examples
+from evaluations.training.kpqa_examples import DropCounts, Passage, occurrences
+from evaluations.training.kpqa_files import examples_of, form_of
 from metrics.errors import MetricError
 from tests.metrics.neural.kpqa.published import HOTPOTQA, SQUAD_1, marco_columns, marco_lines, written
 
@@ -50,8 +49,8 @@ def test_lines_of_ones_own(tmp_path):
     (rome, big), dropped = read(written(tmp_path / "own.jsonl", LINES + "\n"))
     assert [rome.answer[begin:end] for begin, end in rome.spans] == ["Rome", "Rome"]
     assert big.spans == ((7, 10),)
-    assert dropped.reasons == {examples.NOT_FOUND: 1, examples.NO_ANSWER: 1}
-    assert dropped.noted == {examples.OTHER_CASE: 1}
+    assert dropped.reasons == {kpqa_examples.NOT_FOUND: 1, kpqa_examples.NO_ANSWER: 1}
+    assert dropped.noted == {kpqa_examples.OTHER_CASE: 1}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.training.kpqa.passages import around, sentences
+from evaluations.training.kpqa_examples import around, sentences
 
 
 def cut(text):

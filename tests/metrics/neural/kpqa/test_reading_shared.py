@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluations.training.kpqa import examples
-from evaluations.training.kpqa.training_files import prepared
+from evaluations.training import kpqa_examples
+from evaluations.training.kpqa_files import prepared
 from tests.metrics.shared import SHARED
 
 pytestmark = pytest.mark.only_on("shared")
@@ -18,8 +18,8 @@ def test_nearly_all_questions_become_examples(training_set):
     assert training_set.counts == {
         "read": 2570,
         "kept": 2559,
-        "dropped": {examples.MISFIT: 5, examples.REPEATED: 6},
-        "noted": {examples.MOVED: 229, examples.WHOLE: 94},
+        "dropped": {kpqa_examples.MISFIT: 5, kpqa_examples.REPEATED: 6},
+        "noted": {kpqa_examples.MOVED: 229, kpqa_examples.WHOLE: 94},
         "train": 2303,
         "dev": 256,
     }

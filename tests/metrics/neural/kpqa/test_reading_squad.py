@@ -1,8 +1,8 @@
 import pytest
 
-from evaluations.training.kpqa import examples
-from evaluations.training.kpqa.examples import DropCounts, Example
-from evaluations.training.kpqa.file_forms import examples_of, form_of
+from evaluations.training import kpqa_examples
+from evaluations.training.kpqa_examples import DropCounts, Example
+from evaluations.training.kpqa_files import examples_of, form_of
 from metrics.errors import MetricError
 from tests.metrics.neural.kpqa.published import NORMANS, SQUAD_1, SQUAD_2, TESLA, asked, at, squad, written
 
@@ -41,7 +41,7 @@ def test_the_sentence_of_the_answer_is_taken_and_the_answer_marked(path):
 def test_what_is_impossible_in_version_2_is_dropped(path):
     found, dropped = read(path, SQUAD_2)
     assert len(found) == 1
-    assert dropped.reasons == {examples.IMPOSSIBLE: 1}
+    assert dropped.reasons == {kpqa_examples.IMPOSSIBLE: 1}
 
 
 def test_what_has_no_question_or_no_answer_is_dropped(path):
@@ -51,7 +51,7 @@ def test_what_has_no_question_or_no_answer_is_dropped(path):
         squad((TESLA, [asked("Who?"), without, asked(" ", at(TESLA, "86")), asked("Who?", (" ", 4))])),
     )
     assert not found
-    assert dropped.reasons == {examples.NO_ANSWER: 3, examples.EMPTY_QUESTION: 1}
+    assert dropped.reasons == {kpqa_examples.NO_ANSWER: 3, kpqa_examples.EMPTY_QUESTION: 1}
 
 
 def test_of_several_people_the_most_count_and_then_the_first(path):
@@ -88,20 +88,20 @@ def test_an_answer_that_is_near_its_place_is_kept_and_noted(path, shift):
     text, start = at(TESLA, "New York")
     (found,), dropped = read(path, squad((TESLA, [asked("Where?", (text, start + shift))])))
     assert phrases(found) == ["New York"]
-    assert dropped.noted == {examples.MOVED: 1}
+    assert dropped.noted == {kpqa_examples.MOVED: 1}
 
 
 @pytest.mark.parametrize("start", [0, -5, 4000])
 def test_an_answer_that_is_far_from_its_place_is_dropped(path, start):
     found, dropped = read(path, squad((TESLA, [asked("Where?", ("New York", start))])))
     assert not found
-    assert dropped.reasons == {examples.MISFIT: 1}
+    assert dropped.reasons == {kpqa_examples.MISFIT: 1}
 
 
 def test_a_part_of_a_word_is_no_answer_near_its_place(path):
     found, dropped = read(path, squad(("He was unkind to us.", [asked("How?", ("kind", 8))])))
     assert not found
-    assert dropped.reasons == {examples.MISFIT: 1}
+    assert dropped.reasons == {kpqa_examples.MISFIT: 1}
 
 
 def test_a_half_of_a_character_becomes_the_mark_for_a_lost_one(path):

@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from evaluations.training.kpqa.checkpoints import folder_of
-from evaluations.training.kpqa.epochs import StoppedError, Watch
-from evaluations.training.kpqa.examples import Example
-from evaluations.training.kpqa.learner import rate
-from evaluations.training.kpqa.settings import precision_for
-from evaluations.training.kpqa.training_files import TrainingFiles
+from evaluations.training.kpqa_epochs import StoppedError, Watch, rate
+from evaluations.training.kpqa_examples import Example
+from evaluations.training.kpqa_files import TrainingFiles
+from evaluations.training.kpqa_runs import folder_of, precision_for
 from metrics.errors import MetricError
 from metrics.neural.encoders import encoder
 from metrics.neural.folders import opened
@@ -26,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[4]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from evaluations.training.kpqa.epochs import Watch
+from evaluations.training.kpqa_epochs import Watch
 from tests.metrics.neural.kpqa import training_world as world
 
 def die(step):

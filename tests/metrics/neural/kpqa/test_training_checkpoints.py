@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from evaluations.training.kpqa.checkpoints import begun, folder_of, refuse_existing
+from evaluations.training.kpqa_runs import begun, folder_of, refuse_existing
 from metrics.errors import MetricError
 from tests.metrics.neural.kpqa import training_world as world
 

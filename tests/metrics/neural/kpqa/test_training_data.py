@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluations.training.kpqa.batches import NO_WORD, batch_of, by_length, labelled, labels_of, shuffled
-from evaluations.training.kpqa.examples import Example
+from evaluations.training.kpqa_epochs import NO_WORD, batch_of, by_length, labelled, labels_of, shuffled
+from evaluations.training.kpqa_examples import Example
 from metrics.neural.encoders import encoder
 from metrics.neural.pieces import cut
 from tests.metrics.neural import tiny

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from evaluations.training.kpqa.batches import LabelledWindows, labelled
-from evaluations.training.kpqa.epochs import evaluated, figures
+from evaluations.training.kpqa_epochs import LabelledWindows, evaluated, figures, labelled
 from metrics.neural.encoders import encoder
 from metrics.neural.networks import KeyphraseNetwork
 from tests.metrics.neural import tiny

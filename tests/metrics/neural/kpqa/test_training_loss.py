@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from evaluations.training.kpqa.batches import NO_WORD, batch_of, labelled
-from evaluations.training.kpqa.learner import logits_of, loss_of
+from evaluations.training.kpqa_epochs import NO_WORD, batch_of, labelled, logits_of, loss_of
 from metrics.neural.encoders import encoder
 from metrics.neural.networks import KeyphraseNetwork
 from tests.metrics.neural import tiny

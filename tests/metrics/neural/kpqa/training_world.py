@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from evaluations.training.kpqa.settings import Settings
-from evaluations.training.kpqa.train import encoder_for, trained
-from evaluations.training.kpqa.training_files import TrainingFiles
+from evaluations.training.kpqa import encoder_for, trained
+from evaluations.training.kpqa_files import TrainingFiles
+from evaluations.training.kpqa_runs import Settings
 from metrics.neural.encoders import known
 from metrics.neural.folders import ModelFolder
 from tests.metrics.neural import tiny

@@ -1,4 +1,4 @@
-"""Training of a key phrase predictor from examples to a model folder with its card."""
+"""Training of a key phrase predictor for the KPQA metrics, from examples to a model folder with its card."""
 
 import hashlib
 import json
@@ -10,13 +10,10 @@ from typing import Any
 
 import torch
 
-from evaluations.training.kpqa.batches import LabelledWindows, labelled
-from evaluations.training.kpqa.checkpoints import begun, refuse_existing
-from evaluations.training.kpqa.epochs import Data, Watch, learned
-from evaluations.training.kpqa.examples import Example
-from evaluations.training.kpqa.learner import Learner
-from evaluations.training.kpqa.settings import Settings, precision_for
-from evaluations.training.kpqa.training_files import TrainingFiles
+from evaluations.training.kpqa_epochs import Data, LabelledWindows, Learner, Watch, labelled, learned
+from evaluations.training.kpqa_examples import Example
+from evaluations.training.kpqa_files import TrainingFiles
+from evaluations.training.kpqa_runs import Settings, begun, precision_for, refuse_existing
 from metrics.errors import MetricError
 from metrics.neural import devices
 from metrics.neural.encoders import Encoder, encoder

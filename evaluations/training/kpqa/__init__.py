@@ -1,1 +1,0 @@
-"""Training of a key phrase predictor for the KPQA metrics, from question answering sets as published."""
