@@ -481,6 +481,7 @@ class JudgeTraining(SimpleKind):
 
 def passing(config: TrainingConfig) -> int:
     """How many first choices must be right; the share is rounded up."""
+    # .28 of 25 is 7, but as binary fractions a hair more.
     return math.ceil(config.pass_share * len(config.lessons) - 1e-9)
 
 

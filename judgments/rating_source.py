@@ -214,6 +214,7 @@ def _workbook_source(path: Path, sheet: str) -> RatingSource:
         which = f"its sheet {sheet!r} has no row" if sheet else "none of its sheets has a row"
         raise RatingsFileError(f"{path} is empty: {which}.")
     source = _WorkbookSource(path, "utf-8", ",", [name.strip() for name in head[1]])
+    # A frozen dataclass; as a field it would have to be given where there is no workbook.
     object.__setattr__(source, "workbook", workbook)
     return source
 

@@ -205,6 +205,7 @@ def _read(source: RatingSource, places: Mapping[str, int]) -> dict[str, _Column]
     codes: dict[str, list[Codes]] = {field: [] for field in places}
     try:
         with warnings.catch_warnings(), source.handle() as file:
+            # A row with too many fields is only warned of, and its last fields are lost.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             chunks = pd.read_csv(
                 cast("IO[str]", file),

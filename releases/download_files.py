@@ -69,6 +69,7 @@ def part_of(header: str, size: int) -> Part:
             raise OutsideError(header)
         return Part(max(0, size - int(last)), size, size, False)
     start, stop = int(first), size if not last else min(int(last) + 1, size)
+    # RFC 9110, 14.1.1: such a range is not valid, and a field that is not valid is ignored.
     if last and int(last) < start:
         return whole
     if start >= size:
@@ -205,7 +206,7 @@ def stream_archive(
         for path, size in files:
             entry = zipfile.ZipInfo(f"{folder}/{path}", _THEN)
             entry.file_size = size
-            entry.external_attr = 0o644 << 16
+            entry.external_attr = 0o644 << 16  # readable for all; of itself zipfile writes 0600
             with opened(path) as file, archive.open(entry, "w") as into:
                 while piece := file.read(_PIECE):
                     into.write(piece)
@@ -282,6 +283,7 @@ def send_file(request: HttpRequest, release: Release, path: str, *, user: Any = 
     if (no := gone_response(release)) is not None:
         return no
     found = find_download_file(release, path)
+    # A release never changes, so the digest of a file is its name for good; SHA256SUMS has none of its own.
     etag = f'"{found.sha256 or "sums-" + release.digest}"'
     if has_current_copy(request, etag):
         return not_modified(etag)
@@ -310,6 +312,7 @@ def send_archive(request: HttpRequest, release: Release, *, user: Any = None) ->
         answer = HttpResponse()
     else:
         files = [(each.path, each.bytes or 0) for each in list_download_files(release)]
+        # Files that are gone are told now: once the first byte is sent, no status can say it.
         with _open(release, MANIFEST):
             answer = StreamingHttpResponse(stream_archive(name, files, lambda path: _open(release, path)))
         _note(release, "(all files)", user)

@@ -324,6 +324,7 @@ def verify(folder: Path, digest: str = "", progress: Progress | None = None) -> 
         return VerificationResult(
             folder, [*problems, f"{MANIFEST} cannot be read: {error}. {_AGAIN}"], digest=found
         )
+    # Other JSON of the same meaning has another digest; who has no published one learns of it by its layout.
     if json_text(manifest).encode("utf-8", "replace") != raw:
         problems.append(f"{MANIFEST} was written anew: it is laid out otherwise than releases are. {_AGAIN}")
     sums = {each.path: each.sha256 for each in promised} | {MANIFEST: found}
@@ -383,6 +384,7 @@ def _inside(path: str) -> bool:
         and str(pure) == path
         and ".." not in pure.parts
         and path.isprintable()
+        # Separators and drives of Windows, where the folder may be checked.
         and "\\" not in path
         and ":" not in path
         and path not in (MANIFEST, SUMS)
@@ -439,6 +441,7 @@ def _place(folder: Path, path: str) -> Path:
     place = folder
     for part in PurePosixPath(path).parts:
         place = place / part
+        # Each part of the way: a folder that is a link leads out of the release like a file that is one.
         if place.is_symlink():
             raise _UnreadableError(f"{path} is a link or lies behind one; releases have none.")
     try:

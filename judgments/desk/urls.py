@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judgments.desk import agreement, filters, imports, judges, planning, scores, systems
+from judgments.desk import agreement, filters, judges, planning, scores, systems
 
 app_name = "judgments"
 _P = "projects/<slug:project>/"
@@ -38,7 +38,7 @@ _SYSTEMS: list[URLPattern] = [
     path(f"{_P}systems/answers/<int:pk>/", systems.candidate, name="candidate"),
     path(f"{_P}systems/answers/<int:pk>/take-out/", systems.take_out, name="take_out"),
     path(f"{_P}systems/answers/<int:pk>/put-back/", systems.back, name="put_back"),
-    *imports.IMPORTS.paths(f"{_P}systems/imports/"),
-    path(f"{_P}systems/imports/<int:pk>/", imports.source, name="source"),
+    *systems.IMPORTS.paths(f"{_P}systems/imports/"),
+    path(f"{_P}systems/imports/<int:pk>/", systems.source, name="source"),
 ]
 urlpatterns: list[URLPattern] = [*_SYSTEMS, *_QUALITY]

@@ -73,6 +73,7 @@ class KnownQueries:
         self._by_digest.update(dict.fromkeys(digests))
         queries = Query.objects.filter(project=self._project, source__state=QuerySource.State.READY)
         wanted = ("pk", "key", "digest", "text", "status")
+        # A set, for a query may be found by its key and by its text.
         values = {
             *(queries.filter(key__in=keys).values_list(*wanted) if keys else ()),
             *(queries.filter(digest__in=digests).values_list(*wanted) if digests else ()),
@@ -369,6 +370,7 @@ def import_candidates(
                 "dry_run": dry_run,
                 "source": None,
             }
+            # The digest was taken after the rows: it must be that of the file they were read from.
             if not unchanged(path, before):
                 raise FileRefusedError(f"{name} was changed while it was read. Import it again.")
             if not dry_run:

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from releases.desk import findings, release, wizard
+from releases.desk import release, wizard
 
 app_name = "releases"
 _P = "projects/<slug:project>/releases/"
@@ -11,12 +11,12 @@ _R = f"{_P}<str:version>/"
 _WIZARD: list[URLPattern] = [
     path(_N, wizard.content, name="content"),
     path(f"{_N}formats/", wizard.formats, name="formats"),
-    path(f"{_N}privacy/", findings.privacy, name="privacy"),
-    path(f"{_N}privacy/decide/", findings.decide, name="decide"),
-    path(f"{_N}privacy/check/", findings.check, name="check"),
-    path(f"{_N}privacy/check/<int:job>/", findings.check_job, name="check_job"),
-    path(f"{_N}privacy/check/<int:job>/live/", findings.check_live, name="check_live"),
-    path(f"{_N}privacy/check/<int:job>/cancel/", findings.check_cancel, name="check_cancel"),
+    path(f"{_N}privacy/", wizard.privacy, name="privacy"),
+    path(f"{_N}privacy/decide/", wizard.decide, name="decide"),
+    path(f"{_N}privacy/check/", wizard.check, name="check"),
+    path(f"{_N}privacy/check/<int:job>/", wizard.check_job, name="check_job"),
+    path(f"{_N}privacy/check/<int:job>/live/", wizard.check_live, name="check_live"),
+    path(f"{_N}privacy/check/<int:job>/cancel/", wizard.check_cancel, name="check_cancel"),
     path(f"{_N}preview/", wizard.preview, name="preview"),
     path(f"{_N}card/", wizard.card, name="card"),
     path(f"{_P}builds/<int:job>/", release.build, name="build"),

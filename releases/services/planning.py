@@ -112,6 +112,7 @@ def plan_release(
         raise ReleaseError(f"{version!r} is no version. Write MAJOR.MINOR.PATCH, such as 1.0.0.")
     Release.objects.filter(project=project, version=version, state=State.FAILED).delete()
     try:
+        # A savepoint: PostgreSQL takes no more statements after an IntegrityError, and `_taken` asks one.
         with transaction.atomic():
             release = Release.objects.create(
                 project=project,

@@ -123,6 +123,7 @@ def spooled(tables: Mapping[str, FilledTable], folder: Path, progress: Progress,
                         progress(done, max(done, total), f"Reading {table.title.lower()}")
                     writer.finish()
             finally:
+                # Before its files are closed, for the thread may be writing to them.
                 writer.stop()
                 spool.digests |= lines.close()
             spool.rows[name] = {split: count for split, count in lines.rows.items() if count}

@@ -78,6 +78,7 @@ class Spool:
         self._named = named
         self._numbers = {name: number for number, name in enumerate(self.systems)}
         self._rows = sqlite3.connect(room / "scores.sqlite", isolation_level=None)
+        # The file lives as long as the import: nothing in it has to outlast a crash.
         for statement in (
             "PRAGMA journal_mode=OFF",
             "PRAGMA synchronous=OFF",
