@@ -8,8 +8,7 @@ import json
 from django.http import Http404, HttpRequest, HttpResponse
 
 from core.files.cells import cell
-from web.charts.plot import Plot
-from web.charts.renderer import Look, specification, svg
+from web.charts import Look, Plot, specification, svg
 
 #: What can be asked for, and how it is called.
 FORMS = {"svg": "image/svg+xml", "json": "application/json", "csv": "text/csv; charset=utf-8"}

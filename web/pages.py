@@ -1,7 +1,12 @@
-"""Rendering a page of the desk, and the pages shown in place of one."""
+"""Rendering a page of the desk, one with a table or the table's file, and the pages shown in place of one.
+
+def listing(request, access):
+    return show_table(request, access, PEOPLE, lambda asked: people(asked["state"]), "people.html")
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from django.contrib import messages
@@ -13,8 +18,10 @@ from django.shortcuts import render
 from django.utils.http import http_date
 from django.utils.module_loading import import_string
 
-from web.cache import BeingCountedError, NotMadeError, oldest_on_page
-from web.revisions import RevisedForm
+from web import tables
+from web.cache import BeingCountedError, NotMadeError, cached_rows, oldest_on_page
+from web.forms import RevisedForm
+from web.tables import Complete, Filter, Grid, GridRequest, Rows, as_they_are
 
 # Views by their dotted names: their modules are imported at the first request, not when Django starts.
 
@@ -101,3 +108,37 @@ def show_counting(
     notes.used = False  # the page that was asked for shows them too
     answer["Cache-Control"] = "no-store"
     return answer
+
+
+def show_table(
+    request: HttpRequest,
+    access: Access | None,
+    grid: Grid,
+    rows: Callable[[GridRequest], Rows],
+    template: str,
+    *,
+    complete: Complete = as_they_are,
+    more_filters: Sequence[Filter] = (),
+    folder: str = "desk",
+    file: str = "",
+    first_line: str = "",
+    rows_as: str = "rows",
+    file_at: str = "",
+    about: Callable[[list[Any]], Mapping[str, Any]] = lambda _: {},
+    **context: Any,
+) -> HttpResponseBase:
+    """`web.tables.respond` with a template in `folder`, shown to `access` with `context` beside the rows."""
+    return tables.respond(
+        request,
+        grid,
+        rows,
+        partial(show, request, template, access, folder=folder, **context),
+        complete=complete,
+        more_filters=more_filters,
+        file=file,
+        first_line=first_line,
+        rows_as=rows_as,
+        file_at=file_at,
+        about=about,
+        keep=cached_rows,
+    )

@@ -18,8 +18,7 @@ from annotation.services.steps import ask_again, keep_decision, leave_out
 from crowd.desk.forms import Form
 from web.access import ProjectAccess, Role, on_project
 from web.forms import FormError, chosen_keys, run_action
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 
 
 class AdjudicationForm(Form):
@@ -32,7 +31,7 @@ class AdjudicationForm(Form):
 @on_project()
 def queue(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """Queries that are tied, disputed, excluded by one flag, or decided on work that no longer counts."""
-    return respond(
+    return show_table(
         request,
         access,
         UNDECIDED,

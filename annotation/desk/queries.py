@@ -20,8 +20,7 @@ from core.errors import ActionError
 from core.files.cells import cell, csv_text
 from web.access import ProjectAccess, Role, on_project
 from web.forms import FormError, LogReasonForm, chosen_keys, read_form, run_action
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 from web.tables import Choices
 
 QUERY = "annotation:query"
@@ -51,7 +50,7 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         done = selectors.progress(query.pk for query in found)
         return [(query, done.get(query.pk, Progress())) for query in found]
 
-    return respond(
+    return show_table(
         request,
         access,
         QUERIES,

@@ -23,8 +23,7 @@ from crowd.desk.queues import queue_named
 from crowd.models import Stage, Worker
 from web.access import Role
 from web.forms import read_form, run_action
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 from web.tables import page_of
 
 # Small forms of the review pages.
@@ -83,7 +82,7 @@ def listing(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         return [(query, *figures.get(query.pk, (None, None))) for query in found]
 
     held_out = HeldOutWorker.objects.filter(query__project=access.project)
-    return respond(
+    return show_table(
         request,
         access,
         ANSWERS,
@@ -159,7 +158,7 @@ def _opinions(answers: list[review.ShownAnswer]) -> list[tuple[str, int]]:
 def writers(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Who wrote answers, those with most flags first unless the address says otherwise."""
     writing_only(access)
-    return respond(
+    return show_table(
         request,
         access,
         WRITERS,

@@ -15,7 +15,7 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         """After each migration the triggers are there: SQLite loses them where it makes a table again."""
-        post_migrate.connect(_install, sender=self, dispatch_uid="core.audit.triggers")
+        post_migrate.connect(_install, sender=self, dispatch_uid="audit.install_triggers")
 
 
 def _install(using: str = DEFAULT_DB_ALIAS, **_: Any) -> None:

@@ -23,8 +23,7 @@ from crowd.desk.forms import WhyForm
 from crowd.models import Stage
 from metrics.agreement.quotes import counted
 from web.access import ProjectAccess, on_project
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 from web.tables import Column, Grid, GridRequest
 
 #: Krippendorff's lowest limit for tentative conclusions (Content Analysis, 2004, chapter 11): alpha of 0.667.
@@ -197,7 +196,7 @@ def agreement(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     def rows(_: GridRequest) -> list[Line]:
         return [(stage, row) for stage, row in of_project(access.project) if row is not None]
 
-    return respond(
+    return show_table(
         request,
         access,
         AGREEMENT,

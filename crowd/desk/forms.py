@@ -15,8 +15,7 @@ from crowd.models import Stage
 from crowd.panelmodels import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS
 from crowd.study.documents import expected_minutes
 from crowd.study.schema import ProjectFields
-from web.forms import MoneyField
-from web.revisions import RevisedForm
+from web.forms import MoneyField, RevisedForm
 
 
 class Form(forms.Form):

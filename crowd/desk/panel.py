@@ -21,8 +21,7 @@ from crowd.services import panel_pay, panels
 from crowd.sources import stage_at, stages_at
 from web.access import Role
 from web.forms import read_form, run_action
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest
 
 SUBMISSIONS = Grid(
@@ -88,7 +87,7 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
             return found.filter(answered=False, status="AWAITING REVIEW")
         return found
 
-    return respond(
+    return show_table(
         request,
         access,
         SUBMISSIONS,

@@ -27,8 +27,7 @@ from crowd.services import stages as closing
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.forms import FormError, run_action
-from web.pages import show, show_conflict
-from web.table_pages import respond
+from web.pages import show, show_conflict, show_table
 from web.tables import Choices, GridRequest
 
 PROJECT = "desk:project"
@@ -39,7 +38,7 @@ _FEED = 8
 @for_members
 def index(request: HttpRequest, user: User) -> HttpResponseBase:
     """My projects."""
-    return respond(
+    return show_table(
         request,
         None,
         PROJECTS,
@@ -102,7 +101,7 @@ def events(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     if request.GET.get("format") == "jsonl":
         asked = EVENTS.asked(request.GET, by_action, BY_WAY)
         return stream_log(owner, rows(asked).order_by("pk"), f"{access.project.slug}-events")
-    return respond(
+    return show_table(
         request,
         access,
         EVENTS,
@@ -193,7 +192,7 @@ def members(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
             found = found.filter(role=asked["role"])
         return found.filter(user__username__icontains=asked["q"]) if asked["q"] else found
 
-    return respond(
+    return show_table(
         request,
         access,
         MEMBERS,

@@ -19,7 +19,7 @@ from crowd.services.publication import PER, Estimate, Terms, estimate
 from crowd.services.stages import FIXED_ONCE_OPENED, has_fixed_terms, is_made, listing_of, made_listing
 from crowd.study.documents import COLUMNS, stage_columns, stage_document
 from crowd.study.schema import StageFields, TaskFields
-from web.revisions import RevisedForm
+from web.forms import RevisedForm
 
 # What a form's entries would cost, as far as they make sense already.
 

@@ -43,13 +43,11 @@ from crowd.study.documents import expected_seconds
 from crowd.taskpage import fields
 from crowd.taskpage.fields import UnreadableError
 from crowd.taskpage.page import FormValues, trial_page
-from web import chart_files
+from web import chart_files, charts
 from web.access import ProjectAccess, Role, on_project
-from web.charts import charts
-from web.charts.plot import BarChart, stack_bars
+from web.charts import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
-from web.pages import show, show_conflict
-from web.table_pages import respond
+from web.pages import show, show_conflict, show_table
 from web.tables import page_of
 
 # Submissions per hour, as bars.
@@ -448,7 +446,7 @@ _OTHERS = (
 @on_stage()
 def list_operations(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Every call that changed something, or should have; newest first unless the address says otherwise."""
-    return respond(
+    return show_table(
         request,
         access,
         OPERATIONS,

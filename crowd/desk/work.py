@@ -29,8 +29,7 @@ from crowd.services import review, stages
 from crowd.services import review as review_services
 from web.access import ProjectAccess, Role, on_project
 from web.forms import chosen_keys, read_form, run_action
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 
 # Decisions that wait for a person: how many of each kind, and on to the next one.
 
@@ -82,7 +81,7 @@ def list_work(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         say_consents(rows)
         return rows
 
-    return respond(
+    return show_table(
         request,
         access,
         WORK_TABLE,

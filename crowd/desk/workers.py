@@ -24,8 +24,7 @@ from crowd.services import review
 from crowd.services.review import exclude_from_project, readmit_to_project
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.forms import FormError, chosen_keys, read_form, run_action
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 from web.tables import ROWS, Choices, Column, Grid, GridRequest, Words
 
 _WORK = 25
@@ -107,7 +106,7 @@ def list_workers(request: HttpRequest, access: ProjectAccess) -> HttpResponseBas
         shown = _STATES[asked["state"]]
         return [row for row in people(access.project) if shown(row) and words in row.name.lower()]
 
-    return respond(
+    return show_table(
         request,
         access,
         PEOPLE,
@@ -241,7 +240,7 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
             row.in_projects = by_worker.get(row.pk, [])
         return some
 
-    return respond(
+    return show_table(
         request,
         None,
         EVERYBODY,
@@ -263,7 +262,7 @@ _MOST_WRITTEN_TO = 5000
 @on_stage()
 def list_stage_workers(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """Who worked on the stage; sorted, filtered and paged by the address."""
-    return respond(
+    return show_table(
         request,
         access,
         WORKERS,

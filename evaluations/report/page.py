@@ -19,8 +19,7 @@ from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, pr
 from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
 from evaluations.table_evaluation import NONE, Points
 from judgments.report import text_of
-from web.charts.plot import Plot
-from web.charts.renderer import inline
+from web.charts import Plot, inline
 
 _NARROW = 200
 _MOST_LISTED = 40

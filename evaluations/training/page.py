@@ -37,8 +37,8 @@ from evaluations.training.summary import (
 )
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.papers import normalised
-from web.charts import evaluation as charts
-from web.charts.plot import Plot
+from web import evaluation_charts as charts
+from web.charts import Plot
 
 Called = Mapping[str, str]
 _BOTH = ("pearson", "spearman")

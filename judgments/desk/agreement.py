@@ -25,10 +25,9 @@ from judgments.services import reports
 from judgments.services.reports import standing
 from metrics.agreement.quotes import OVERALL
 from metrics.figure import Figure
-from web import chart_files
+from web import chart_files, charts
 from web.access import Role
-from web.charts import charts
-from web.charts.plot import Plot
+from web.charts import Plot
 from web.forms import FormError, run_action
 from web.pages import show
 

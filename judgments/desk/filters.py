@@ -38,9 +38,8 @@ from judgments.services.filter_decisions import (
 )
 from web.access import Role
 from web.cache import NotMadeError, moment
-from web.forms import MoneyField, read_form, run_action
+from web.forms import Conflict, Line, MoneyField, differences, read_form, run_action
 from web.pages import show
-from web.revisions import Conflict, Line, differences
 
 if TYPE_CHECKING:
     from metrics.agreement.recipes import Recipe

@@ -29,8 +29,7 @@ from judgments.selectors.judges import (
 from judgments.selectors.ratings import scale_of
 from web.access import Role
 from web.forms import read_form, run_action
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
 
 
@@ -99,7 +98,7 @@ def judges(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         listing.rank(found)
         return found
 
-    return respond(
+    return show_table(
         request,
         access,
         JUDGES,

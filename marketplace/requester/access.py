@@ -28,8 +28,8 @@ from marketplace.services.members import Action, may, role_of
 from marketplace.site import selectors
 from marketplace.site.access import current_worker
 from web import tables as grids
+from web.forms import RevisedForm
 from web.nav import NavLink, mark_current
-from web.revisions import RevisedForm
 from web.tables import Complete, Grid, GridRequest, Rows, as_they_are
 
 # The sidebar of every page of a requester.

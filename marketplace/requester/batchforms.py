@@ -33,7 +33,7 @@ from marketplace.html import is_origin
 from marketplace.models import Batch, QualificationType, Requester, Template
 from marketplace.questions import MAX_TEMPLATE_BYTES
 from marketplace.site.forms import COUNTRIES
-from web.revisions import RevisedForm
+from web.forms import RevisedForm
 
 UNITS = {str(MINUTE): "minutes", str(HOUR): "hours", str(DAY): "days"}
 

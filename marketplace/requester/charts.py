@@ -10,7 +10,7 @@ from django.db.models.functions import Cast, Left
 
 from marketplace.models import Holding, LedgerEntry, Requester
 from marketplace.requester.work import seconds
-from web.charts.plot import HEIGHT, BarChart, stack_bars
+from web.charts import HEIGHT, BarChart, stack_bars
 
 # How long a worker's latest answers took, as bars; the table beside them says the same in figures.
 

@@ -17,7 +17,7 @@ from releases.formats import FORMATS, LABELS
 from releases.models import Release
 from releases.options import GROUPS, OPTIONAL, Options, options_of
 from releases.tables import SPLITS
-from web.revisions import RevisedForm, differences
+from web.forms import RevisedForm, differences
 
 #: Fields of the second step, and of the first two; they travel in the address from step to step.
 FORMAT_CHOICES = ("formats", "seed", *SPLITS, "version")

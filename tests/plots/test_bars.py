@@ -1,6 +1,6 @@
 """Bars that pages draw without a library."""
 
-from web.charts.plot import stack_bars
+from web.charts import stack_bars
 
 
 def parts(bar):

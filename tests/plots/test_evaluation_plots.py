@@ -14,9 +14,8 @@ from evaluations.report.model import read_report
 from evaluations.report.plots import figures_of
 from tests.evaluations.reports import NAMES, figure, make_points, make_report
 from web import chart_files
-from web.charts.evaluation import correlations
-from web.charts.plot import Plot
-from web.charts.renderer import Look, colour_rules, inline, specification, svg
+from web.charts import Look, Plot, colour_rules, inline, specification, svg
+from web.evaluation_charts import correlations
 
 REPORT = make_report(
     protocols={

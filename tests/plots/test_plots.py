@@ -10,9 +10,8 @@ import vl_convert
 from django.http import Http404
 from django.test import RequestFactory
 
-from web import chart_files
-from web.charts import charts
-from web.charts.renderer import Look, specification, svg
+from web import chart_files, charts
+from web.charts import Look, specification, svg
 
 ROWS = [
     {"system": "human", "step": charts.BEFORE, "mean": 4.2, "low": 4.0, "high": 4.4, "answers": 30},

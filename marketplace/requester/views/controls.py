@@ -18,7 +18,7 @@ from marketplace import testcontrols as chaos
 from marketplace.models import Chaos
 from marketplace.requester.access import RequesterAccess, for_requester, show
 from marketplace.templatetags.marketplace_time import span
-from web.revisions import RevisedForm
+from web.forms import RevisedForm
 
 # Forms of the chaos panel.
 

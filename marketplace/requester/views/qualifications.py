@@ -29,8 +29,7 @@ from marketplace.services import qualifications
 from marketplace.services.members import Action
 from marketplace.services.qualifications import QualificationTest, grant_many
 from marketplace.workerfiles import MOST_TOLD, FileFaults, grant_lines, make_file, open_grants
-from web.forms import read_form, run_action
-from web.revisions import RevisedForm
+from web.forms import RevisedForm, read_form, run_action
 
 # Forms about qualifications.
 

@@ -16,7 +16,7 @@ from marketplace.site.access import for_workers, page
 from marketplace.site.lookup import entity_id, group_named, numbered, settle_worker
 from marketplace.site.records import FEEDBACK_KINDS, balances, list_feedback, with_feedback
 from marketplace.site.selectors import SHOWN_FROM
-from web.charts.plot import stack_bars
+from web.charts import stack_bars
 
 
 @require_safe

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from web.charts.plot import Plot, axis_of_names, specified
+from web.charts import Plot, axis_of_names, specified
 
 Rows = Sequence[Mapping[str, Any]]
 
