@@ -280,7 +280,7 @@ def _with_rest(said: str, row: Assignment) -> str:
 @on_stage()
 def list_hits(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     """The table; sorted, filtered and paged by the address."""
-    return respond(
+    return show_table(
         request,
         access,
         HITS,
