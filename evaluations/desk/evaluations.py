@@ -31,8 +31,7 @@ from evaluations.table_evaluation import NONE, Points
 from releases import download_files
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.forms import run_action
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 STATES = {
@@ -132,7 +131,7 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
         found = _narrowed(selectors.evaluations_of(access.project), asked)
         return found if asked["release"] == "all" else found.filter(release__version=asked["release"])
 
-    return respond(
+    return show_table(
         request,
         access,
         EVALUATIONS,
@@ -152,7 +151,7 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
 @for_members
 def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
     """The evaluations of all projects that somebody is a member of."""
-    return respond(
+    return show_table(
         request,
         None,
         EVERYWHERE,

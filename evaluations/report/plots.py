@@ -36,9 +36,9 @@ from evaluations.report.tables import (
     whole,
 )
 from evaluations.table_evaluation import NONE, Points
-from web.charts import evaluation as charts
-from web.charts.evaluation import ANSWER, FIFTH
-from web.charts.plot import Plot
+from web import evaluation_charts as charts
+from web.charts import Plot
+from web.evaluation_charts import ANSWER, FIFTH
 
 #: Metrics that have plots of their own, best first; tables have all.
 MOST_PLOTTED = 12

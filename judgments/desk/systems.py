@@ -35,8 +35,7 @@ from judgments.tasks import IMPORT
 from web.access import ProjectAccess, Role, on_project
 from web.forms import LogReasonForm, read_form, run_action
 from web.job_pages import FilePreview, ImportPages, OptionsForm
-from web.pages import show
-from web.table_pages import respond
+from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 SYSTEMS = Grid(
@@ -111,7 +110,7 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     sources = (
         CandidateSource.objects.filter(project=access.project).defer("report", "options").order_by("-pk")
     )
-    return respond(
+    return show_table(
         request,
         access,
         SYSTEMS,
@@ -172,7 +171,7 @@ def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpRespo
         said = selectors.load_answer_scores(each.pk for each in found)
         return [(each, said.get(each.pk, AnswerScore())) for each in found]
 
-    return respond(
+    return show_table(
         request,
         access,
         OF_SYSTEM,
