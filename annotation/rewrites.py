@@ -15,7 +15,7 @@ from annotation.services import query_answers
 from annotation.services.query_answers import NotAskedError, rewrite_answer
 from annotation.units import of_query
 from crowd.kinds import kind_of
-from crowd.taskpage.fields import UnreadableError, form_of
+from crowd.taskpage import UnreadableError, form_of
 
 # Show a query again with its passages, the earlier answer and the reviewer's reason; take the new text.
 #

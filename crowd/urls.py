@@ -2,14 +2,14 @@
 
 from django.urls import path
 
-from crowd.taskpage import panel, views
+from crowd import panelpages, taskpage
 
 app_name = "crowd"
 urlpatterns = [
-    path("task/<uuid:key>/", views.task, name="task"),
-    path("task/<uuid:key>/draft/", views.draft, name="draft"),
-    path("panel/<uuid:key>/", panel.enter, name="panel"),
-    path("panel/<uuid:key>/consent/", panel.consent, name="panel_consent"),
-    path("panel/<uuid:key>/done/<str:signed>", panel.leave, name="panel_done"),
-    path("panel/hooks/<slug:endpoint>/", panel.hook, name="panel_hook"),
+    path("task/<uuid:key>/", taskpage.task, name="task"),
+    path("task/<uuid:key>/draft/", taskpage.draft, name="draft"),
+    path("panel/<uuid:key>/", panelpages.enter, name="panel"),
+    path("panel/<uuid:key>/consent/", panelpages.consent, name="panel_consent"),
+    path("panel/<uuid:key>/done/<str:signed>", panelpages.leave, name="panel_done"),
+    path("panel/hooks/<slug:endpoint>/", panelpages.hook, name="panel_hook"),
 ]

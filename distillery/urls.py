@@ -45,7 +45,7 @@ urlpatterns = [
     path("api/", include("web.api.urls")),
     path("", include("crowd.urls")),
     path("desk/", include("crowd.desk.urls")),
-    path("desk/", include("people.desk_urls")),
+    path("desk/", include("people.desk")),
     path("desk/", include("judgments.desk.urls")),
     path("desk/", include("releases.desk.urls")),
     path("desk/", include("evaluations.desk.urls")),

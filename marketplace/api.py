@@ -23,20 +23,24 @@ from marketplace.models import Batch, Requester, RequesterMember
 from marketplace.services import members as member_services
 from marketplace.services.members import Action, may, role_of
 from marketplace.site.selectors import requesters as requesters_of
+from people import api as link_api
 from people import links as link_services
-from people.api import links as link_api
-from people.api import rosters as roster_api
-from people.api import texts as text_api
-from people.api.links import LinkChanges, LinkIn, LinkOut, LinkTargets, find_link
-from people.api.rosters import (
+from people.api import (
+    ConsentTextIn,
+    ConsentTextOut,
+    LinkChanges,
+    LinkIn,
+    LinkOut,
+    LinkTargets,
     RosterAdded,
     RosterIn,
     RosterMail,
     RosterMailPlan,
     RosterPersonOut,
+    TextFilter,
     VisitLine,
+    find_link,
 )
-from people.api.texts import ConsentTextIn, ConsentTextOut, TextFilter
 from people.models import StudyLink
 from web.api import audit as audit_api
 from web.api import webhooks as webhook_api
@@ -678,25 +682,25 @@ def list_requester_roster(
     request: ApiRequest, requester: str, link: int, paging: Query[PageRequest]
 ) -> Page[RosterPersonOut]:
     """People of the list of a link, such as a class, with their personal links and what they finished."""
-    return roster_api.list_people(_link(request, link), paging)
+    return link_api.list_people(_link(request, link), paging)
 
 
 @rosters.post(f"{_LINK}/people", scopes=[Scope.COLLECT], role=Action.MANAGE)
 def add_to_requester_roster(request: ApiRequest, requester: str, link: int, body: RosterIn) -> RosterAdded:
     """Put people on the list of a link. Nothing is sent by this."""
-    return roster_api.add(_link(request, link), body, request)
+    return link_api.add_people(_link(request, link), body, request)
 
 
 @rosters.post(f"{_LINK}/people/mail", scopes=[Scope.COLLECT], role=Action.MANAGE)
 def mail_requester_roster(request: ApiRequest, requester: str, link: int, body: RosterMail) -> RosterMailPlan:
     """Send personal links to all without one, or remind those who finished nothing, at most once a day."""
-    return roster_api.mail(_link(request, link), body, request)
+    return link_api.mail_people(_link(request, link), body, request)
 
 
 @rosters.get(f"{_LINK}/visits.jsonl", scopes=[Scope.READ], role=Action.MANAGE, content=lines_of(VisitLine))
 def export_requester_visits(request: ApiRequest, requester: str, link: int) -> StreamingHttpResponse:
     """Every visit of a link: to which text its person agreed, how far they came, and their code."""
-    return roster_api.export(_link(request, link))
+    return link_api.export_lines(_link(request, link))
 
 
 texts = Resource("Consent texts of requesters", permission=RequesterPermission)
@@ -708,7 +712,7 @@ def list_requester_consent_texts(
     request: ApiRequest, requester: str, paging: Query[PageRequest], which: Query[TextFilter]
 ) -> Page[ConsentTextOut]:
     """Versions of the texts that people agree to before they join by a link of the requester."""
-    return text_api.list_page(_owner(request), paging, which)
+    return link_api.list_text_page(_owner(request), paging, which)
 
 
 @texts.post(_TEXTS, scopes=[Scope.COLLECT], role=Action.MANAGE, status=201)
@@ -719,13 +723,13 @@ def publish_requester_consent_text(
 
     Where nothing differs from the newest version, no new one is made, and that one is the answer.
     """
-    return text_api.publish(_owner(request), body, request.caller.user)
+    return link_api.publish(_owner(request), body, request.caller.user)
 
 
 @texts.get(f"{_TEXTS}/{{int:text}}", scopes=[Scope.READ], role=Action.VIEW)
 def get_requester_consent_text(request: ApiRequest, requester: str, text: int) -> ConsentTextOut:
     """One version of a consent text."""
-    return text_api.find_text(_owner(request), text)
+    return link_api.find_text(_owner(request), text)
 
 
 # In this order they stand in the schema and in the reference.

@@ -42,9 +42,8 @@ from marketplace.services.hits import return_assignment
 from marketplace.sweep import settle
 from marketplace.taskpages import guest_address
 from people.models import Guest, Outcome, StudyLink, Visit
-from people.owners import OwnerKind
-from people.targets import NextTask, Target
-from people.withdrawal import LEFT_OUT
+from people.owners import NextTask, OwnerKind, Target
+from people.visits import LEFT_OUT
 
 State = Holding.State
 _MONEY = StudyLink.Compensation.MONEY

@@ -1,4 +1,4 @@
-"""Pages of study links on the desk: those of projects, and texts of the installation."""
+"""Pages of study links on the desk, with their addresses: of projects, and texts of the installation."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -111,3 +111,24 @@ def own(request: HttpRequest) -> HttpResponse:
         seen = StudyLink.objects.filter(visits__guest=guest).distinct().order_by("-pk")
         rows += [(guest, each, token_of(each), sign_guest(guest, each)) for each in seen]
     return render(request, "people/own.html", {"rows": rows, "now": timezone.now()})
+
+
+app_name = "people"
+_P = "projects/<slug:project>/people/"
+urlpatterns = [
+    path("my-studies/", own, name="own"),
+    path("texts/", own_texts, name="own_texts"),
+    path(_P, listing, name="links"),
+    path(f"{_P}new/", new, name="new_link"),
+    path(f"{_P}consent/", edit_text, name="consent"),
+    path(f"{_P}<int:pk>/", link, name="link"),
+    path(f"{_P}<int:pk>/edit/", edit, name="edit_link"),
+    path(f"{_P}<int:pk>/live/", live, name="live"),
+    path(f"{_P}<int:pk>/visits.csv", visits_csv, name="visits"),
+    path(f"{_P}<int:pk>/close/", close, name="close_link"),
+    path(f"{_P}<int:pk>/reopen/", reopen, name="reopen_link"),
+    path(f"{_P}<int:pk>/quota/", quota, name="quota"),
+    path(f"{_P}<int:pk>/list/", roster, name="roster"),
+    path(f"{_P}<int:pk>/list.csv", roster_csv, name="roster_csv"),
+    path(f"{_P}<int:pk>/list/mail/", mail, name="mail"),
+]

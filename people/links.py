@@ -17,8 +17,7 @@ from core.origin import Owner
 from people import consents
 from people.errors import PeopleError
 from people.models import Outcome, StudyLink
-from people.owners import columns_of, kind_of, record_at
-from people.targets import all_choices
+from people.owners import all_choices, columns_of, kind_of, record_at
 from people.tokens import SECRET, TOKEN, digest, new_token, token_of
 
 CODE_WORD = "people.code_word"

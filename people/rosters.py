@@ -20,8 +20,7 @@ from core.jobs.services import enqueue
 from core.notices.letters import one_line
 from people.errors import PeopleError
 from people.models import RosterRow, StudyLink
-from people.owners import record_at
-from people.targets import target_of
+from people.owners import record_at, target_of
 from people.tokens import EMAIL, keyed_digest, sign_roster, token_of
 
 MAIL = "people.mail"

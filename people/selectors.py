@@ -12,8 +12,7 @@ from django.utils import timezone
 from core.crypto import unseal
 from core.origin import Owner
 from people.models import Outcome, RosterRow, StudyLink, Visit
-from people.owners import columns_of
-from people.targets import target_of
+from people.owners import columns_of, target_of
 from people.tokens import EMAIL
 from people.visits import NOTABLE_PER_ADDRESS
 

@@ -32,8 +32,7 @@ from core.rates import limits
 from people import consents, visits
 from people.errors import JoinError
 from people.models import ConsentText, Outcome, RosterRow, StudyLink, Visit
-from people.owners import columns_of, kind_of
-from people.targets import target_of
+from people.owners import columns_of, kind_of, target_of
 from people.tokens import (
     VisitState,
     check_query,
@@ -45,8 +44,7 @@ from people.tokens import (
     sign_guest,
     sign_visit,
 )
-from people.visits import ArrivalFacts
-from people.withdrawal import withdraw_guest
+from people.visits import ArrivalFacts, withdraw_guest
 
 STATE, _COOKIE, _COOKIE_S = "v", "visit", 90 * 86_400
 #: Wrong code words and codes from one network: so many at once, then one in ten seconds.

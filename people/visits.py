@@ -1,11 +1,14 @@
-"""What happens to a visit: opened, agreed to or not, led from task to task, ended with a code.
+"""What happens to a visit: opened, agreed to or not, led from task to task, ended, or taken back.
 
-visit = open_visit(link, arrival)     # a row for the live page; the same again for the same session
-agree(visit, text, ...)               # the guest, one for each external identity
-lead(visit, back)                     # the address of the next task, or None where the visit has ended
+    visit = open_visit(link, arrival)     # a row for the live page; the same again for the same session
+    agree(visit, text, ...)               # the guest, one for each external identity
+    lead(visit, back)                     # the address of the next task, or None where the visit has ended
+
+Where a person leaves a study, what they did stays paid, and its owner is told to publish it no more.
 """
 
 import secrets
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -17,11 +20,11 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from core.extensions import parts_of
 from people.errors import JoinError
 from people.links import CODE_WORD, plain_word
 from people.models import ConsentText, Guest, Outcome, RosterRow, StudyLink, Visit
-from people.owners import columns_of, kind_of
-from people.targets import NextTask, target_of
+from people.owners import NextTask, columns_of, kind_of, record_at, target_of
 from people.tokens import TOKEN, digest, new_code, seal_recovery
 
 #: Identities that no panel gave: of a browser without one, and of a row of a class's list.
@@ -313,3 +316,58 @@ def visit_of_guest(link: StudyLink, guest: Guest) -> Visit:
             "You have not joined this study by this link. Open the link without anything behind it."
         )
     return found
+
+
+# Leaving a study
+
+#: What an owner reads whose data are tables that they download themselves.
+LEFT_OUT = "Leave their answers out of what you publish; the table of visits says who withdrew and when."
+
+
+class AnswerHolder(ABC):
+    """An app that keeps or publishes what people did; part of its extension."""
+
+    @abstractmethod
+    def published_with(self, guest: Guest) -> list[str]:
+        """Names of what is published already and holds answers of this person."""
+
+    def set_aside(self, guest: Guest) -> int:
+        """Take out of what counts what would stay in otherwise; how many pieces of work. In a transaction."""
+        return 0
+
+
+@transaction.atomic
+def withdraw_guest(guest: Guest, link: StudyLink) -> None:
+    """The person withdraws; the owner is told which releases hold their answers. Again, nothing changes."""
+    if not Guest.objects.filter(pk=guest.pk, withdrawn_at=None).update(withdrawn_at=timezone.now()):
+        guest.refresh_from_db()
+        return
+    guest.refresh_from_db()
+    # Releases and judgments are a project's.
+    holders = parts_of(AnswerHolder) if guest.project_id else ()  # type: ignore[type-abstract]
+    owner_kind = kind_of(guest.owner)
+    owner_kind.let_go(guest)
+    published = [name for holder in holders for name in holder.published_with(guest)]
+    judged = sum(holder.set_aside(guest) for holder in holders)
+    taken_out = (
+        f" What they judged counts no more ({judged} HIT{'' if judged == 1 else 's'}): scores are computed "
+        "again without it."
+        if judged
+        else ""
+    )
+    said = f"Published already with their answers: {', '.join(published)}." if published else ""
+    rest = "What they wrote stays out of coming releases." if guest.project_id else LEFT_OUT
+    owner_kind.notify(
+        link,
+        kind="withdrawal",
+        key=f"withdrawal:{guest.pk}",
+        level="warning",
+        sentence=f"{guest.worker_id} withdrew. {rest}{taken_out} {said}".strip(),
+    )
+    record_at(guest, "guest.withdrew", guest.worker_id, published=published, judged=judged)
+
+
+def withdrawn_ids(project_id: int) -> list[str]:
+    """Worker ids of the project's people who withdrew."""
+    rows = Guest.objects.filter(project=project_id, withdrawn_at__isnull=False)
+    return list(rows.order_by("pk").values_list("worker_id", flat=True))

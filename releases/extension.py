@@ -16,7 +16,7 @@ from core.webhooks.events import EventType
 from crowd.desk.overview import Count, Link, OverviewPart, OverviewSource, Step
 from crowd.models import Assignment
 from people.models import Guest
-from people.withdrawal import AnswerHolder
+from people.visits import AnswerHolder
 from releases.models import Release, ReleaseFile
 from releases.options import GROUPS, QUERIES
 from releases.tables import REFERENCES

@@ -40,9 +40,7 @@ from crowd.services.publication import publish_pending, quote
 from crowd.services.responses import is_remembered, roll_back_after, units_to_try
 from crowd.sources import spends_real_money, stages_at
 from crowd.study.documents import expected_seconds
-from crowd.taskpage import fields
-from crowd.taskpage.fields import UnreadableError
-from crowd.taskpage.page import FormValues, trial_page
+from crowd.taskpage import FormValues, UnreadableError, form_of, of_unit, trial_page
 from web import chart_files, charts
 from web.access import ProjectAccess, Role, on_project
 from web.charts import BarChart, stack_bars
@@ -543,14 +541,14 @@ def try_task(request: HttpRequest, access: StageAccess) -> HttpResponse:
 def _read(request: HttpRequest, stage: Stage, names: dict[str, str]) -> HttpResponse:
     """What a worker would read who sent this form."""
     try:
-        sent = fields.form_of(request)
+        sent = form_of(request)
     except UnreadableError:
         return _show_message(
             request, "Nothing was read", "The form is far too long.", again=request.path, status=413
         )
     form = {name: value for name, value in sent.items() if "|" in name and not is_remembered(name)}
     kind = kind_of(stage)
-    parsed = {unit: kind.parse(stage, unit, fields.of_unit(form, name)) for unit, name in names.items()}
+    parsed = {unit: kind.parse(stage, unit, of_unit(form, name)) for unit, name in names.items()}
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
         return trial_page(request, stage, names, FormValues(form, errors), status=422)

@@ -34,7 +34,7 @@ from crowd.services.arrivals import arrive, most_reached
 from crowd.services.groups import PASSED, joined_group, joined_name, put_into, refuse_apart
 from crowd.sources import hits_of, stages_at
 from people.models import Guest, Outcome, StudyLink, Visit
-from people.targets import NextTask, Target
+from people.owners import NextTask, Target
 
 State = Assignment.State
 #: HITs that are tried for one person before they are told that nothing is left for them.

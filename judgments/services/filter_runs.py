@@ -50,7 +50,7 @@ from judgments.services.filter_decisions import (
     stored_parameters,
 )
 from people.models import Guest
-from people.withdrawal import AnswerHolder
+from people.visits import AnswerHolder
 
 if TYPE_CHECKING:
     from metrics.agreement.recipes import Recipe

@@ -12,7 +12,7 @@ from core.projects.models import Project
 from core.projects.services import create_project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, Stage, Worker
-from crowd.taskpage.page import names_in_page
+from crowd.taskpage import names_in_page
 from tests.taskpage.world import Visitor
 from tests.taskpage.world import make_hit as hit_of
 from tests.taskpage.world import make_stage as stage_of

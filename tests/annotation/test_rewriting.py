@@ -195,7 +195,7 @@ def test_a_reviewer_who_decides_otherwise_ends_the_link(answer, link, reviewer):
 def test_a_token_of_something_else_opens_nothing(answer, link):
     assert query_answers.read_rewrite_token(query_answers.write_rewrite_token(answer.pk)) == answer.pk
     assert query_answers.read_rewrite_token("") is None
-    from crowd.taskpage.page import Ticket, write_ticket
+    from crowd.taskpage import Ticket, write_ticket
 
     assert query_answers.read_rewrite_token(write_ticket(Ticket(answer.pk, "https://x"))) is None
 

@@ -9,7 +9,7 @@ from annotation.models import CandidatePassage, PassageSelection, Query, QuerySo
 from core.projects.models import Project
 from core.projects.services import create_project
 from crowd.models import Assignment, Hit, Stage, Worker
-from crowd.taskpage.page import names_in_page
+from crowd.taskpage import names_in_page
 from tests.taskpage.world import Visitor
 from tests.taskpage.world import make_hit as make_task_hit
 from tests.taskpage.world import make_stage as make_task_stage

@@ -9,7 +9,7 @@ from core.origin import Owner
 from crowd.services.endpoints import create_endpoint
 from marketplace.services.members import set_role
 from marketplace.services.people import create_requester
-from people.api.rosters import VisitLine
+from people.api import VisitLine
 from people.links import LinkPlan, make_link
 from people.models import ConsentText
 from people.owners import project_owner

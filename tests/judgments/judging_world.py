@@ -10,7 +10,7 @@ from annotation.models import Query
 from core.projects.models import Project
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, Stage
-from crowd.taskpage.page import names_in_page
+from crowd.taskpage import names_in_page
 from judgments.models import Candidate, FilterRun, Judgment, System, Verdict
 from judgments.rules import of_candidate
 from tests.annotation.distilling import make_query as make_curated_query

@@ -7,7 +7,7 @@ from annotation.models import Answer
 from crowd.models import Assignment
 from people.links import draw_code
 from people.models import Guest
-from people.withdrawal import withdrawn_ids
+from people.visits import withdrawn_ids
 from releases.extension import PublishedAnswers
 from releases.scope import answers_of, taken_answers
 from tests.annotation import distilling

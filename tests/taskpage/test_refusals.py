@@ -8,7 +8,7 @@ from django.core import signing
 from django.utils import timezone
 
 from crowd.models import Assignment, Claim, Exclusion, Hit, Stage, Worker
-from crowd.taskpage.views import known_origin
+from crowd.taskpage import known_origin
 from examples.poll.models import Vote
 from tests.taskpage.world import MARKET, SUBMIT_TO, Visitor, field_of, handed_over, make_hit, make_stage, text
 

@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.rates import limits
+from crowd import taskpage
 from crowd.adapters.mturk import MTurkAdapter
 from crowd.models import Assignment, Claim, Endpoint, Hit, HitUnit, Worker
 from crowd.services import responses, unproven
 from crowd.services.arrivals import arrive
-from crowd.taskpage import views
 from examples.poll.models import Vote
 from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
 
@@ -157,10 +157,10 @@ def test_all_addresses_that_one_person_has_of_ipv6_are_one(hit):
     request = RequestFactory()
     places = ("2001:db8::1", "2001:db8::ffff", "2001:db8:0:1::1", "198.51.100.7")
     requests = [request.get("/", REMOTE_ADDR=place) for place in places]
-    assert len({views.network_of(each, hit) for each in requests}) == 3
-    for n in range(views.MOST_ARRIVALS_AT_ONE_HIT):
-        assert views.may_arrive(request.get("/", REMOTE_ADDR=f"2001:db8::{n:x}"), hit)
-    assert not views.may_arrive(request.get("/", REMOTE_ADDR="2001:db8::abcd"), hit)
+    assert len({taskpage.network_of(each, hit) for each in requests}) == 3
+    for n in range(taskpage.MOST_ARRIVALS_AT_ONE_HIT):
+        assert taskpage.may_arrive(request.get("/", REMOTE_ADDR=f"2001:db8::{n:x}"), hit)
+    assert not taskpage.may_arrive(request.get("/", REMOTE_ADDR="2001:db8::abcd"), hit)
 
 
 def test_an_answer_is_stored_though_strangers_took_the_place_of_its_arrival(hit):
@@ -177,13 +177,13 @@ def test_an_answer_is_stored_though_strangers_took_the_place_of_its_arrival(hit)
 def test_one_address_opens_and_saves_so_much_and_no_more(hit):
     visitor = Visitor(hit)
     opened = [
-        visitor.open(assignmentId=f"3A{n}").status_code for n in range(views.MOST_ARRIVALS_AT_ONE_HIT + 1)
+        visitor.open(assignmentId=f"3A{n}").status_code for n in range(taskpage.MOST_ARRIVALS_AT_ONE_HIT + 1)
     ]
     assert set(opened[:-1]) == {200}
     assert opened[-1] == 429
     limits().forget_all()
     ticket = visitor.ticket()
-    limits().count("drafts:127.0.0.1", views.MOST_SAVED, within_s=60)
+    limits().count("drafts:127.0.0.1", taskpage.MOST_SAVED, within_s=60)
     assert visitor.save(ticket, {"0|choice": "Blue"}).status_code == 429
 
 

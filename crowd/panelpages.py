@@ -23,7 +23,7 @@ from crowd.services.deals import NoWork, NoWorkError, deal
 from crowd.services.endpoints import PRESETS
 from crowd.services.panels import ArrivalError, confirm_arrival
 from crowd.sources import stage_at
-from crowd.taskpage.views import may_knock
+from crowd.taskpage import may_knock
 from people import consents
 from people.models import ConsentText
 from people.views import wanted_languages

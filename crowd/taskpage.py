@@ -1,21 +1,34 @@
-"""Open a task, save a draft, finish."""
+"""The page that workers see in the marketplace's frame: open a task, save a draft, finish.
 
+There is no cookie and no session, and nothing that a browser sent is trusted before it was made safe to
+store. Around what a kind shows of a unit, the page has a ticket and names of its own for the fields.
+"""
+
+import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Any, TypeVar
 
 from csp.decorators import csp_replace
+from django.core import signing
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import (
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
     HttpResponseRedirect,
     JsonResponse,
+    UnreadablePostError,
 )
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
@@ -27,13 +40,257 @@ from core.rates import limits
 from crowd.adapters import registry
 from crowd.adapters.base import Arrival
 from crowd.errors import TooLongError, WorkRefusedError
-from crowd.kinds import kind_of
-from crowd.models import Assignment, Endpoint, Hit
+from crowd.kinds import Page, kind_of
+from crowd.models import Assignment, Endpoint, Hit, Stage
 from crowd.services.arrivals import RETURN_IT, arrive, note_proof, units_of
 from crowd.services.responses import REMEMBERED, keep_draft, receipt_fields, store_response
-from crowd.taskpage import fields
-from crowd.taskpage.fields import UnreadableError
-from crowd.taskpage.page import Ticket, WorkerForm, names_in_page, read_ticket, task_page, with_places
+
+#: Text that no database column takes: the NUL character, and halves of characters outside the first plane.
+_NUL = "\0"
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+class UnreadableError(Exception):
+    """What arrived is no form, or no draft, or too large to be read at all."""
+
+
+def clean(text: str) -> str:
+    """The text without what cannot be stored; a form's line ends become those of a draft."""
+    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text.replace(_NUL, "").replace("\r\n", "\n"))
+
+
+def form_of(request: HttpRequest) -> dict[str, str]:
+    """The fields of a posted form; of a name that comes twice, the last."""
+    try:
+        return {clean(name): clean(str(value)) for name, value in request.POST.items()}
+    except (SuspiciousOperation, MultiPartParserError, BadRequest, UnreadablePostError) as error:
+        raise UnreadableError from error
+
+
+def draft_of(request: HttpRequest) -> tuple[dict[str, str | None], dict[str, Any]]:
+    """The changed fields of a draft, None for those taken away, and the page's measures."""
+    try:
+        body = json.loads(request.body)
+        fields, telemetry = body["fields"].items(), dict(body.get("telemetry", {}))
+    except (SuspiciousOperation, UnreadablePostError, RecursionError) as error:
+        raise UnreadableError from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UnreadableError from error
+    return {
+        clean(name): None if value is None else clean(value)
+        for name, value in fields
+        if value is None or isinstance(value, str)
+    }, cleaned(telemetry)
+
+
+def telemetry_of(form: Mapping[str, str]) -> dict[str, Any]:
+    """The measures in the form's hidden field; none without a script, or where somebody wrote it."""
+    try:
+        return cleaned(dict(json.loads(form.get("telemetry") or "{}")))
+    except (ValueError, TypeError, RecursionError):
+        return {}
+
+
+def cleaned(telemetry: Mapping[str, Any]) -> dict[str, Any]:
+    """Measures with the name of their visit made storable."""
+    visit = telemetry.get("visit", "")
+    return {**telemetry, "visit": clean(visit) if isinstance(visit, str) else ""}
+
+
+def of_unit(form: Mapping[str, str], unit: str) -> dict[str, str]:
+    """The fields of one unit, without their prefix."""
+    prefix = f"{unit}|"
+    return {name.removeprefix(prefix): value for name, value in form.items() if name.startswith(prefix)}
+
+
+# What the fields of a unit are called in the page.
+
+# A task as a page
+
+_Value = TypeVar("_Value")
+
+
+def names_in_page(hit: Hit, units: Sequence[str]) -> dict[str, str]:
+    """By unit, what stands before the bar in the names of its fields: its place in the HIT.
+
+    Nothing that a worker's browser receives has the unit itself, whose name says whether it is a check and in
+    what order things were stored.
+    """
+    places = dict(hit.units.values_list("unit", "position"))
+    return {unit: str(places[unit]) for unit in units if unit in places}
+
+
+def with_places(hit: Hit, fields: Mapping[str, _Value]) -> dict[str, _Value]:
+    """Fields as pages name them now; some may come from a page that still named them after their units."""
+    old = {name for name in fields if name.partition("|")[0] and not name.partition("|")[0].isdecimal()}
+    if not any("|" in name for name in old):
+        return dict(fields)
+    places = dict(hit.units.values_list("unit", "position"))
+    renamed = {name: _with_place(name, places) if name in old else name for name in fields}
+    return {renamed[name]: value for name, value in fields.items()}
+
+
+def _with_place(name: str, places: Mapping[str, int]) -> str:
+    unit, bar, rest = name.partition("|")
+    return f"{places[unit]}{bar}{rest}" if bar and unit in places else name
+
+
+# What a task page carries instead of a cookie: signed, for one assignment, with the address to finish at.
+
+_SALT = "crowd.taskpage"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """An assignment's key, where its finished form goes, and whose it is should its row be removed."""
+
+    assignment_pk: int
+    submit_to: str
+    submission: str = ""
+    worker: str = ""
+
+
+def write_ticket(ticket: Ticket) -> str:
+    """The ticket as text for a hidden field or a header."""
+    return signing.dumps(list(astuple(ticket)), salt=_SALT)
+
+
+def read_ticket(text: str, *, max_age_s: int) -> Ticket | None:
+    """The ticket again; None where it is not ours or too old."""
+    try:
+        return Ticket(*signing.loads(text, salt=_SALT, max_age=max_age_s))
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+
+
+#: A field of the page's own in drafts, beside those of the units.
+SHORTCUTS = "|shortcuts"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerForm:
+    """Somebody at work: their fields (those of the draft without others), and what is wrong with them."""
+
+    assignment: Assignment
+    ticket: Ticket
+    values: Mapping[str, str] | None = None
+    errors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    alarm: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormValues:
+    """The fields of a page as they are, by their names in it, and by unit what is wrong with them."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line of the summary: the mark to jump to, which unit it is, and the words."""
+
+    mark: str
+    number: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a unit goes by in the page: the name before those of its fields, and what its ids begin with."""
+
+    name: str
+    id: str
+
+
+def task_page(
+    request: HttpRequest,
+    hit: Hit,
+    units: Sequence[str],
+    *,
+    shown: WorkerForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The page of a HIT: for the worker at work, or without one as a preview that takes nothing."""
+    values = (shown.assignment.draft if shown.values is None else shown.values) if shown else {}
+    filled = FormValues(values, shown.errors if shown else {})
+    context = {
+        "address": reverse("crowd:task", args=[hit.key]),
+        "drafts": reverse("crowd:draft", args=[hit.key]),
+        "alarm": shown.alarm if shown else "",
+        "preview": shown is None,
+        "ticket": write_ticket(shown.ticket) if shown else "",
+    }
+    found = names_in_page(hit, units)
+    names = {unit: found[unit] for unit in units}
+    return _page(request, hit.stage, names, filled, about=context, status=status)
+
+
+def trial_page(
+    request: HttpRequest, stage: Stage, names: Mapping[str, str], filled: FormValues, *, status: int = 200
+) -> HttpResponse:
+    """The page as the worker at work has it, of the units named here, for somebody who only tries it.
+
+    It has no ticket and saves no drafts; it goes back to the address that it came from.
+    """
+    context = {"address": request.path, "trial": True}
+    return _page(request, stage, names, filled, about=context, status=status)
+
+
+def _page(
+    request: HttpRequest,
+    stage: Stage,
+    names: Mapping[str, str],
+    filled: FormValues,
+    *,
+    about: Mapping[str, Any],
+    status: int,
+) -> HttpResponse:
+    values, errors, units = filled.values, filled.errors, list(names)
+    preview = bool(about.get("preview"))
+    pages = kind_of(stage).pages(stage, units, stage.seed)
+    parts = [
+        _unit(pages[unit], Mark(names[unit], f"u{number}-"), values, errors.get(unit, {}), preview=preview)
+        for number, unit in enumerate(units, 1)
+    ]
+    problems = [
+        Problem(f"u{number}-{name}-error", number, words)
+        for number, unit in enumerate(units, 1)
+        for name, words in errors.get(unit, {}).items()
+    ]
+    context = {
+        **about,
+        "stage": stage,
+        "units": parts,
+        "instructions": list(
+            dict.fromkeys(page.instructions for page in pages.values() if page.instructions)
+        ),
+        "problems": problems,
+        "shortcuts": values.get(SHORTCUTS) != "off",
+    }
+    return render(request, "crowd/task.html", context, status=status)
+
+
+def _unit(
+    page: Page,
+    mark: Mark,
+    values: Mapping[str, str],
+    errors: Mapping[str, str],
+    *,
+    preview: bool,
+) -> SafeString:
+    return render_to_string(
+        page.template,
+        {
+            **page.context,
+            "prefix": f"{mark.name}|",
+            "id": mark.id,
+            "values": of_unit(values, mark.name),
+            "errors": errors,
+            "preview": preview,
+        },
+    )
+
 
 _SUBMIT_TO = re.compile(
     r"(?P<origin>https?://[a-z0-9.-]+(?::[0-9]{1,5})?|https?://\[[0-9a-f:]+\](?::[0-9]{1,5})?)"
@@ -53,6 +310,8 @@ def known_origin(submit_to: str, allowed: Iterable[str]) -> str | None:
     origin = match["origin"].lower()
     return origin if origin in {each.lower().rstrip("/") for each in allowed} else None
 
+
+# How often an address may knock
 
 #: Per address, or /64 of IPv6: tasks opened, and bytes of drafts, within so many seconds.
 WITHIN_SECONDS = 60
@@ -88,6 +347,8 @@ def network_of(request: HttpRequest, hit: Hit) -> str:
 def _more(name: str, amount: int) -> int:
     return limits().count(name, amount, within_s=WITHIN_SECONDS)
 
+
+# Open a task, save a draft, finish
 
 logger = logging.getLogger(__name__)
 
@@ -204,7 +465,7 @@ def _open(request: HttpRequest, hit: Hit) -> HttpResponse:
 
 def _finish(request: HttpRequest, hit: Hit) -> HttpResponse:
     try:
-        form = fields.form_of(request)
+        form = form_of(request)
     except UnreadableError:
         return _refused(request, _UNREADABLE, title=_NOTHING_SENT, back=_home(hit), status=413)
     found = _assignment_of(request, form.get("ticket", ""), hit)
@@ -244,7 +505,7 @@ def _store(
         kept = keep_draft(
             assignment,
             {name: value for name, value in form.items() if "|" in name},
-            fields.telemetry_of(form),
+            telemetry_of(form),
             whole=True,
         )
     except TooLongError as error:
@@ -254,7 +515,7 @@ def _store(
         return None
     names = names_in_page(hit, units)
     said = assignment.draft
-    parsed = {unit: kind.parse(assignment.stage, unit, fields.of_unit(said, names[unit])) for unit in units}
+    parsed = {unit: kind.parse(assignment.stage, unit, of_unit(said, names[unit])) for unit in units}
     errors = {unit: result.errors for unit, result in parsed.items() if not result.good}
     if errors:
         remembered = {
@@ -294,7 +555,7 @@ def _keep(request: HttpRequest, hit: Hit) -> HttpResponse:
         return JsonResponse({"error": _TOO_MANY}, status=429)
     is_new_row = found[0].pk != found[1].assignment_pk and not found[0].draft
     try:
-        changes, telemetry = fields.draft_of(request)
+        changes, telemetry = draft_of(request)
         kept = keep_draft(found[0], with_places(hit, changes), telemetry)
     except UnreadableError:
         return JsonResponse({"error": "Send fields and telemetry as JSON."}, status=400)

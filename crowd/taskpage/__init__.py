@@ -1,1 +1,0 @@
-"""The page that workers see in the marketplace's frame: no cookie, no session, nothing trusted."""
