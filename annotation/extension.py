@@ -12,7 +12,7 @@ from core.projects.services import EventActions
 from crowd.desk.agreement import Source
 from crowd.desk.beginnings import StagePreset
 from crowd.desk.overview import OverviewSource
-from web.api.parts import ApiPart
+from web.api import ApiPart
 from web.nav import Page
 
 # The beginning for reference answers: the first three stages of the pipeline (paper 000, section 3).

@@ -9,7 +9,7 @@ from crowd.desk import overview, queues, settings
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
 from crowd.services.deals import ProjectTarget, StageTarget
 from web.access import has_projects, may_have_projects
-from web.api.parts import ApiPart
+from web.api import ApiPart
 from web.nav import Page, Place
 
 EXTENSION = Extension(

@@ -20,7 +20,7 @@ from evaluations.models import Evaluation
 from evaluations.selectors import name_of
 from releases.models import Release, ReleaseFile
 from releases.tables import SCORES
-from web.api.parts import ApiPart
+from web.api import ApiPart
 from web.nav import Page, Place
 
 # What this app says on a project's overview: a release that nobody has evaluated, or what was found.

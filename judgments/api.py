@@ -48,9 +48,8 @@ from judgments.services.reports import standing
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import JobRef
+from web.api.bodies import BodyLine, JobRef
 from web.api.fields import MOST_ID, Body, Cents, Time
-from web.api.linebodies import BodyLine
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError, ProblemKind
 from web.api.resources import Resource

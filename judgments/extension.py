@@ -22,7 +22,7 @@ from judgments.judging_config import judging_config
 from judgments.kinds import JudgeTraining, Judging
 from judgments.models import AgreementReport
 from judgments.services.filter_runs import JudgedWork
-from web.api.parts import ApiPart
+from web.api import ApiPart
 from web.nav import Page
 
 # Beginnings for judging systems' answers: the protocols of KPQA (paper 002) and of ADEM (paper 004).

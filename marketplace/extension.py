@@ -23,7 +23,7 @@ from marketplace.services.members import ACCOUNT_PARTS
 from marketplace.services.payees import opened
 from marketplace.studylinks import PARTS as LINK_PARTS
 from people.identities import MarkKind, MarkProvider, Marks, mark_of_email
-from web.api.parts import ApiPart
+from web.api import ApiPart
 
 _REQUESTER = Owner.Kind.REQUESTER
 

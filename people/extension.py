@@ -8,7 +8,7 @@ from core.projects.services import EventActions
 from people.identities import MarkProvider, marks_of_guests
 from people.models import Guest
 from people.owners import ProjectLinks
-from web.api.parts import ApiPart
+from web.api import ApiPart
 from web.nav import Page
 
 

@@ -20,7 +20,7 @@ from people.visits import AnswerHolder
 from releases.models import Release, ReleaseFile
 from releases.options import GROUPS, QUERIES
 from releases.tables import REFERENCES
-from web.api.parts import ApiPart
+from web.api import ApiPart
 from web.nav import Page, Place
 
 # What this app says on a project's overview: how many queries the newest release has.

@@ -18,9 +18,8 @@ from retrieval.models import Corpus
 from retrieval.selectors import corpora_of, searchable
 from retrieval.services.corpora import create_corpus
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import JobRef
+from web.api.bodies import BodyLine, JobRef
 from web.api.fields import Body, Slug, Time
-from web.api.linebodies import BodyLine
 from web.api.pages import Page
 from web.api.problems import ProblemError
 from web.api.resources import Resource

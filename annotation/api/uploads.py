@@ -20,9 +20,8 @@ from core.api.models import Scope
 from core.jobs.services import enqueue
 from core.projects.models import Project
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import FILE, JobRef, body_pieces
+from web.api.bodies import FILE, BodyLine, JobRef, body_pieces
 from web.api.fields import MOST_ID, Body, Time
-from web.api.linebodies import BodyLine
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
 

@@ -17,8 +17,8 @@ from core.jobs.models import Job
 from judgments.models import Candidate
 from retrieval.models import Corpus
 from tests.api.conftest import Program, is_problem
-from web.api import linebodies
-from web.api.linebodies import BodyLine, read_lines
+from web.api import bodies
+from web.api.bodies import BodyLine, read_lines
 from web.api.problems import ProblemError
 
 QUERIES = "/projects/tea/query-imports/lines"
@@ -173,6 +173,6 @@ def test_memory_does_not_grow_with_the_body(monkeypatch):
         assert body.count == count and sum(map(len, body.pieces())) > 500 * count
         body.close()
     assert peaks[1] < 1.2 * peaks[0] < 8 << 20
-    monkeypatch.setattr(linebodies, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(bodies, "MOST_BYTES", 10_000)
     with pytest.raises(ProblemError, match="larger than"):
         read_lines(request_of(100), Thing)

@@ -7,7 +7,7 @@ from typing import Any
 from tests.api.world import operations
 from tests.api.write import FILE
 from web.api.fields import Body
-from web.api.schema import build_schema, schema_text
+from web.api.operations import build_schema, schema_text
 
 
 def test_the_committed_schema_is_that_of_the_operations():

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.api.conftest import program_of
 from tests.api.world import ApiWorld, operations
-from web.api.schema import build_schema
+from web.api.operations import build_schema
 
 pytestmark = pytest.mark.django_db
 CHECKS = [

@@ -20,7 +20,7 @@ from people.owners import project_owner
 from tests.access.world import Place, make_people, make_place, make_webhook
 from tests.batches import making
 from tests.desk.conftest import make_stage
-from web.api.schema import build_schema
+from web.api.operations import build_schema
 
 
 @dataclass(frozen=True)

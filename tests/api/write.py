@@ -14,7 +14,7 @@ def main() -> None:
     """Write the schema as this checkout has it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings_test")
     django.setup()
-    from web.api.schema import schema_text
+    from web.api.operations import schema_text
 
     FILE.write_text(schema_text())
 

@@ -16,7 +16,7 @@ from core.projects.models import Membership
 from core.projects.selectors import project_for
 from core.rates import limits
 from web.access import ProjectAccess, may_have_projects
-from web.api.linebodies import LineBody
+from web.api.bodies import LineBody
 from web.api.problems import ProblemError
 
 Role = Membership.Role

@@ -1,10 +1,27 @@
-"""Bodies that are files: read a piece at a time, however large they are."""
+"""Bodies however large: files by the piece, rows as lines of JSON, and what comes in chunks without a length.
 
+    @things.post("/projects/{project}/things/lines", …, status=202, lines=ThingLine)
+    def import_thing_lines(request: ApiRequest, project: str) -> JobRef:
+        file = stage(name="things.jsonl", pieces=request.lines.pieces())
+
+All lines are read and checked before the view is called, into a file that is gone with the request: a fault
+names its line and field, and nothing was done. The digest of the body is that of an Idempotency-Key.
+"""
+
+import hashlib
+import tempfile
 from collections.abc import Iterator, Mapping
-from typing import Any
+from contextlib import ExitStack
+from typing import IO, Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.files.json_objects import check_storable
+from core.files.refusals import BadFieldError
+from web.api.problems import ProblemError
 
 #: Bytes in memory at a time.
 PIECE = 1 << 18
@@ -22,3 +39,141 @@ def body_pieces(request: HttpRequest) -> Iterator[bytes]:
     """The bytes of a body; do not touch `request.body` before."""
     while piece := request.read(PIECE):
         yield piece
+
+
+# Rows in bulk on their way in: one JSON object a line, read a line at a time.
+
+#: What lines are called: the word of newer tools, and that of most.
+MEDIA_TYPES = ("application/x-ndjson", "application/jsonl")
+LONGEST_LINE, MOST_BYTES = 1 << 20, 2 << 30
+#: Bytes in memory before they go into a file, and of one piece.
+_IN_MEMORY, _PIECE = 1 << 20, 1 << 18
+#: Faults that are named; then reading ends.
+_MOST_FAULTS = 20
+_MARK, _ESCAPED_NUL = b"\xef\xbb\xbf", b"\\u0000"
+
+
+class BodyLine(BaseModel):
+    """Base of a line: fields with our names, and others that are kept as they are."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def check(self) -> None:
+        """What types do not say; BadFieldError names the field."""
+
+
+class LineBody:
+    """The lines of a body, checked and kept aside."""
+
+    def __init__(self, file: IO[bytes], digest: str, count: int) -> None:
+        self._file, self.digest, self.count = file, digest, count
+
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes as they came."""
+        self._file.seek(0)
+        while piece := self._file.read(_PIECE):
+            yield piece
+
+    def close(self) -> None:
+        """Remove them."""
+        self._file.close()
+
+
+def describe_lines(model: type[BodyLine]) -> Mapping[str, Any]:
+    """What the schema says of a body of such lines."""
+    line = model.model_json_schema()
+    return {media: {"schema": {"type": "string"}, "x-line": line} for media in MEDIA_TYPES}
+
+
+def read_lines(request: HttpRequest, model: type[BodyLine]) -> LineBody:
+    """Read and check every line of a body; ProblemError names the first faults by line and field."""
+    digest, number, count, size = hashlib.sha256(), 0, 0, 0
+    faults: dict[str, list[str]] = {}
+    file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  # closed with the request
+    with ExitStack() as faulty:
+        faulty.callback(file.close)
+        while line := request.readline(LONGEST_LINE + 1):
+            number, size = number + 1, size + len(line)
+            if len(line) > LONGEST_LINE or size > MOST_BYTES:
+                raise _too_large(number, len(line))
+            digest.update(line)
+            if number == 1:
+                line = line.removeprefix(_MARK)
+            if not line.strip():
+                continue
+            count += 1
+            file.write(line)
+            _check_line(line, number, model, faults)
+            if len(faults) >= _MOST_FAULTS:
+                break
+        if faults:
+            name, sentences = next(iter(faults.items()))
+            raise ProblemError(422, "invalid", f"{name}: {sentences[0]} Nothing was changed.", errors=faults)
+        if not count:
+            raise ProblemError(422, "invalid", "There is no line in the body. Send one JSON object per line.")
+        faulty.pop_all()  # a good body is closed with its request
+    return LineBody(file, digest.hexdigest(), count)
+
+
+def _too_large(number: int, length: int) -> ProblemError:
+    if length > LONGEST_LINE:
+        words = f"Line {number} is longer than {LONGEST_LINE:,} bytes. Nothing was changed."
+    else:
+        words = f"The body is larger than {MOST_BYTES // 2**30} GiB. Send it in parts. Nothing was changed."
+    return ProblemError(413, "too_large", words)
+
+
+def _check_line(line: bytes, number: int, model: type[BodyLine], faults: dict[str, list[str]]) -> None:
+    place = f"line {number}"
+    try:
+        found = model.model_validate_json(line)
+        if _ESCAPED_NUL in line:
+            check_storable(found.model_dump())
+        found.check()
+    except ValidationError as error:
+        for each in error.errors(include_url=False, include_input=False, include_context=False):
+            field = ".".join(str(part) for part in (place, *each["loc"]))
+            message = str(each["msg"]).removeprefix("Value error, ")
+            faults.setdefault(field, []).append(message if message.endswith(".") else f"{message}.")
+    except BadFieldError as error:
+        faults.setdefault(f"{place}.{error.field}" if error.field else place, []).append(str(error))
+
+
+# Bodies in chunks: a program writes rows while it makes them. Django takes a request without Content-Length
+# for one without a body. Where the server says that its input ends with the request, the body is read to its
+# end; elsewhere the request is refused.
+
+
+class ChunkStream:
+    """The input of the server; read at once, it has no more than a body in memory may have."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Some bytes, or all of a small body."""
+        if size is not None and size >= 0:
+            return bytes(self._source.read(size))
+        most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        found = bytes(self._source.read(most + 1))
+        if len(found) > most:
+            raise RequestDataTooBig
+        return found
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """A line, or as much of it."""
+        if size is None or size < 0:
+            size = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        return bytes(self._source.readline(size))
+
+    def close(self) -> None:
+        """The server closes its input."""
+
+
+def open_chunks(request: HttpRequest) -> None:
+    """Let Django read a body sent in chunks; ProblemError where the server does not mark its end."""
+    if "chunked" not in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
+        return
+    if not request.META.get("wsgi.input_terminated"):
+        raise ProblemError(400, "length_required", "Send the length of the body as Content-Length.")
+    request._stream = ChunkStream(request.META["wsgi.input"])  # type: ignore[assignment]

@@ -12,12 +12,10 @@ from django.urls.resolvers import RegexPattern
 
 from core.accounts.security import Actor, acting_as, address_of
 from core.origin import Via
-from web.api import problems
-from web.api.chunks import open_chunks
-from web.api.operations import api
-from web.api.parts import ROOT
+from web.api import ROOT, problems
+from web.api.bodies import open_chunks
+from web.api.operations import api, schema_text
 from web.api.problems import ProblemError
-from web.api.schema import schema_text
 
 #: Where the schema lies.
 SCHEMA = f"{ROOT}openapi.json"

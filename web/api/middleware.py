@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from web.api.parts import ROOT
+from web.api import ROOT
 
 
 class ApiMiddleware:

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from web.api.dispatch import SCHEMA
-from web.api.schema import build_schema
+from web.api.operations import build_schema
 
 
 @dataclass(frozen=True, slots=True)

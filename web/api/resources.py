@@ -35,7 +35,7 @@ from core.api.idempotency import (
 )
 from core.api.models import Scope
 from web.api.access import ApiRequest, Permission
-from web.api.linebodies import BodyLine, describe_lines, read_lines
+from web.api.bodies import BodyLine, describe_lines, read_lines
 from web.api.problems import ProblemDetails, ProblemError
 from web.api.revisions import HEADER as IF_MATCH
 
