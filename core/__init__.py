@@ -11,6 +11,6 @@ money.py      amounts, fees, bank accounts, currencies
 rates.py      limits that hold over all hosts
 bulk_rows.py  rows in bulk, without an instance per row
 composed_queries.py  queries whose SQL is composed once
-errors.py     why something cannot be done, in words
+errors.py     why something cannot be done, in words; what happens when a block fails
 revisions.py  whether a row is still as a form showed it
 """

@@ -35,7 +35,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from core.accounts.security import address_of, neighbourhood
-from core.failures import logged_failure
+from core.errors import logged_failure
 from core.rates import limits
 from crowd.adapters import registry
 from crowd.adapters.base import Arrival

@@ -21,7 +21,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from core.failures import on_failure
+from core.errors import on_failure
 from core.jobs import spans
 from core.jobs.spans import HEADER, accepted_request_id, current_request_id, request_id_of
 from distillery.version import VERSION

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.accounts.commandline import natural
-from core.failures import on_failure
+from core.errors import on_failure
 from evaluations.choices import NO_MODELS, ModelOptions, Models, kinds_of_all
 from metrics.profiles import profile
 

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from core.failures import on_failure
+from core.errors import on_failure
 from core.jobs import services as jobs
 from core.jobs.errors import LeaseLostError
 from core.jobs.handlers import JobContext

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from core.failures import on_failure
+from core.errors import on_failure
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.handlers import JobContext, handler
 from evaluations import keyphrases, services, storage

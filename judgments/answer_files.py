@@ -12,8 +12,8 @@ from annotation.models import Answer
 from core.files.cells import map_columns, quote_names
 from core.files.json_objects import Object, check_storable, read_json_lines
 from core.files.refusals import MOST_LISTED, BadFieldError, FileRefusedError, RowCounts, UnmappedError
+from core.files.tables import ColumnRules, Values, read_table, settle_format
 from core.files.text_source import TextSource
-from core.files.value_tables import ColumnRules, Values, read_table, settle_format
 from judgments.models import System
 
 #: Our fields, each with the names that are taken for it, the likeliest first.

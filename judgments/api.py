@@ -48,12 +48,11 @@ from judgments.services.reports import standing
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import BodyLine, JobRef
+from web.api.bodies import ROWS_AT_ONCE, BodyLine, JobRef, lines_of, rows_by_key, stream_lines
 from web.api.fields import MOST_ID, Body, Cents, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError, ProblemKind
 from web.api.resources import Resource
-from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
 
 # Judgments, how far judges agree, and the human scores of candidates.
 
@@ -723,7 +722,7 @@ def _describe_candidate(row: Candidate) -> CandidateOut:
 
 
 def _lines(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while some := list(islice(rows, PIECE)):
+    while some := list(islice(rows, ROWS_AT_ONCE)):
         yield from _completed(
             [{_CANDIDATE_COLUMNS[column]: value for column, value in row.items()} for row in some]
         )

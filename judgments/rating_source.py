@@ -18,9 +18,9 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from core.files.cells import AmbiguousNumberError, with_point
 from core.files.compression import packing_of
-from core.files.csv_tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.encodings import EncodingError, guess_encoding, text_encoding
 from core.files.numbered_lines import BoundedLines, check_nothing
+from core.files.tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.workbooks import Workbook, WorkbookError, is_workbook, open_workbook
 from metrics.agreement.scale import Scale
 

@@ -52,12 +52,11 @@ from web.api.audit import (
     AuditState,
     AuditVerification,
 )
+from web.api.bodies import lines_of
 from web.api.fields import Body, Cents, Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
-from web.api.resources import Resource
-from web.api.revisions import RevisedModel, seen_columns
-from web.api.streams import lines_of
+from web.api.resources import Resource, RevisedModel, seen_columns
 from web.api.webhooks import (
     EventTypes,
     MessageFilter,

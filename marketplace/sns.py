@@ -18,7 +18,7 @@ from django.core.exceptions import DisallowedHost
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 
-from core.failures import translated_failure
+from core.errors import translated_failure
 from marketplace import topics
 from marketplace.models import Requester, Subscription, Topic
 from marketplace.protocol import errors, sigv4

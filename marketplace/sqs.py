@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from core.failures import translated_failure
+from core.errors import translated_failure
 from marketplace import clock
 from marketplace.models import Queue, QueuedEvent, Requester
 from marketplace.notifications import open_queue

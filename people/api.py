@@ -28,10 +28,10 @@ from people.owners import all_choices, columns_of, kind_of, project_owner
 from people.selectors import roster_lines, visit_facts
 from people.visits import why_closed
 from web.api.access import ACCOUNT, STAFF, ApiRequest, Role, project_access
+from web.api.bodies import lines_of, stream_lines
 from web.api.fields import MOST_ID, Body, Email, Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
-from web.api.streams import lines_of, stream_lines
 
 links = Resource("Study links")
 _LIST, _ONE = "/projects/{project}/study-links", "/projects/{project}/study-links/{link}"

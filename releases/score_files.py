@@ -12,9 +12,9 @@ from annotation.importing.records import Passage, normal, quoted
 from core.files.cells import AmbiguousNumberError, ColumnError, parse_flag, quote_names, with_point
 from core.files.json_objects import check_storable
 from core.files.refusals import BadFieldError, FileRefusedError
+from core.files.tables import FORMATS as READ_FORMATS
+from core.files.tables import ColumnRules, Values, read_table, settle_format
 from core.files.text_source import TextSource
-from core.files.value_tables import FORMATS as READ_FORMATS
-from core.files.value_tables import ColumnRules, Values, read_table, settle_format
 from judgments.answer_files import LONGEST, LONGEST_SYSTEM, RowRefusedError
 from judgments.models import System
 

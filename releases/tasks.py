@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from core.failures import on_failure
+from core.errors import on_failure
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.handlers import JobContext, handler
 from core.projects.models import Project

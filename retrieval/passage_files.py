@@ -17,11 +17,11 @@ from typing import IO, Any
 
 from core.files.compression import sound_blocks, sound_start
 from core.files.confinement import MEGABYTES, EndedError, frames
-from core.files.csv_tables import DELIMITERS
 from core.files.encodings import EncodingError, Guess, guess_encoding, text_encoding
 from core.files.numbered_lines import LONGEST_LINE
 from core.files.parquet import ParquetError, read_rows
 from core.files.refusals import Fault
+from core.files.tables import DELIMITERS
 from core.files.workbooks import WorkbookError, is_workbook, open_workbook
 from retrieval.errors import FileRefusedError
 from retrieval.passage_formats import (

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, ClassVar, NamedTuple
 
-from core.files.csv_tables import DELIMITERS, csv_reader
 from core.files.numbered_lines import LONGEST_LINE, LineNumber, blocks, numbered, too_long
 from core.files.refusals import Fault
+from core.files.tables import DELIMITERS, csv_reader
 from core.files.workbooks import Workbook
 from retrieval.errors import FileRefusedError
 

@@ -20,11 +20,11 @@ from crowd.counted_work import counts
 from crowd.models import Assignment
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
+from web.api.bodies import lines_of, rows_by_key, stream_lines
 from web.api.fields import Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
-from web.api.streams import lines_of, rows_by_key, stream_lines
 
 adjudication = Resource("Adjudication")
 _LIST = "/projects/{project}/adjudication"

@@ -20,11 +20,11 @@ from crowd.api.access import StagePermission, stage_access
 from crowd.errors import CrowdError
 from crowd.models import Stage
 from web.api.access import ApiRequest, Role, project_access
+from web.api.bodies import ROWS_AT_ONCE, lines_of, rows_by_key, stream_lines
 from web.api.fields import MOST_ID, Body, Id, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource
-from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
 
 answers = Resource("Answers", permission=StagePermission)
 #: Answers that one request decides about.
@@ -267,7 +267,7 @@ def _columns(row: Answer) -> dict[str, Any]:
 
 
 def _lines(project: Project, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while some := list(islice(rows, PIECE)):
+    while some := list(islice(rows, ROWS_AT_ONCE)):
         yield from _completed(project, some)
 
 

@@ -31,10 +31,10 @@ from crowd.services.stages import refuse_read_only
 from retrieval.search import search_conversation
 from retrieval.selectors import searchable
 from web.api.access import ApiRequest, Role, project_access
+from web.api.bodies import ROWS_AT_ONCE, lines_of, rows_by_key, stream_lines
 from web.api.fields import Body, Time
 from web.api.problems import ProblemError
 from web.api.resources import Resource
-from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
 
 curation = Resource("Curation", permission=StagePermission)
 #: Candidates that one question of a search brings at most.
@@ -176,7 +176,7 @@ _MEMBER = ("candidate__key", "candidate__rank", "candidate__title", "candidate__
 
 
 def _curated_lines(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while some := list(islice(rows, PIECE)):
+    while some := list(islice(rows, ROWS_AT_ONCE)):
         members: dict[int, list[dict[str, Any]]] = defaultdict(list)
         found = CuratedPassage.objects.filter(curated_set__in=[row["id"] for row in some])
         for each in found.order_by("curated_set", "position").values("curated_set", *_MEMBER):
@@ -275,7 +275,7 @@ _WORK = ("id", "query_id", "query__key", "assignment_id", "assignment__worker__e
 
 def _work_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     names = Pseudonyms(stage.project)
-    while some := list(islice(rows, PIECE)):
+    while some := list(islice(rows, ROWS_AT_ONCE)):
         works = {row["assignment_id"] for row in some}
         counted = set(Assignment.objects.filter(counting(), pk__in=works).values_list("pk", flat=True))
         for row in some:

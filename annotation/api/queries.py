@@ -15,10 +15,10 @@ from annotation.services import queries as services
 from core.api.models import Scope
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
+from web.api.bodies import ROWS_AT_ONCE, lines_of, rows_by_key, stream_lines
 from web.api.fields import MOST_ID, Body, Id, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
-from web.api.streams import PIECE, lines_of, rows_by_key, stream_lines
 
 queries = Resource("Queries")
 #: Columns of a query that its own rows hold.
@@ -153,7 +153,7 @@ def export_queries(
 
 
 def _lines(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while some := list(islice(rows, PIECE)):
+    while some := list(islice(rows, ROWS_AT_ONCE)):
         done = selectors.progress(row["id"] for row in some)
         for row in some:
             row["source"] = row.pop("source__name")

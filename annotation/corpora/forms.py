@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 
-from core.files.csv_tables import DELIMITERS
 from core.files.encodings import USUAL
+from core.files.tables import DELIMITERS
 from retrieval.passage_files import Layout, Look
 from retrieval.passage_formats import NAMES
 from retrieval.sentences import WindowOptions

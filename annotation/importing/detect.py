@@ -11,8 +11,8 @@ from annotation.importing import datasets
 from annotation.importing.datasets import CastReader, DuReaderReader, MarcoReader, SquadReader
 from annotation.importing.formats import JsonLinesReader, JsonListReader, Reader, TableReader
 from core.files.refusals import FileRefusedError, ignore
+from core.files.tables import check_format
 from core.files.text_source import TextSource
-from core.files.value_tables import check_format
 
 FORMATS = {
     "auto": "find out from the file",

@@ -27,7 +27,6 @@ from annotation.importing.records import (
     turn_of,
 )
 from core.files.cells import ColumnError, map_columns, quote_names
-from core.files.csv_tables import BATCH, BLANK, DelimitedTable, Row
 from core.files.json_objects import Object, check_storable, read_json_lines, read_json_list
 from core.files.refusals import (
     BadFieldError,
@@ -38,6 +37,7 @@ from core.files.refusals import (
     UnmappedError,
     ignore,
 )
+from core.files.tables import BATCH, BLANK, DelimitedTable, Row
 from core.files.text_source import TextSource
 
 _SIXTY_FOUR_BITS = 2**64 - 1

@@ -14,8 +14,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 
+from core.errors import logged_failure
 from core.extensions import parts_of
-from core.failures import logged_failure
 from core.jobs.models import Job, JobState
 from core.notices.models import Notice
 from core.notices.services import DISABLED, end_notices, raise_for

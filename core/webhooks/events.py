@@ -27,8 +27,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from core.composed_queries import ComposedQuery
+from core.errors import logged_failure
 from core.extensions import parts_of
-from core.failures import logged_failure
 from core.origin import Owner
 from core.webhooks.models import Webhook, WebhookMark, WebhookMessage
 

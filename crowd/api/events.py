@@ -23,10 +23,10 @@ from web.api.audit import (
     AuditState,
     AuditVerification,
 )
+from web.api.bodies import lines_of, rows_by_key, stream_lines
 from web.api.fields import Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
-from web.api.streams import lines_of, rows_by_key, stream_lines
 from web.api.webhooks import (
     EventTypes,
     MessageFilter,

@@ -20,10 +20,10 @@ from crowd.models import Assignment, Hit, MarketOperation
 from crowd.services import review
 from crowd.services import stages as services
 from web.api.access import ApiRequest, Role
+from web.api.bodies import lines_of, rows_by_key, stream_lines
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import KEY_HEADER, Resource
-from web.api.streams import lines_of, rows_by_key, stream_lines
 
 hits = Resource("HITs", permission=StagePermission)
 _LIST = "/projects/{project}/stages/{stage}/hits"

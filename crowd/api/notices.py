@@ -14,8 +14,7 @@ from crowd.desk.queues import waiting
 from web.api.access import MEMBER, ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
-from web.api.resources import Resource
-from web.api.revisions import RevisedModel, seen_columns
+from web.api.resources import Resource, RevisedModel, seen_columns
 
 notices = Resource("Notices")
 _LIST = "/projects/{project}/notices"

@@ -21,8 +21,7 @@ from crowd.sources import stages_at
 from web.api.access import ApiRequest, Role
 from web.api.fields import MOST_ID, Body, Id, OneOf, RateCents, Time
 from web.api.pages import Page, PageRequest, page_of
-from web.api.resources import Resource
-from web.api.revisions import RevisedModel, seen_values
+from web.api.resources import Resource, RevisedModel, seen_values
 
 studies = Resource("Panels", permission=StagePermission)
 _ONE = "/projects/{project}/stages/{stage}/panels/{endpoint}"

@@ -25,8 +25,7 @@ from web.api.access import ACCOUNT, MEMBER, ApiRequest, Role, project_access
 from web.api.fields import MOST_ID, Body, Cents, Email, OneOf, RateCents, Slug, Time, Why
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
-from web.api.resources import Resource
-from web.api.revisions import RevisedModel, seen_columns
+from web.api.resources import Resource, RevisedModel, seen_columns
 
 projects = Resource("Projects")
 #: What If-Match protects.

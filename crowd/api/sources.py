@@ -16,8 +16,7 @@ from crowd.sources import forget_rows, source_rows
 from web.api.access import ApiRequest, Role
 from web.api.fields import Body, Cents, OneOf, RateCents, Why
 from web.api.problems import ProblemError
-from web.api.resources import Resource
-from web.api.revisions import RevisedModel, seen_values
+from web.api.resources import Resource, RevisedModel, seen_values
 
 sources = Resource("Sources of a stage", permission=StagePermission)
 _LIST = "/projects/{project}/stages/{stage}/sources"

@@ -26,8 +26,7 @@ from web.api.access import ApiRequest, Role, project_access
 from web.api.fields import Body, Cents, OneOf, Slug, Time, Why
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
-from web.api.resources import Resource
-from web.api.revisions import RevisedModel, seen_columns
+from web.api.resources import Resource, RevisedModel, seen_columns
 from web.cache import page_figures
 
 stages = Resource("Stages", permission=StagePermission)

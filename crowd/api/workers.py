@@ -26,10 +26,10 @@ from crowd.selectors.people import InStage, Pace, Person, people
 from crowd.services import persons, review
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
+from web.api.bodies import lines_of, stream_lines
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of, page_of_list
 from web.api.resources import Resource
-from web.api.streams import lines_of, stream_lines
 from web.cache import BeingCountedError
 
 workers = Resource("Workers")

@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from core.failures import logged_failure
+from core.errors import logged_failure
 from core.money import bonus_fee, dollars
 from core.projects.services import record
 from crowd import budget

@@ -13,7 +13,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from core.failures import logged_failure
+from core.errors import logged_failure
 from core.jobs import errors
 from core.jobs.handlers import heartbeats
 from core.jobs.services import format_span

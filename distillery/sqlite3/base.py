@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db.backends.sqlite3 import base, operations
 
-from core.failures import on_failure
+from core.errors import on_failure
 
 _LONGEST_KEPT = 8_000
 

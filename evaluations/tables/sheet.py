@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
-from core.files.csv_tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.json_objects import read_json_list
 from core.files.refusals import FileRefusedError
+from core.files.tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.text_source import Limits, TextSource
 from core.files.workbooks import Workbook
 from evaluations.errors import EvaluationError

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.failures import translated_failure
+from core.errors import translated_failure
 from metrics.errors import MetricError
 from metrics.neural.pieces import SHORTEST
 

@@ -18,7 +18,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from core.accounts.security import Actor, acting_as
-from core.failures import logged_failure
+from core.errors import logged_failure
 from core.jobs import services as jobs
 from core.jobs.errors import PermanentError
 from core.money import dollars

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from core.files.csv_tables import csv_reader
 from core.files.encodings import USUAL, EncodingError, Guess, guess_encoding, marked_encoding, text_encoding
+from core.files.tables import csv_reader
 from core.files.workbooks import MAGIC, Workbook, WorkbookError, open_workbook
 from marketplace.errors import Refusal
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
-from core.failures import on_failure
+from core.errors import on_failure
 from releases.formats import LABELS, RecordFormat, RowFormat, Written, format_named
 from releases.formats.arrow import records
 from releases.tables import TABLES, Progress, Source, Table

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from core.failures import on_failure
+from core.errors import on_failure
 from core.jobs import services as jobs
 from core.jobs.errors import LeaseLostError
 from core.jobs.handlers import JobContext

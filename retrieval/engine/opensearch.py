@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from core.failures import on_failure
+from core.errors import on_failure
 from retrieval.engine import ScoredPassage, analysis, files
 from retrieval.engine import cluster as connections
 from retrieval.engine.analysis import cut

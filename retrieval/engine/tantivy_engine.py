@@ -34,7 +34,7 @@ from tantivy import (
     Tokenizer,
 )
 
-from core.failures import on_failure
+from core.errors import on_failure
 from retrieval.engine import ScoredPassage, analysis
 from retrieval.engine.analysis import cut
 from retrieval.engine.files import IndexFolder, Pointer, only_writer

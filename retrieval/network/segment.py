@@ -37,7 +37,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from core.failures import on_failure
+from core.errors import on_failure
 from retrieval.engine.files import only_writer
 from retrieval.errors import NetworkBrokenError, NoNetworkError, RetrievalError
 from retrieval.ranking.scoring import UnspelledWords

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from core.failures import translated_failure
+from core.errors import translated_failure
 from retrieval.errors import ModelError
 from retrieval.ranking.base import Collection, RankedPassage, Ranker, Ranking
 from retrieval.ranking.parameters import DEFAULT_MODEL, turn_weights

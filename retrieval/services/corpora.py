@@ -22,7 +22,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.text import slugify
 
-from core.failures import on_failure
+from core.errors import on_failure
 from core.files.refusals import RowCounts
 from core.jobs.handlers import heartbeats
 from core.projects.models import Project

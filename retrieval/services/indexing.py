@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils import timezone
 
-from core.failures import on_failure
+from core.errors import on_failure
 from retrieval.copies import engine_named, engine_of, publish_index
 from retrieval.engine import Engine
 from retrieval.errors import IndexBrokenError, NotIndexedError, RetrievalError

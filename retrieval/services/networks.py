@@ -10,7 +10,7 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from core.failures import on_failure
+from core.errors import on_failure
 from core.projects.services import record
 from retrieval.copies import network_folder, publish_network
 from retrieval.errors import NetworkBrokenError, NoNetworkError

@@ -12,7 +12,7 @@ from core.projects.services import create_project, record
 from crowd.models import Endpoint
 from tests.api.conftest import is_problem
 from tests.desk.conftest import make_hit, make_stage, make_work
-from web.api import streams
+from web.api import bodies
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_lists_ask_as_often_for_many_rows_as_for_few(program, stage, owner):
 
 
 def test_exports_are_lines_and_as_many_as_there_are(program, stage, monkeypatch):
-    monkeypatch.setattr(streams, "PIECE", 3)
+    monkeypatch.setattr(bodies, "ROWS_AT_ONCE", 3)
     hits = [make_hit(stage) for _ in range(7)]
     for number, hit in enumerate(hits):
         make_work(hit, f"A{number}")

@@ -11,10 +11,10 @@ from core.audit.chain import AuditSource, chain_of, export_lines, sources, verif
 from core.audit.models import AuditCheckpoint, AuditLink
 from core.audit.tasks import last_faults
 from core.origin import Owner, Via
+from web.api.bodies import LINES
 from web.api.fields import Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
-from web.api.streams import MEDIA_TYPE
 
 #: Entries that are verified while the caller waits.
 MOST_VERIFIED = 100_000
@@ -131,7 +131,7 @@ def export_entries(owner: Owner, which: AuditFilter) -> StreamingHttpResponse:
     def lines() -> Iterator[str]:
         yield from export_lines(owner, rows)
 
-    return StreamingHttpResponse(lines(), content_type=MEDIA_TYPE)
+    return StreamingHttpResponse(lines(), content_type=LINES)
 
 
 class AuditLine(BaseModel):

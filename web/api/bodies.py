@@ -6,18 +6,27 @@
 
 All lines are read and checked before the view is called, into a file that is gone with the request: a fault
 names its line and field, and nothing was done. The digest of the body is that of an Idempotency-Key.
+
+Rows on their way out are lines, too: a piece at a time, however many there are.
+
+    @things.get("/projects/{project}/things.jsonl", …, content=lines_of(ThingLine))
+    def export_things(request: ApiRequest, project: str) -> StreamingHttpResponse:
+        return stream_lines(rows_by_key(Thing.objects.filter(…).values("id", "title")))
 """
 
 import hashlib
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from itertools import islice
 from typing import IO, Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest
+from django.db.models import QuerySet
+from django.http import HttpRequest, StreamingHttpResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import to_json
 
 from core.files.json_objects import check_storable
 from core.files.refusals import BadFieldError
@@ -177,3 +186,39 @@ def open_chunks(request: HttpRequest) -> None:
     if not request.META.get("wsgi.input_terminated"):
         raise ProblemError(400, "length_required", "Send the length of the body as Content-Length.")
     request._stream = ChunkStream(request.META["wsgi.input"])  # type: ignore[assignment]
+
+
+# Rows on their way out.
+
+LINES = "application/jsonl"
+#: Rows of one query and of one piece of the answer.
+ROWS_AT_ONCE = 2_000
+
+
+def lines_of(model: type[BaseModel]) -> Mapping[str, Any]:
+    """What the schema says of a stream of lines, each as this model has it."""
+    return {LINES: {"schema": {"type": "string"}, "x-line": model.model_json_schema()}}
+
+
+def rows_by_key(
+    rows: QuerySet[Any, dict[str, Any]], *, key: str = "id", size: int = ROWS_AT_ONCE
+) -> Iterator[dict[str, Any]]:
+    """Rows of `values(…)` in the order of a unique column; no cursor is open between two pieces."""
+    last = None
+    while True:
+        page = list((rows if last is None else rows.filter(**{f"{key}__gt": last})).order_by(key)[:size])
+        yield from page
+        if len(page) < size:
+            return
+        last = page[-1][key]
+
+
+def stream_lines(rows: Iterable[Mapping[str, Any] | BaseModel]) -> StreamingHttpResponse:
+    """An answer of one line per row."""
+    return StreamingHttpResponse(_line_pieces(rows), content_type=LINES)
+
+
+def _line_pieces(rows: Iterable[Mapping[str, Any] | BaseModel]) -> Iterator[bytes]:
+    left = iter(rows)
+    while piece := [to_json(row) for row in islice(left, ROWS_AT_ONCE)]:
+        yield b"\n".join((*piece, b""))

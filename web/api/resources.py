@@ -12,17 +12,18 @@ which may be called again where they stopped.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from functools import wraps
 from types import UnionType
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, Self, TypeVar, get_args, get_type_hints
 
 from django.db import transaction
-from django.http import HttpResponse
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from ninja import Router
-from pydantic import BaseModel
+from pydantic import BaseModel, PrivateAttr
 
 from core.api.idempotency import (
     KeyInFlightError,
@@ -34,10 +35,49 @@ from core.api.idempotency import (
     keep_reply,
 )
 from core.api.models import Scope
+from core.revisions import ShownColumns, ShownValues, mark_of
 from web.api.access import ApiRequest, Permission
 from web.api.bodies import BodyLine, describe_lines, read_lines
 from web.api.problems import ProblemDetails, ProblemError
-from web.api.revisions import HEADER as IF_MATCH
+
+# ETag and If-Match: a change is made to what its sender read, or not at all.
+
+IF_MATCH = "If-Match"
+
+
+class RevisedModel(BaseModel):
+    """A model whose answer carries an ETag."""
+
+    _headers: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def marked(self, row: Model, columns: Iterable[str]) -> Self:
+        """Itself, with the ETag of these columns of the row."""
+        return self.with_mark(mark_of(row, columns))
+
+    def with_mark(self, mark: str) -> Self:
+        """Itself, with the ETag of this mark."""
+        self._headers = {"ETag": f'"{mark}"'}
+        return self
+
+
+def seen_columns(request: HttpRequest, columns: Iterable[str]) -> ShownColumns:
+    """What the sender read, by If-Match; 428 without one. Services check it in the transaction that saves."""
+    return ShownColumns(tuple(columns), _given_mark(request))
+
+
+def seen_values(request: HttpRequest) -> ShownValues:
+    """The same of something that lies in several rows."""
+    return ShownValues(_given_mark(request))
+
+
+def _given_mark(request: HttpRequest) -> str:
+    given = request.headers.get(IF_MATCH, "").strip()
+    if not given:
+        raise ProblemError(
+            428, "if_match_missing", f"Send {IF_MATCH} with the ETag under which you read these settings."
+        )
+    return given.removeprefix("W/").strip('"')
+
 
 View = TypeVar("View", bound=Callable[..., Any])
 KEY_HEADER = "Idempotency-Key"

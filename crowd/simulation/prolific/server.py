@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from core.failures import logged_failure
+from core.errors import logged_failure
 from crowd.simulation.prolific import account, calls, control, hooks, studies, submissions
 from crowd.simulation.prolific.calls import Answer, Call, RefusalError, error_answer, message_answer
 from crowd.simulation.prolific.hooks import CALL_FAULTS, draw_error_form, draw_fault

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.failures import logged_failure
+from core.errors import logged_failure
 
 Thing = dict[str, Any]
 LOG = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.migrations.exceptions import InconsistentMigrationHistory
 from django.db.migrations.migration import Migration
 
-from core.failures import on_failure
+from core.errors import on_failure
 from distillery.schema import inspect_schema
 
 #: Options that apply nothing, or are for people who repair the table of migrations by hand.

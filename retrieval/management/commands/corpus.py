@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from core.failures import on_failure
-from core.files.csv_tables import DELIMITERS
+from core.errors import on_failure
 from core.files.refusals import sum_in_words
+from core.files.tables import DELIMITERS
 from core.projects.models import Project
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus

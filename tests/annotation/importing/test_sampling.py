@@ -10,7 +10,7 @@ import pytest
 from annotation.importing import tally
 from annotation.importing.selection import Design
 from annotation.importing.tally import Block, draw
-from core.files import csv_tables, text_source
+from core.files import tables, text_source
 from core.files.refusals import FileRefusedError
 from tests.annotation.importing.conftest import sample
 
@@ -164,7 +164,7 @@ def test_the_size_of_chunks_changes_nothing(write, monkeypatch, block, batch, ho
     )
     whole = sample(path, Design(by="count", size=20))
     monkeypatch.setattr(text_source, "BLOCK", block)
-    monkeypatch.setattr(csv_tables, "BATCH", batch)
+    monkeypatch.setattr(tables, "BATCH", batch)
     monkeypatch.setattr(tally, "_HOLD", hold)
     small = sample(path, Design(by="count", size=20))
     assert {text: drawn for text, (drawn, _) in small[0].items()} == {
