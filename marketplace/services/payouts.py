@@ -603,8 +603,3 @@ def release_hold(*, requester: Requester, worker: Worker, year: int, decision: s
         security.log("payout.released", worker=worker.worker_id, year=year, decision=decision)
     row.refresh_from_db()
     return row
-
-
-def open_yearly_limits(year: int) -> QuerySet[YearlyLimit]:
-    """Of a year, what was noted and is not decided."""
-    return YearlyLimit.objects.filter(year=year, released_at=None)
