@@ -16,7 +16,7 @@ from django.test import RequestFactory
 from prometheus_client.parser import text_string_to_metric_families
 
 from core.accounts import security
-from core.jobs import runner
+from core.jobs import handlers, runner
 from core.jobs.models import Job
 from core.jobs.runner import attempt_ended
 from core.jobs.services import enqueue
@@ -144,7 +144,7 @@ def test_an_answer_has_the_id_of_its_request(client, given, kept):
 @pytest.mark.django_db
 def test_a_job_goes_on_under_the_id_of_who_queued_it(monkeypatch):
     under = []
-    monkeypatch.setattr(runner.registry, "find", lambda _: lambda _: under.append(current_request_id()))
+    monkeypatch.setattr(handlers, "find", lambda _: lambda _: under.append(current_request_id()))
     with request_id_of("from-the-page"):
         job = enqueue(kind="tests.traced", payload={})
     runner.run(job_id=job.pk)

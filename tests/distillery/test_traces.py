@@ -9,7 +9,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from core.jobs import runner, spans
+from core.jobs import handlers, runner, spans
 from core.jobs.services import enqueue
 from core.jobs.spans import HEADER, request_id_of
 from crowd.adapters.base import MarketplaceDownError
@@ -100,7 +100,7 @@ def test_a_page_its_job_and_the_jobs_call_are_one_trace(collector, monkeypatch):
         enqueue(kind="tests.traced", payload={})
         return HttpResponse(status=201)
 
-    monkeypatch.setattr(runner.registry, "find", lambda _: work)
+    monkeypatch.setattr(handlers, "find", lambda _: work)
     asked = RequestFactory().get("/desk/secret-slug/?token=secret")
     answer = RequestIdMiddleware(traces.TracingMiddleware(page))(asked)
     job = runner.services.Job.objects.get()
