@@ -1,1 +1,1 @@
-"""The requester site: batches, HITs, reviews, workers, money and keys of one requester, in a browser."""
+"""The requester site in a browser: a module for each place of its sidebar, such as batches, HITs, money."""

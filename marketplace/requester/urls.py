@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from marketplace.requester.views import (
+from marketplace.requester import (
     batches,
     controls,
     extensions,

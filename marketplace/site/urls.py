@@ -2,8 +2,8 @@
 
 from django.urls import path, register_converter
 
-from marketplace.requester.views import overview
-from marketplace.site.views import account, payment, qualifications, records, work
+from marketplace.requester import overview
+from marketplace.site import account, history, payment, qualifications, work
 
 
 class EntityIdConverter:
@@ -38,8 +38,8 @@ urlpatterns = [
     path("qualifications/<id:qualification_type_id>", qualifications.qualification, name="qualification"),
     path("qualifications/<id:qualification_type_id>/ask", qualifications.ask, name="ask"),
     path("qualifications/<id:qualification_type_id>/test", qualifications.test, name="qualification_test"),
-    path("projects/<id:group_id>/rating", records.rate, name="rate"),
-    path("projects/<id:group_id>/contact", records.contact, name="contact"),
+    path("projects/<id:group_id>/rating", history.rate, name="rate"),
+    path("projects/<id:group_id>/contact", history.contact, name="contact"),
     path("mturk/preview", work.preview_by_query, name="preview_by_query"),
     path("guest/<str:signature>/", work.guest_work, name="guest_work"),
     path("guest/<str:signature>/continue", work.guest_going_on, name="guest_continue"),
@@ -50,12 +50,12 @@ urlpatterns = [
     path("tasks/continue/<int:holding_id>", work.after_submit, name="continue"),
     path("tasks/attention", work.attention, name="attention"),
     path("tasks/storage", work.keep_storage, name="keep_storage"),
-    path("history", records.history, name="history"),
-    path("feedback", records.feedback, name="feedback"),
-    path("dashboard", records.earnings, name="earnings"),
-    path("inbox", records.inbox, name="inbox"),
-    path("inbox/sent", records.sent, name="sent"),
-    path("inbox/<int:message>/reply", records.reply, name="reply"),
+    path("history", history.history, name="history"),
+    path("feedback", history.feedback, name="feedback"),
+    path("dashboard", history.earnings, name="earnings"),
+    path("inbox", history.inbox, name="inbox"),
+    path("inbox/sent", history.sent, name="sent"),
+    path("inbox/<int:message>/reply", history.reply, name="reply"),
     path("signup", account.signup, name="signup"),
     path("invitation/<slug:token>", account.invitation, name="invitation"),
     path("profile", account.profile, name="profile"),

@@ -12,7 +12,7 @@ from marketplace import clock, ledger
 from marketplace.errors import Refusal
 from marketplace.models import Deposit, LedgerEntry, Payable
 from marketplace.requester import charts
-from marketplace.requester.views.money import Balances
+from marketplace.requester.money import Balances
 from marketplace.services import people, review
 from tests.site import world
 
@@ -113,7 +113,7 @@ def test_every_line_says_what_was_available_after_it_in_any_order_and_chunk(lab,
         earn(lab, rosa, reward=10 + number, bonus=number, title=f"HIT {number}")
     world.reject(world.do(rosa, world.post(world.make_group(lab))), "No.")
     people.deposit(requester=world.make_requester("Other"), cents=99)
-    monkeypatch.setattr("marketplace.requester.views.money._AT_ONCE", 3)
+    monkeypatch.setattr("marketplace.requester.money._AT_ONCE", 3)
     right = balances_by_hand(lab)
     assert max(right.values()) > lab.available_cents - 1 and len(right) > 25
     rows = list(LedgerEntry.objects.filter(requester=lab).order_by("pk"))

@@ -15,8 +15,8 @@ from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.models import Batch, BatchExtension
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, show
+from marketplace.requester.batches import PLACE, own
 from marketplace.requester.batchforms import ExtendForm, HoursForm, RowsForm, ScheduleForm
-from marketplace.requester.views.batches import PLACE, own
 from marketplace.services.members import Action
 from web.forms import run_action
 

@@ -1,1 +1,0 @@
-"""Pages of the requester site, a module per place of its sidebar."""

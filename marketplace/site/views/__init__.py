@@ -1,1 +1,0 @@
-"""Pages of the worker site and of the desk."""
