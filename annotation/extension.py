@@ -1,11 +1,11 @@
 """What this app adds to others: kinds of stages, pages of the desk, notices, actions of the event log."""
 
-from annotation.desk import agreement, overview
-from annotation.kinds.continuation import Continuation
-from annotation.kinds.curation import Curation
-from annotation.kinds.distillation import Distillation
-from annotation.kinds.distillation_config import WRITING_KINDS
-from annotation.kinds.screening import Screening
+from annotation.continuation import Continuation
+from annotation.curation import Curation
+from annotation.desk import overview
+from annotation.distillation import Distillation
+from annotation.screening import Screening
+from annotation.writing_config import WRITING_KINDS
 from core.extensions import Extension
 from core.notices.conditions import JobKindNotice, pages_of_project
 from core.projects.services import EventActions
@@ -74,7 +74,7 @@ EXTENSION = Extension(
     Page("Agreement", "annotation:agreement", "agreement", kinds=("screening", "curation")),
     Page("Answers", "annotation:answers", "answers", kinds=WRITING_KINDS),
     OverviewSource("annotation", overview.say, position=10),
-    Source(agreement.KINDS, agreement.rows_of),
+    Source(overview.AGREEMENT_KINDS, overview.agreement_rows),
     overview.SEPARATE,
     *overview.QUEUES,
     *overview.STEPS,

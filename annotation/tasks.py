@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib.auth import get_user_model
 
-from annotation.corpora.forms import adding_of, layout_of
-from annotation.corpora.selectors import ADD, INDEX, NETWORK, REMOVE
+from annotation.corpora import ADD, INDEX, NETWORK, REMOVE, adding_of, layout_of
 from annotation.importing.selection import Design
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError, Options, import_queries

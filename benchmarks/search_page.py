@@ -64,7 +64,7 @@ def measure(
 
 def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module needs Django's environment
     """The table, over what is in the data folder or is made there."""
-    from annotation.search import answers
+    from annotation import search
     from benchmarks.measures import Figure
     from benchmarks.ranking import conversations, prepare, with_conversations
     from benchmarks.report import Run
@@ -85,8 +85,8 @@ def run(folder: Path, count: int, data: Path) -> Any:  # a Run, whose module nee
         "one turn": measure(talks, lambda talk: browser.get(turns(talk[:1]))),
         "the fifth turn": measure(talks, lambda talk: browser.get(turns(talk)), before=all_but_the_last),
     }
-    answers.forget_shared_answers()
-    answers.shared_answers.away_until = math.inf
+    search.forget_shared_answers()
+    search.shared_answers.away_until = math.inf
     found["five turns, none remembered"] = measure(talks, lambda talk: browser.get(turns(talk)))
     found["JSON, the fifth turn"] = measure(
         talks,

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from annotation.api.queries import ReasonIn, find_query
 from annotation.models import CuratedPassage, Doubt, PassageSelection, Query, ScreeningVote
-from annotation.selectors import adjudication as selectors
-from annotation.selectors.adjudication import CurationVotes
+from annotation.selectors import curation as selectors
+from annotation.selectors.curation import CurationVotes
 from annotation.services import curation
 from annotation.services import queries as services
 from annotation.services import steps as doubts

@@ -10,9 +10,9 @@ from django.http import Http404, StreamingHttpResponse
 from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
-from annotation.kinds.distillation_config import WRITING_KINDS
 from annotation.models import Answer, AnswerFlag, HeldOutWorker
 from annotation.services import review_decisions
+from annotation.writing_config import WRITING_KINDS
 from core.api.models import Scope
 from core.projects.models import Project
 from core.projects.selectors import pseudonym

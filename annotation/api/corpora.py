@@ -7,12 +7,12 @@ from django.http import Http404
 from ninja import Query as InQuery
 from pydantic import BaseModel, Field
 
+from annotation import corpora as forms
 from annotation.api.uploads import Columns, LineName, Sha256, stage_lines, staged_file
-from annotation.corpora import selectors
-from annotation.corpora.forms import adding_of, payload_of
-from annotation.corpora.views import add_upload, build, remove_corpus
-from annotation.search.answers import MOST_TURNS
-from annotation.search.api import FieldsRefusedError, answer_of, asked_of
+from annotation.corpora import adding_of, payload_of
+from annotation.desk.corpora import add_upload, build, remove_corpus
+from annotation.desk.search_endpoint import FieldsRefusedError, answer_of, asked_of
+from annotation.search import MOST_TURNS
 from core.api.models import Scope
 from retrieval.models import Corpus
 from retrieval.selectors import corpora_of, searchable
@@ -142,14 +142,14 @@ class SearchOut(BaseModel):
 @corpora.get("/projects/{project}/corpora", scopes=[Scope.READ], role=Role.VIEWER)
 def list_corpora(request: ApiRequest, project: str) -> Page[CorpusOut]:
     """All corpora of the project."""
-    lines = selectors.lines(project_access(request).project)
+    lines = forms.lines(project_access(request).project)
     return Page(items=[_describe(line) for line in lines], next=None)
 
 
 @corpora.get("/projects/{project}/corpora/{corpus}", scopes=[Scope.READ], role=Role.VIEWER)
 def get_corpus(request: ApiRequest, project: str, corpus: str) -> CorpusOut:
     """One corpus, with the state of its index and its network."""
-    lines = selectors.lines(project_access(request).project)
+    lines = forms.lines(project_access(request).project)
     line = next((each for each in lines if each.corpus.slug == corpus), None)
     if line is None:
         raise Http404("There is no such corpus.")
@@ -225,7 +225,7 @@ def add_passage_lines(
 )
 def build_index(request: ApiRequest, project: str, corpus: str) -> JobRef:
     """Bring the index of a corpus up to date."""
-    return JobRef(job=build(project_access(request), _find(request, corpus), selectors.INDEX).pk)
+    return JobRef(job=build(project_access(request), _find(request, corpus), forms.INDEX).pk)
 
 
 @corpora.post(
@@ -233,7 +233,7 @@ def build_index(request: ApiRequest, project: str, corpus: str) -> JobRef:
 )
 def build_network(request: ApiRequest, project: str, corpus: str) -> JobRef:
     """Bring the word proximity network of a corpus up to date."""
-    return JobRef(job=build(project_access(request), _find(request, corpus), selectors.NETWORK).pk)
+    return JobRef(job=build(project_access(request), _find(request, corpus), forms.NETWORK).pk)
 
 
 @corpora.post(
@@ -265,7 +265,7 @@ def _find(request: ApiRequest, slug: str) -> Corpus:
     return row
 
 
-def _describe(line: selectors.Line) -> CorpusOut:
+def _describe(line: forms.Line) -> CorpusOut:
     row = line.corpus
     return CorpusOut(
         slug=row.slug,

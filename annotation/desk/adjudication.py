@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.desk.columns import UNDECIDED
 from annotation.models import Doubt, Query
-from annotation.selectors import adjudication as selectors
-from annotation.selectors.adjudication import doubts_about
+from annotation.selectors import curation as selectors
+from annotation.selectors.curation import doubts_about
 from annotation.services.curation import accept_query, curate_query, declare_unanswerable, exclude_query
 from annotation.services.queries import accept_by_hand, exclude_by_hand
 from annotation.services.steps import ask_again, keep_decision, leave_out

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotation.models import Query
-from annotation.selectors import adjudication, review
+from annotation.selectors import curation, review
 from annotation.selectors import queries as selectors
 from core.extensions import parts_of
 from core.projects.models import Project
@@ -84,7 +84,7 @@ UNDECIDED = Grid(
         Choices(
             "state",
             "Which queries to show",
-            adjudication.WAITING_FOR_US,
+            curation.WAITING_FOR_US,
             tabs=True,
         ),
     ),

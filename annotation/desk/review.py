@@ -10,13 +10,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.desk.columns import ANSWERS, WRITERS, links_of_query
 from annotation.flags import FLAGS, FlaggedAnswer
-from annotation.kinds.distillation_config import WRITING_KINDS, distillation_config
 from annotation.likeness import pairs
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors import review
 from annotation.selectors.answers import material
 from annotation.selectors.review import Lengths, lengths, overlap, stage_spread, texts_of
 from annotation.services import review_decisions
+from annotation.writing_config import WRITING_KINDS, distillation_config
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form
 from crowd.desk.queues import queue_named

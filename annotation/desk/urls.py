@@ -2,9 +2,9 @@
 
 from django.urls import URLPattern, path
 
-from annotation.corpora.views import PATHS as CORPORA
-from annotation.desk import adjudication, agreement, imports, queries, review
-from annotation.search.views import PATHS as SEARCHING
+from annotation.desk import adjudication, imports, overview, queries, review
+from annotation.desk.corpora import PATHS as CORPORA
+from annotation.desk.search import PATHS as SEARCHING
 
 app_name = "annotation"
 _P = "projects/<slug:project>/"
@@ -45,7 +45,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{_CASE}curate/", adjudication.curate, name="curate"),
     path(f"{_CASE}doubts/<int:doubt>/", adjudication.settle_doubt, name="settle_doubt"),
     path(f"{_CASE}unanswerable/", adjudication.unanswerable, name="unanswerable"),
-    path(f"{_S}agreement/", agreement.agreement, name="agreement"),
+    path(f"{_S}agreement/", overview.agreement, name="agreement"),
     *_REVIEW,
     *CORPORA,
 ]

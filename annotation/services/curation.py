@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, PassageSelection, Query, QueryStep
 from annotation.rules import CurationDecision, CurationVerdict, Selection, decide_curation
-from annotation.selectors.adjudication import later_work
 from annotation.selectors.curation import (
     candidates_by_key,
+    later_work,
     open_statuses,
     selections_that_count,
     undecided,

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import CuratedSet, Doubt, Query, QueryStep
-from annotation.selectors.adjudication import later_work
+from annotation.selectors.curation import later_work
 from annotation.services.curation import is_settled_by_person, reopen_dispute
 from annotation.services.steps import move, recheck
 from core.projects.models import Project

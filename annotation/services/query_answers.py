@@ -16,11 +16,11 @@ from django.utils import timezone
 from annotation import flag_checks
 from annotation.flag_checks import RELATIVE, own_flags, relative_flags
 from annotation.flags import Flag, FlaggedAnswer, FlagQuery, Work
-from annotation.kinds.distillation_config import WritingConfig, writing_config
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.selectors.answers import Material, complete, incomplete_again, materials
 from annotation.services.steps import move, reasons_by_query
 from annotation.units import of_query
+from annotation.writing_config import WritingConfig, writing_config
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Stage
 

@@ -23,11 +23,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.kinds.distillation_config import distillation_config
 from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Query
 from annotation.selectors.answers import COUNTED
 from annotation.services import query_answers
 from annotation.services.query_answers import bring_up_to_date, compute_flags
+from annotation.writing_config import distillation_config
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.errors import CrowdError

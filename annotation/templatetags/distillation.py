@@ -2,8 +2,8 @@
 
 from django import template
 
+from annotation.distillation import spelling_hints
 from annotation.flags import about, measured
-from annotation.kinds.distillation import spelling_hints
 from annotation.models import AnswerFlag
 from annotation.selectors.answers import Material
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Sum
 
-from annotation import sample
+import annotation
 from annotation.models import Answer, AnswerFlag, Query
 from annotation.services.importing import Options, import_queries
 from core.projects.models import Membership, Project
@@ -27,7 +27,7 @@ from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
 
-FOLDER = Path(sample.__file__).parent
+FOLDER = Path(annotation.__file__).parent / "sample"
 LICENCE = "CC-BY-4.0"
 #: Five turns about money and banks: our own questions, under CC0.
 CONVERSATION = "conversation.jsonl"

@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.kinds.distillation_config import WRITING_KINDS
 from annotation.models import Answer
+from annotation.writing_config import WRITING_KINDS
 from core.jobs.models import Job, JobState
 from core.jobs.services import cancel
 from core.projects.models import Project

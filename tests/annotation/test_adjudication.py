@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.models import CuratedSet, Query, QueryStep
-from annotation.selectors.adjudication import next_undecided
+from annotation.selectors.curation import next_undecided
 from annotation.services.curation import AdjudicationError, accept_query, exclude_query
 from annotation.services.steps import move
 from core.projects.models import Event

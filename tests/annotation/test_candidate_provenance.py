@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from annotation.candidates import Recipe, Region, choose, draw_below, drawn_below
-from annotation.kinds.curation import CurationConfig
+from annotation.curation import CurationConfig
 from annotation.models import CandidatePassage, Query
 from annotation.selectors.curation import first, shown_candidates
 from annotation.services.candidates import give_candidates, provide_for

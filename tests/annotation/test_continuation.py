@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.kinds.continuation import ContinuationConfig, messages_of, read_message, simulated_message
+from annotation.continuation import ContinuationConfig, messages_of, read_message, simulated_message
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import Material, material, references
 from annotation.services import review_decisions

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.corpora.forms import CorpusForm
+from annotation.corpora import CorpusForm
 from core.jobs import runner
 from core.jobs.models import Job, JobState
 from core.jobs.services import cancel

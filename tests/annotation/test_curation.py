@@ -10,7 +10,7 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from pydantic import ValidationError
 
-from annotation.kinds.curation import Curation, CurationConfig
+from annotation.curation import Curation, CurationConfig
 from annotation.models import CuratedPassage, CuratedSet, PassageSelection, QueryStep
 from crowd.kinds import PendingUnit, StageKind, kind_named
 from crowd.models import Assignment, Exclusion

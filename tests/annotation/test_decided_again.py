@@ -7,7 +7,7 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from annotation.models import Answer, CuratedSet, Doubt, Query, QueryStep
-from annotation.selectors.adjudication import doubts_about
+from annotation.selectors.curation import doubts_about
 from annotation.services import steps
 from annotation.services.queries import (
     accept_by_hand,
@@ -285,7 +285,7 @@ def test_killed_between_the_rejection_and_its_consequences_the_next_round_draws_
 ):
     votes = screened(screening, query, FIT, FIT, FLAG)
     reject(votes[2])
-    from annotation.kinds import screening as service
+    from annotation import screening as service
 
     def killed(*_args, **_named):
         raise KeyboardInterrupt

@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.kinds.distillation_config import distillation_config
 from annotation.models import Answer, Query, QueryStep
 from annotation.units import of_query
+from annotation.writing_config import distillation_config
 from crowd.kinds import kind_of
 from crowd.models import Exclusion, Stage, Worker
 from crowd.services.publication import bundles_to_publish

@@ -8,8 +8,8 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from pydantic import ValidationError
 
-from annotation.kinds.screening import Screening, ScreeningConfig
 from annotation.models import Query, QueryStep, ScreeningVote
+from annotation.screening import Screening, ScreeningConfig
 from annotation.services.steps import move
 from crowd.kinds import PendingUnit, StageKind, kind_named
 from crowd.models import Assignment, Exclusion
@@ -279,7 +279,7 @@ def test_flags_are_tolerated_as_the_stage_says(project, query):
 def test_a_query_that_was_moved_meanwhile_stays_where_it_is(stage, query, monkeypatch):
     for _ in range(3):
         vote(stage, query)
-    from annotation.kinds import screening as service
+    from annotation import screening as service
 
     seen = service.with_enough_votes(stage)
     move(query=query, to=Query.Status.WITHDRAWN, reason="Taken out")

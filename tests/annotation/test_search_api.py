@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.db.models.sql.compiler import SQLCompiler
 from django.test import Client
 
-from annotation.search import results
-from annotation.search.api import key_for
+from annotation import search_results
+from annotation.desk.search_endpoint import key_for
 from core.accounts.keys import end_key, keys_of
 from core.projects.services import remove_member
 from retrieval.models import Corpus, Passage
@@ -273,7 +273,7 @@ def test_a_search_cuts_each_passage_into_sentences_once(people, corpus, project,
         read.append(text)
         return cut_sentences(text, language)
 
-    for module in (explanation, results):
+    for module in (explanation, search_results):
         monkeypatch.setattr(module, "sentences", sentences)
     answer = keyed(Client(), key_for(ProjectAccess(people["viewer"], project, "viewer"))).json()
     texts = [passage["text"] for passage in answer["results"]]

@@ -3,8 +3,8 @@
 import pytest
 from django.http import QueryDict
 
-from annotation.search.answers import Conversation, RefusedError, Turn, read_conversation
-from annotation.search.results import HEIGHT, WIDTH, draw
+from annotation.search import Conversation, RefusedError, Turn, read_conversation
+from annotation.search_results import HEIGHT, WIDTH, draw
 
 
 def of(address):

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
+from annotation import search as answers
+from annotation.desk.search import ABOUT_TEXTBOOKS
 from annotation.models import CandidatePassage, Query
-from annotation.search import answers
-from annotation.search.views import ABOUT_TEXTBOOKS
 from core.projects.models import Event
 from retrieval.answer_bytes import dump_answer, load_answer
 from retrieval.ranking.parameters import PROFILES

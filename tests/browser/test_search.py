@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from annotation.search.views import ABOUT_TEXTBOOKS
+from annotation.desk.search import ABOUT_TEXTBOOKS
 from tests.browser import test_releases
 from tests.browser.conftest import PASSWORD
 from tests.browser.keyboard import tab_to

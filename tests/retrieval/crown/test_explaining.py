@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.search.results import marked
+from annotation.search_results import marked
 from retrieval.ranking.explanation import explain
 from retrieval.ranking.parameters import defaults
 from tests.retrieval.crown.world import Known

@@ -13,13 +13,13 @@ from django.utils import timezone
 from pydantic import Field, field_validator
 
 from annotation.flag_checks import foreign_script, other_language
-from annotation.kinds.distillation_config import WritingConfig
 from annotation.likeness import folded, mostly_spaceless, tokens
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.selectors.answers import Material, dialogues, materials, uncontinued
 from annotation.services.query_answers import canary_phrase, compute_new_flags
 from annotation.services.review_decisions import approve_answers_of, approve_reviewed_work, undecided_words
 from annotation.units import PREFIX, distil_scope, judge_scope, of_query, query_of, simulated_truth, texts_of
+from annotation.writing_config import WritingConfig
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, config_of
 from crowd.models import Assignment, Stage
 from crowd.simulation.answers import Profile

@@ -9,16 +9,21 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.corpora import selectors
-from annotation.corpora.forms import (
+from annotation import corpora
+from annotation.corpora import (
+    ADD,
+    INDEX,
+    KINDS,
+    NETWORK,
+    REMOVE,
     CorpusForm,
     FileForm,
     UploadForm,
     asked_layout,
     entered_as,
+    open_jobs,
     payload_of,
 )
-from annotation.corpora.selectors import ADD, INDEX, KINDS, NETWORK, REMOVE, open_jobs
 from annotation.services import staged_files
 from annotation.services.importing import ImportRefusedError
 from core.jobs.models import Job
@@ -87,19 +92,17 @@ FOLDER, TAB = "annotation", "corpora"
 @on_project()
 def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """All corpora."""
-    return show(
-        request, "corpora.html", access, folder=FOLDER, tab=TAB, lines=selectors.lines(access.project)
-    )
+    return show(request, "corpora.html", access, folder=FOLDER, tab=TAB, lines=corpora.lines(access.project))
 
 
 @require_safe
 @on_project()
 def corpus(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpResponse:
     """One corpus: what it holds, its index and network, its first passages."""
-    line = next((each for each in selectors.lines(access.project) if each.corpus.slug == corpus), None)
+    line = next((each for each in corpora.lines(access.project) if each.corpus.slug == corpus), None)
     if line is None:
         raise Http404("There is no such corpus.")
-    passages = selectors.examples(line.corpus)
+    passages = corpora.examples(line.corpus)
     return show(request, "corpus.html", access, folder=FOLDER, tab=TAB, line=line, passages=passages)
 
 
@@ -135,14 +138,14 @@ def add_look(request: HttpRequest, access: ProjectAccess, *, corpus: str, sha256
 @on_project(Role.MANAGER)
 def index(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpResponse:
     """Build the index."""
-    return _build(request, access, corpus, selectors.INDEX)
+    return _build(request, access, corpus, corpora.INDEX)
 
 
 @require_POST
 @on_project(Role.MANAGER)
 def network(request: HttpRequest, access: ProjectAccess, *, corpus: str) -> HttpResponse:
     """Build the network."""
-    return _build(request, access, corpus, selectors.NETWORK)
+    return _build(request, access, corpus, corpora.NETWORK)
 
 
 @require_POST
@@ -234,9 +237,7 @@ def _look(request: HttpRequest, access: ProjectAccess, corpus: Corpus | None, sh
 def _before(request: HttpRequest, access: ProjectAccess) -> dict[str, Any]:
     """What was entered for the work that `like` names, so that another try begins with it."""
     like = request.GET.get("like", "")
-    job = (
-        Job.objects.filter(pk=like, kind=selectors.ADD).first() if like.isdigit() and len(like) < 19 else None
-    )
+    job = Job.objects.filter(pk=like, kind=corpora.ADD).first() if like.isdigit() and len(like) < 19 else None
     if job is None or job.payload.get("project") != access.project.pk:
         return {}
     about: dict[str, Any] = job.payload.get("about", {})

@@ -12,11 +12,12 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation import search as answers
 from annotation.candidates import SHOWN, Recipe
+from annotation.desk import search_endpoint
+from annotation.desk.search_endpoint import key_for
 from annotation.models import Query, QuerySource
-from annotation.search import answers, api
-from annotation.search.answers import MOST_TURNS, Conversation, RefusedError, read_conversation
-from annotation.search.api import key_for
+from annotation.search import MOST_TURNS, Conversation, RefusedError, read_conversation
 from annotation.services.candidates import FORMAT, AlreadySentError, send_to_curation
 from core.projects.models import Project
 from crowd.desk.forms import Form
@@ -359,5 +360,5 @@ _P = "projects/<slug:project>/search/"
 PATHS: list[URLPattern] = [
     path(_P, search, name="search"),
     path(f"{_P}send/", send, name="search_send"),
-    path(f"{_P}api/getanswer", api.getanswer, name="search_api"),
+    path(f"{_P}api/getanswer", search_endpoint.getanswer, name="search_api"),
 ]

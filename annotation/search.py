@@ -20,7 +20,7 @@ from django.http import QueryDict
 
 from annotation.importing.records import normal, query_digest
 from annotation.models import CandidatePassage, Query
-from annotation.search.results import ResultPassage, shown_result
+from annotation.search_results import ResultPassage, shown_result
 from core.projects.models import Project
 from retrieval.errors import CorpusError, RetrievalError
 from retrieval.models import Corpus

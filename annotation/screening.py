@@ -15,7 +15,7 @@ from pydantic import Field
 
 from annotation.models import CuratedSet, Query, ScreeningVote
 from annotation.rules import ScreeningDecision, ScreeningVerdict, Vote, decide_screening
-from annotation.selectors.adjudication import later_work
+from annotation.selectors.curation import later_work
 from annotation.selectors.queries import missing_votes, votes_that_count, with_enough_votes
 from annotation.services.steps import decided_in, lift_doubt, move, raise_doubt, reasons_by_query
 from annotation.units import PREFIX, distil_scope, of_query, query_of, simulated_truth, texts_of

@@ -14,14 +14,14 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
-from annotation.search.answers import (
+from annotation.search import (
     MOST_TURNS,
     Conversation,
     RefusedError,
     check_question,
     chosen_corpora,
 )
-from annotation.search.results import key_of, sentences_of
+from annotation.search_results import key_of, sentences_of
 from retrieval.errors import CorpusError, EngineError, ParametersError, RetrievalError
 from retrieval.models import Corpus
 from retrieval.ranking.parameters import Parameters

@@ -12,7 +12,6 @@ from django.db import transaction
 
 from annotation.flag_checks import foreign_script, other_language, unknown_words
 from annotation.importing.records import quoted
-from annotation.kinds.distillation_config import DistillationConfig, distillation_config
 from annotation.likeness import folded, mostly_spaceless, tokens
 from annotation.models import Answer, Query
 from annotation.selectors.answers import Material, material, waiting
@@ -30,6 +29,7 @@ from annotation.services.review_decisions import (
     undecided_words,
 )
 from annotation.units import distil_scope, judge_scope, of_query, query_of, simulated_truth
+from annotation.writing_config import DistillationConfig, distillation_config
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind
 from crowd.models import Assignment, Stage
 from crowd.simulation.answers import Habit, Profile

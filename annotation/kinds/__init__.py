@@ -1,1 +1,0 @@
-"""The three kinds of stages of this app."""

@@ -1,1 +1,0 @@
-"""Queries and passages to try things with: see ATTRIBUTION.md for whose they are."""
