@@ -29,7 +29,7 @@ class Searching(Inside):
 def _project(*, password: str) -> str:
     from django.contrib.auth.models import User
 
-    import annotation.sample
+    import annotation
     from core.projects.models import Project
     from core.projects.services import create_project, set_role
     from retrieval.passage_files import open_passages
@@ -43,7 +43,7 @@ def _project(*, password: str) -> str:
     set_role(project=project, user=user, role="owner")
     corpus = create_corpus(project=project, slug="textbooks", title="Two OpenStax textbooks")
     add_passages(
-        corpus=corpus, file=open_passages(Path(annotation.sample.__file__).with_name("passages.jsonl"))
+        corpus=corpus, file=open_passages(Path(annotation.__file__).parent / "sample" / "passages.jsonl")
     )
     build_index(corpus=corpus)
     build_network(corpus=corpus)

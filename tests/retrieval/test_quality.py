@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from annotation import sample
+import annotation
 from retrieval.passage_files import open_passages
 from retrieval.services.corpora import add_passages, create_corpus
 from retrieval.services.indexing import build_index
 from tests.retrieval.world import make_project, search
 
-FOLDER = Path(sample.__file__).parent
+FOLDER = Path(annotation.__file__).parent / "sample"
 
 
 def corpus_of(name, language):
