@@ -15,7 +15,7 @@ from metrics.profiles import profile as profile_named
 
 if TYPE_CHECKING:
     from evaluations.tables import AnswerTable
-    from metrics.base import Metric
+    from metrics.texts import Metric
 
 #: Kinds of models and encoders as people call them.
 WORDS = {KPQA: "KPQA", ADEM: "ADEM", BERTSCORE: "BERTScore"}

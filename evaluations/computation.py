@@ -18,6 +18,7 @@ from evaluations.external_scores import values_of
 from evaluations.model_shelf import models_of
 from evaluations.models import Evaluation, ExternalScores
 from evaluations.plans import EvaluationPlan
+from evaluations.release_table import open_release
 from evaluations.report.model import Report
 from evaluations.report.page import pages
 from evaluations.table_evaluation import (
@@ -29,12 +30,10 @@ from evaluations.table_evaluation import (
     run_evaluation,
 )
 from evaluations.tables import AnswerTable, Row
-from evaluations.tables.release_table import open_release
-from metrics.base import Metric
 from metrics.metaeval.breakdown import sweep_of
 from metrics.scoring import Crew, ProcessMetrics
 from metrics.scoring import Part as ScoredPart
-from metrics.texts import Answers
+from metrics.texts import Answers, Metric
 from releases.storage import fetched_folder
 
 

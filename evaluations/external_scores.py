@@ -16,7 +16,7 @@ from django.utils import timezone
 from core.projects.services import record
 from evaluations.errors import EvaluationError
 from evaluations.models import Evaluation, ExternalScores
-from evaluations.tables.sheet import Sheet, open_sheet
+from evaluations.sheet import Sheet, open_sheet
 from metrics.catalogue import MAKERS
 from releases.models import Release
 from releases.storage import fetched_folder, files_of, formats_of, records

@@ -13,7 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from core.accounts.commandline import plain
 from core.files.cells import cell
+from evaluations.first_pass import AnswerColumns
 from evaluations.tables import (
     CHUNK,
     AnswerTable,
@@ -23,12 +25,9 @@ from evaluations.tables import (
     simulated_rows,
     simulation_of,
 )
-from evaluations.tables.first_pass import AnswerColumns
-from judgments.report import plain
 from metrics.agreement.quotes import NONE, counted
-from metrics.base import ChunkValues, Floats, Metric
 from metrics.scoring import Crews, score_chunks
-from metrics.texts import Answers, Chunk
+from metrics.texts import Answers, Chunk, ChunkValues, Floats, Metric
 from metrics.tokens import is_unspaced, spacing_warning, tokeniser_named
 
 if TYPE_CHECKING:

@@ -23,13 +23,12 @@ import numpy as np
 from core.files.atomic import Write
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
 from evaluations.errors import EvaluationError
+from evaluations.first_pass import AnswerColumns, gather
 from evaluations.report.model import Differences, ReferenceCurve, Report, build_report
 from evaluations.report.tables import table_of
 from evaluations.scores import MetricScores, Part, scored, write_csv
 from evaluations.tables import CHUNK, AnswerTable, Row, batches
-from evaluations.tables.first_pass import AnswerColumns, gather
 from judgments.report import json_of, text_of
-from metrics.base import Floats, Metric
 from metrics.catalogue import ADAPTED, metric
 from metrics.metaeval.breakdown import (
     MOST,
@@ -44,11 +43,11 @@ from metrics.metaeval.ceiling import plan_references, steps_to, summarise
 from metrics.metaeval.correlation import STATISTICS, Statistic, Which, column_correlation
 from metrics.metaeval.data import ScoredAnswers
 from metrics.metaeval.executor import PartRunner, generator, processes
-from metrics.metaeval.papers import known
 from metrics.metaeval.plan import COMPARISONS, PAIRED_BOOTSTRAP, CorpusRule, Plan, ReportHeader
 from metrics.metaeval.report import evaluate
 from metrics.profiles import Profile
 from metrics.scoring import Crews
+from metrics.texts import Floats, Metric
 from metrics.tokens import spacing_warning
 
 # Correlation by the number of references of a query: some are left out at random, answers scored again.
@@ -221,7 +220,10 @@ class Options:
 
     def plan(self, scale: tuple[float, float]) -> Plan:
         """The plan for human scores on a scale; MetricError where a value makes no sense."""
-        known(self.protocols)
+        if self.protocols:
+            from metrics.metaeval.papers import known  # noqa: PLC0415 - only where one is asked for
+
+            known(self.protocols)
         return Plan(
             statistics=cast("tuple[Statistic, ...]", self.statistics) or STATISTICS,  # the plan looks
             replicates=self.replicates,

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 from django.template.loader import render_to_string
 from pydantic_core import to_json
 
+from core.accounts.commandline import plain
 from core.files.atomic import Write
 from core.files.cells import cell
 from metrics.agreement.quotes import NONE, OVERALL, counted, figure, interval, quotes
@@ -438,11 +439,6 @@ def title(report: Mapping[str, Any]) -> str:
     details = report["recipe_details"]
     changed = f" with other {', '.join(details['changed'])}" if details["changed"] else ""
     return f"{report['recipe']} v{details['version']}{changed}"
-
-
-def plain(text: str) -> str:
-    """A text without characters that a terminal would take for commands."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
 
 
 def _share(share: float | None) -> str:

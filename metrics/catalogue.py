@@ -16,7 +16,7 @@ from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
 
 if TYPE_CHECKING:
-    from metrics.base import Metric
+    from metrics.texts import Metric
 
 # Matches of n-grams and subsequences, alignments of words, and plain counts.
 BLEU = tuple(f"bleu-{n}" for n in (1, 2, 3, 4))

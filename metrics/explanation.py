@@ -11,11 +11,11 @@ import Stemmer
 from metrics.answers.importance import importance
 from metrics.answers.ngrams import Bleu, bleu
 from metrics.answers.pa import pairwise
-from metrics.base import Metric
 from metrics.catalogue import NOT_PAIRS, metric
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.profiles import profile as profile_named
+from metrics.texts import Metric
 from metrics.tokens import Span, placed, tokeniser_named
 
 # What of an answer matched references under a family of metrics, and the counts that its formula takes.

@@ -22,9 +22,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from metrics.base import ChunkValues, Floats, Metric
 from metrics.errors import MetricError
-from metrics.texts import Answers, Chunk
+from metrics.texts import Answers, Chunk, ChunkValues, Floats, Metric
 
 Undefined = dict[str, dict[str, int]]
 BySystem = Mapping[str, Floats]

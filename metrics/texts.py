@@ -1,8 +1,11 @@
-"""Answers to be scored, and their texts as numbers that all metrics of a run share."""
+"""Answers to be scored, their texts as numbers that all metrics of a run share, and what a metric is.
+
+A metric also says here what several references, or none, mean for the value of a candidate.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import chain, count
 from typing import Any, TypeVar
@@ -10,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from metrics.errors import MetricError
 from metrics.tokens import Tokeniser, cut
 
 T = TypeVar("T")
@@ -139,3 +143,144 @@ def _tokenised(texts: Sequence[str], tokeniser: Tokeniser) -> Tokens:
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     ids = np.fromiter(map(numbers.__getitem__, chain.from_iterable(split)), np.int32, int(starts[-1]))
     return Tokens(ids, starts, list(numbers))
+
+
+Floats = npt.NDArray[np.float64]
+NO_REFERENCE = "there is no reference"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkValues:
+    """Values of a chunk (n), nan where a metric is not defined, and sums (p) for the corpus score.
+
+    Sums of several chunks add up, whatever the chunks were. `why` says how many values are not defined, by
+    reason in words. `rows` (n, p), where a metric has them, are what each candidate adds to the sums, so that
+    the corpus score of any choice of candidates can be had.
+    """
+
+    values: Floats
+    sums: Floats | None = None
+    why: Mapping[str, int] = field(default_factory=dict)
+    rows: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """What a metric must know of the whole data set before it can score, such as document frequencies.
+
+    `of` looks at a chunk, `merge` joins what two found (it may change and return the first); the order of
+    chunks must not matter.
+    """
+
+    of: Callable[[Chunk], Any]
+    merge: Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metric:
+    """A metric with all its parameters fixed; `signature` names them, as sacrebleu's do.
+
+    `measure` gets a chunk and the survey's finding (None without a survey). `corpus` turns the sums of all
+    chunks into the corpus score; without it a metric has none but the mean. `needs` are fields of
+    `Answers` that must be given. Values lie between `low` and `high`. `recipe` is the function that made it
+    and what that function was given: another process gets these two and makes the metric again.
+    `lacks` says in words why it cannot be scored here, such as for want of a model; empty if it can.
+    """
+
+    name: str
+    title: str
+    signature: str
+    measure: Callable[[Chunk, Any], ChunkValues]
+    low: float = 0.0
+    high: float = 1.0
+    survey: Survey | None = None
+    corpus: Callable[[Floats], float | None] | None = None
+    needs: frozenset[str] = frozenset()
+    recipe: "tuple[Callable[..., Metric], tuple[Any, ...]] | None" = None
+    lacks: str = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.recipe is not None:
+            return self.recipe
+        return Metric, tuple(getattr(self, part.name) for part in fields(self))
+
+    def of(self, chunk: Chunk, found: Any = None) -> ChunkValues:
+        """What it measures on a chunk, given the survey's finding; MetricError if the chunk lacks a need."""
+        if self.lacks:
+            raise MetricError(f"{self.name} cannot be scored here: {self.lacks}.")
+        for need in sorted(self.needs):
+            if getattr(chunk.answers, need) is None:
+                raise MetricError(
+                    f"{self.name} needs {need.replace('_', ' ')}, which are not given; name their column, or "
+                    "leave this metric out."
+                )
+        return self.measure(chunk, found)
+
+    def score(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]],
+        questions: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
+        entities: Sequence[Sequence[str]] | None = None,
+        *,
+        reference_labels: Sequence[Sequence[str]] | None = None,
+    ) -> Floats:
+        """One value per candidate (n), nan where it is not defined; several references per candidate."""
+        chunk = Chunk(Answers(candidates, references, questions, labels, reference_labels, entities))
+        return self.of(chunk, self.survey.of(chunk) if self.survey else None).values
+
+
+def signature(name: str, version: int, **parts: object) -> str:
+    """`metric:bleu-4|v:1|tok:ptb|n:4|...`: everything that a reader needs to get the same values again."""
+    said = {"metric": name, "v": version, **parts}
+    return "|".join(f"{key}:{value}" for key, value in said.items())
+
+
+def owners(starts: Places) -> Places:
+    """The candidate of each pair: pairs of candidate i are `starts[i]:starts[i + 1]`."""
+    return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+
+
+def best(values: Floats, starts: Places) -> tuple[Floats, Places]:
+    """The highest value of each candidate's pairs, and its pair, the first of equals.
+
+    Values of pairs (P) -> (value of each candidate, nan where it has no reference; its pair, or -1).
+    """
+    n = len(starts) - 1
+    highest = np.full(n, np.nan)
+    pairs = np.full(n, -1, np.intp)
+    some = np.flatnonzero(np.diff(starts))
+    if len(some) == len(values):
+        highest[some], pairs[some] = values, starts[some]
+    elif len(some):
+        highest[some] = np.maximum.reduceat(values, starts[some])
+        reached = np.flatnonzero(values == highest[owners(starts)])
+        owner = owners(starts)[reached]
+        first = np.concatenate(([True], owner[1:] != owner[:-1]))
+        pairs[owner[first]] = reached[first]
+    return highest, pairs
+
+
+def closest(lengths: Places, reference_lengths: Places, starts: Places) -> Places:
+    """Length of the reference closest in length to each candidate, of equally close ones the shorter.
+
+    0 for a candidate without references. Papineni et al. 2002, section 2.2.2.
+    """
+    found = np.zeros(len(starts) - 1, np.intp)
+    some = np.flatnonzero(np.diff(starts))
+    if len(some):
+        width = int(reference_lengths.max()) + 1
+        apart = np.abs(reference_lengths - lengths[owners(starts)])
+        found[some] = np.minimum.reduceat(apart * width + reference_lengths, starts[some]) % width
+    return found
+
+
+def measured(values: Floats, starts: Places, rows: Floats | None = None) -> ChunkValues:
+    """Values of a chunk that are nan where, and only where, a candidate has no reference.
+
+    `rows` is what each candidate adds to the sums of the corpus score.
+    """
+    missing = int(np.count_nonzero(np.diff(starts) == 0))
+    why = {NO_REFERENCE: missing} if missing else {}
+    return ChunkValues(values, None if rows is None else rows.sum(0), why, rows)

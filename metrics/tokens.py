@@ -11,8 +11,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from itertools import chain, count
+from functools import cache, cached_property
+from itertools import count
 from typing import Literal, overload
 from unicodedata import category, normalize
 
@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
-from metrics.treebank import SPACE, STARTS, lexed
 
 Ids = npt.NDArray[np.int32]
 Places = npt.NDArray[np.intp]
@@ -445,47 +444,17 @@ LOWER_CHAR = Tokeniser(
 )
 
 
-# The tokeniser `ptb`, fast, and what Lee et al. (2021) made of its tokens.
-#
-# Most tokens depend on nothing beyond the white space around them, so pieces between white space are kept
-# with their tokens. A text in which a token could reach across white space (a phone number, "1 1/2", a tag,
-# ". . .") is read as a whole.
+# The tokeniser `ptb`, and what Lee et al. (2021) made of its tokens.
 
-_BREAKS = re.compile(r"[\r\n\u2028\u2029\x0b\x0c]+")
-_ACROSS = re.compile(rf"<|[{SPACE}]{{2}}|\d[ \xa0]\d|\)[ \xa0]\d|\.[ \xa0]\.")
-_SPLIT = re.compile(f"[{SPACE}]")
-_COMPANY = ("pty.", "pte.", "co.")
-_KNOWN = 1 << 17
 #: What pycocoevalcap's tokeniser leaves out. It means brackets too, but asks for them in capitals after all
 #: was made lower case, so they stay.
 DROPPED = frozenset(("''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"))
 
 
 def _ptb(text: str) -> list[str]:
-    line = _BREAKS.sub(" ", text)
-    if _ACROSS.search(line):
-        return [token.lower() for token in lexed(line)]
-    pieces = _SPLIT.split(line)
-    return list(
-        chain.from_iterable(
-            _tokens(piece, _context(piece, after) if piece[-1:] == "." else "")
-            for piece, after in zip(pieces, [*pieces[1:], ""], strict=True)
-        )
-    )
+    from metrics.treebank import tokens_of  # noqa: PLC0415 - patterns that take a while to compile
 
-
-def _context(piece: str, after: str) -> str:
-    """As much of what comes after a piece with a full stop as its tokens can depend on."""
-    if not after:
-        return ""
-    if after in STARTS:
-        return f" {after} "
-    return f" {after[:3]}" if piece.lower().endswith(_COMPANY) else f" {after[0]}~"
-
-
-@lru_cache(_KNOWN)
-def _tokens(piece: str, context: str) -> tuple[str, ...]:
-    return tuple(token.lower() for token in lexed(piece, context))
+    return tokens_of(text)
 
 
 def _kept(text: str) -> list[str]:

@@ -1,7 +1,9 @@
-"""What commands of all apps read alike: users, NAME=VALUE, numbers, files to write."""
+"""What commands of all apps read and show alike: users, NAME=VALUE, numbers, files to write, progress."""
 
+import sys
 from argparse import ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +65,32 @@ def outputs(options: dict[str, Any], names: Sequence[str], *, source: Path, what
             raise CommandError(f"--{name} {path}: there is no folder {path.parent}.")
         seen[path.resolve()] = f"--{name}"
     return paths
+
+
+# What commands show on a terminal.
+
+#: Hears how much is done, of how much, and what.
+Progress = Callable[[int, int, str], None]
+
+
+def plain(text: str) -> str:
+    """A text of strangers without what a terminal would obey."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+
+
+@contextmanager
+def bar() -> Iterator[Progress]:
+    """A bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, note: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("", total=None)
+
+        def show(done: int, total: int, note: str) -> None:
+            bars.update(task, description=note, completed=done, total=total or None)
+
+        yield show

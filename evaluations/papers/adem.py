@@ -34,7 +34,6 @@ from metrics.agreement.kappa import pairwise_median
 from metrics.agreement.scale import Scale
 from metrics.figure import Figure
 from metrics.metaeval.papers import (
-    TABLE8,
     adem_table3,
     adem_table4,
     adem_table5,
@@ -42,7 +41,7 @@ from metrics.metaeval.papers import (
     adem_table14,
     protocol,
 )
-from metrics.metaeval.plan import Plan, ReportHeader
+from metrics.metaeval.plan import TABLE8, Plan, ReportHeader
 
 PROFILE = "default"
 OVERLAP = {

@@ -18,11 +18,11 @@ import examples
 from core.files.atomic import Write
 from evaluations.choices import NO_MODELS, MetricChoice, Models, choose, scoring_processes
 from evaluations.errors import EvaluationError
+from evaluations.file_table import opened
+from evaluations.first_pass import AnswerColumns, gather
 from evaluations.report.page import sheet
 from evaluations.scores import MetricScores, scored
 from evaluations.tables import CHUNK, AnswerTable
-from evaluations.tables.first_pass import AnswerColumns, gather
-from evaluations.tables.table import opened
 from judgments.report import json_of, text_of
 from metrics.metaeval.data import ScoredAnswers
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
+from core.accounts.commandline import plain
 from evaluations.report import model
 from evaluations.report.model import Lead, MetricEntry, MetricTest, Report, name_statistic
 from evaluations.report.protocols import NO_FIGURE, Figure
 from evaluations.report.tables import between, listed, p_is, percent, probability, short, whole
-from judgments.report import plain
 from metrics.agreement.quotes import NONE, counted
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.metaeval.correlation import column_correlation
 from metrics.neural.adem import (
@@ -40,7 +39,7 @@ from metrics.neural.adem_examples import (
 )
 from metrics.neural.folders import ModelFolder, write
 from metrics.profiles import ADEM
-from metrics.texts import Places
+from metrics.texts import Floats, Places
 
 _KEPT, _KEPT_SQUARES, _TINY = 0.9, 0.999, 1e-8
 #: Bins of the length of responses and of their scores.

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from releases.management.terminal import plain
+from core.accounts.commandline import plain
 from releases.tables import Progress, silent
 
 if TYPE_CHECKING:

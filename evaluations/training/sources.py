@@ -12,9 +12,9 @@ import numpy as np
 
 from evaluations.choices import MetricChoice, choose, scoring_processes
 from evaluations.errors import EvaluationError
+from evaluations.first_pass import AnswerColumns, gather
 from evaluations.scores import Progress, scored
 from evaluations.tables import AnswerTable, Row
-from evaluations.tables.first_pass import AnswerColumns, gather
 from metrics.errors import MetricError
 from metrics.metaeval.data import Codes, ScoredAnswers
 from metrics.neural.adem_examples import REFERENCE, RatedResponse, turns

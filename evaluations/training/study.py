@@ -17,7 +17,6 @@ from evaluations.training import protocols
 from evaluations.training.adem import Epoch, TrainedModel, train
 from evaluations.training.protocols import Fit, Indices, cascade
 from evaluations.training.sources import NO_SYSTEMS, Material, Parts, StudyScores, folds, split
-from metrics.base import signature
 from metrics.metaeval.breakdown import HUMAN, length_bias
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.executor import generator
@@ -26,6 +25,7 @@ from metrics.metaeval.report import plain
 from metrics.neural.adem_examples import ADEM, FORMS, EncodedExamples, Progress, Settings, cosines, encode
 from metrics.neural.gru import GruSettings, train_gru
 from metrics.neural.text_encoders import text_encoder
+from metrics.texts import signature
 
 # What Lowe et al. 2017 print of their own data (4,104 answers to 1,026 contexts of Twitter).
 #

@@ -5,6 +5,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from core.accounts.commandline import plain
 from evaluations.report.model import visible
 from evaluations.report.protocols import NOT_CALCULATED, Figure
 from evaluations.report.tables import between, distinguish, number, p_is, short
@@ -12,7 +13,6 @@ from evaluations.scores import Part
 from evaluations.training.adem import TrainedModel
 from evaluations.training.sources import Material, Parts
 from evaluations.training.study import CrossValidation, split_of
-from judgments.report import plain
 from metrics.agreement.quotes import NONE, counted
 from metrics.metaeval.data import Floats, ScoredAnswers
 

@@ -33,10 +33,20 @@ import numpy.typing as npt
 
 from metrics.answers.ngrams import Bleu, bleu, overlap, totals_of
 from metrics.answers.overlap import common, f_measure, written
-from metrics.base import ChunkValues, Floats, Metric, best, closest, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
-from metrics.texts import Answers, Chunk
+from metrics.texts import (
+    Answers,
+    Chunk,
+    ChunkValues,
+    Floats,
+    Metric,
+    best,
+    closest,
+    measured,
+    owners,
+    signature,
+)
 from metrics.tokens import Tokeniser, tokeniser_named
 
 Flags = npt.NDArray[np.bool_]

@@ -18,10 +18,21 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from metrics.base import ChunkValues, Floats, Metric, Survey, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
-from metrics.texts import Chunk, Places, Tokens
+from metrics.texts import (
+    Chunk,
+    ChunkValues,
+    Floats,
+    Metric,
+    Places,
+    Survey,
+    Tokens,
+    best,
+    measured,
+    owners,
+    signature,
+)
 from metrics.tokens import Tokeniser, tokeniser_named
 
 Hashes = npt.NDArray[np.uint64]

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from metrics.base import Floats
+from metrics.texts import Floats
 
 #: Of texts one by one, the value of each pair (first, second); the first takes the place of the candidate.
 Similarity = Callable[[Sequence[str], Sequence[str]], Floats]

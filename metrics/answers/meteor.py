@@ -19,10 +19,9 @@ import numpy.typing as npt
 
 from metrics.answers import stems
 from metrics.answers.stems import stemmed
-from metrics.base import NO_REFERENCE, ChunkValues, Metric, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
-from metrics.texts import Chunk, Tokens
+from metrics.texts import NO_REFERENCE, Chunk, ChunkValues, Metric, Tokens, signature
 from metrics.tokens import Tokeniser, tokeniser_named
 
 # Fewest chunks of a mapping between two token sequences, exactly (Banerjee and Lavie 2005, 2).

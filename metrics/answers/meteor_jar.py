@@ -22,10 +22,9 @@ from typing import IO
 
 import numpy as np
 
-from metrics.base import ChunkValues, Metric, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
-from metrics.texts import Chunk
+from metrics.texts import Chunk, ChunkValues, Metric, best, measured, owners, signature
 from metrics.tokens import Tokeniser, tokeniser_named
 
 _running: dict[tuple[int, tuple[str, ...]], "Program"] = {}

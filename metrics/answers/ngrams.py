@@ -26,10 +26,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from metrics.base import ChunkValues, Floats, Metric, best, closest, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
-from metrics.texts import Chunk, Ids, Places, Tokens
+from metrics.texts import (
+    Chunk,
+    ChunkValues,
+    Floats,
+    Ids,
+    Metric,
+    Places,
+    Tokens,
+    best,
+    closest,
+    measured,
+    owners,
+    signature,
+)
 from metrics.tokens import Tokeniser, tokeniser_named
 
 # Clipped n-gram matches of pairs of short texts: every token of one compared with every token of the other.

@@ -30,10 +30,21 @@ from rapidfuzz.process import cpdist
 
 from metrics.answers.ngrams import overlap, overlap_of, totals_of
 from metrics.answers.stems import stemmed
-from metrics.base import ChunkValues, Floats, Metric, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
-from metrics.texts import Chunk, Ids, Places, Tokens
+from metrics.texts import (
+    Chunk,
+    ChunkValues,
+    Floats,
+    Ids,
+    Metric,
+    Places,
+    Tokens,
+    best,
+    measured,
+    owners,
+    signature,
+)
 from metrics.tokens import CHAR, LOWER_CHAR, Runs, Tokeniser, composed, cut, tokeniser_named
 
 # Lengths of longest common subsequences of candidates and references.

@@ -26,10 +26,9 @@ import numpy as np
 from metrics.answers.importance import CHOICES, Similarity, SizedCache, importance_of, weighted
 from metrics.answers.ngrams import Bleu
 from metrics.answers.pa_bleu import PairBleu
-from metrics.base import ChunkValues, Floats, Metric, measured, signature
 from metrics.errors import MetricError
 from metrics.profiles import Profile
-from metrics.texts import Answers, Chunk
+from metrics.texts import Answers, Chunk, ChunkValues, Floats, Metric, measured, signature
 from metrics.tokens import tokeniser_named
 
 References = tuple[str, ...]

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from metrics.answers.importance import SizedCache
 from metrics.answers.ngrams import Bleu, bleu
-from metrics.base import Floats
 from metrics.errors import MetricError
+from metrics.texts import Floats
 from metrics.tokens import Tokeniser, cut
 
 Counts = npt.NDArray[np.int64]

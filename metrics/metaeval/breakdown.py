@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from metrics.base import Metric
 from metrics.errors import MetricError
 from metrics.figure import Figure
 from metrics.metaeval.bootstrap import Wanted, intervals
@@ -19,6 +18,7 @@ from metrics.metaeval.correlation import Statistic, correlation, p_of_t, ranks, 
 from metrics.metaeval.data import Floats, Rows, ScoredAnswers, canonical, chosen, rows_of
 from metrics.metaeval.executor import generator
 from metrics.metaeval.pairwise import pair_accuracy
+from metrics.texts import Metric
 
 BOTH: tuple[Statistic, ...] = ("pearson", "spearman")
 _OF_TYPE: Wanted = (("pearson", "global"), ("spearman", "global"), ("pair_acc", "item"))

@@ -25,7 +25,7 @@ from metrics.metaeval.correlation import (
 from metrics.metaeval.data import Floats, Raters, ScoredAnswers, chosen
 from metrics.metaeval.executor import generator
 from metrics.metaeval.pairwise import rank_match
-from metrics.metaeval.plan import CorpusRule, Plan, ReportHeader
+from metrics.metaeval.plan import METRIC, TABLE8, CorpusRule, Plan, ReportHeader
 
 # The tables of Lowe et al. 2017, "Towards an Automatic Turing Test" (ADEM), for any metrics and systems.
 #
@@ -527,9 +527,6 @@ def weighted_pearson(weights: Floats, x: Floats, y: Floats) -> Floats:
 
 
 Result = dict[str, Any]
-TABLE8 = "adem-table8"
-#: Before a metric's name where its length bias stands beside that of people.
-METRIC = "metric "
 
 
 def _resample(judged: ScoredAnswers, plan: Plan, about: ReportHeader) -> Result:

@@ -23,6 +23,10 @@ from metrics.metaeval.pairwise import (
 # What two metrics are compared by: statistics by their name, the answers that both scored, the result.
 
 AnyStatistic = Statistic | PairStatistic | Literal["pa"]
+#: The protocol that is made of the length bias that every report has; all others are worked out as parts.
+TABLE8 = "adem-table8"
+#: Before a metric's name where its length bias stands beside that of people.
+METRIC = "metric "
 
 
 def figure_of(

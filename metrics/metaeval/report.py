@@ -32,8 +32,7 @@ from metrics.metaeval.pairwise import (
     pairwise_accuracy,
     soft_accuracy,
 )
-from metrics.metaeval.papers import METRIC, TABLE8, known, protocol, table8
-from metrics.metaeval.plan import Comparison, CorpusRule, Plan, ReportHeader
+from metrics.metaeval.plan import METRIC, TABLE8, Comparison, CorpusRule, Plan, ReportHeader
 from metrics.metaeval.significance import Tests, parts_of_tests, tests
 
 # The last step before a file: only numbers that JSON knows.
@@ -396,7 +395,10 @@ def _checked(judged: ScoredAnswers) -> ScoredAnswers:
 
 def parts_of(judged: ScoredAnswers, plan: Plan) -> list[Part]:
     """Everything that there is to do, in the order of the report."""
-    known(plan.protocols)
+    if plan.protocols:
+        from metrics.metaeval.papers import known  # noqa: PLC0415 - only where a paper's protocol is asked for
+
+        known(plan.protocols)
     return [
         *(Part("metric", name) for name in sorted(judged.metrics)),
         *(Part("floor", name) for name in floors(judged)),
@@ -425,6 +427,8 @@ def worked(judged: ScoredAnswers, plan: Plan, about: ReportHeader, part: Part) -
         case "ceiling":
             found = ceiling(judged, seed=plan.seed)
         case "protocol":
+            from metrics.metaeval.papers import protocol  # noqa: PLC0415 - as above
+
             found = protocol(part.name, judged, plan, about)
         case _:
             raise ValueError(f"no part {part}")
@@ -457,6 +461,8 @@ def assembled(
             alone[part.kind] = result
     bias = alone["length bias"]
     if TABLE8 in plan.protocols:
+        from metrics.metaeval.papers import table8  # noqa: PLC0415 - as above
+
         of["protocol"][TABLE8] = table8(bias, judged.metrics)
     for kind in ("metric", "floor"):
         of[kind] = {

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from metrics.base import NO_REFERENCE, ChunkValues, Floats, Metric, signature
 from metrics.errors import MetricError
 from metrics.neural import missing, needed
 from metrics.neural.adem_examples import (
@@ -40,7 +39,7 @@ from metrics.neural.adem_examples import (
 from metrics.neural.folders import Choice, ModelFolder, opened, read_card
 from metrics.neural.text_encoders import text_encoder
 from metrics.profiles import ADEM, Profile
-from metrics.texts import Chunk, Places
+from metrics.texts import NO_REFERENCE, Chunk, ChunkValues, Floats, Metric, Places, signature
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,10 +10,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.neural.pieces import cut
-from metrics.texts import Places
+from metrics.texts import Floats, Places
 
 #: With context and reference, with the context alone, with the reference alone.
 ADEM, CONTEXT, REFERENCE = FORMS = ("adem", "c-adem", "r-adem")

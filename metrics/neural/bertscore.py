@@ -35,7 +35,6 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics import neural
-from metrics.base import ChunkValues, Floats, Metric, Survey, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.neural import devices
 from metrics.neural.devices import batches, spread
@@ -45,7 +44,18 @@ from metrics.neural.kpqa import said_of
 from metrics.neural.pieces import Span
 from metrics.neural.word_weights import Weigher, WordWeights, on_places, weigher
 from metrics.profiles import BERTSCORE, KPQA, Profile
-from metrics.texts import Chunk, Places
+from metrics.texts import (
+    Chunk,
+    ChunkValues,
+    Floats,
+    Metric,
+    Places,
+    Survey,
+    best,
+    measured,
+    owners,
+    signature,
+)
 
 # Inverse document frequencies of word pieces, as the package bert-score defines them.
 #

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.neural import needed
 from metrics.neural.adem_examples import Progress, Turns
 from metrics.neural.devices import device as device_named
 from metrics.neural.devices import threads
+from metrics.texts import Floats
 
 KIND = "gru"
 _SAID, _WEIGHTS, _PIECES = "gru.json", "reader.safetensors", "tokenizer.json"

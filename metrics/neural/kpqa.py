@@ -38,14 +38,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metrics.base import ChunkValues, Floats, Metric, best, measured, owners, signature
 from metrics.errors import MetricError
 from metrics.neural import missing
 from metrics.neural.folders import Choice, read_card
 from metrics.neural.pieces import Span
 from metrics.neural.word_weights import Weigher, on_places, on_tokens, weigher
 from metrics.profiles import KPQA, Profile
-from metrics.texts import Chunk, Places, Tokens
+from metrics.texts import (
+    Chunk,
+    ChunkValues,
+    Floats,
+    Metric,
+    Places,
+    Tokens,
+    best,
+    measured,
+    owners,
+    signature,
+)
 from metrics.tokens import tokeniser_named
 
 BLEU_VARIANTS = ("paper", "literal", "repo")

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from metrics.base import Floats
 from metrics.errors import MetricError
 from metrics.neural import needed
 from metrics.neural.adem_examples import TextEncoder, Turns
 from metrics.neural.devices import device as device_named
 from metrics.neural.devices import threads
 from metrics.neural.encoders import quiet
+from metrics.texts import Floats
 
 KIND = "sentences"
 _BATCH = 64

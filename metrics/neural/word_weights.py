@@ -24,12 +24,12 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.answers.importance import SizedCache
-from metrics.base import Floats
 from metrics.neural import devices, folders, needed
 from metrics.neural.devices import spread
 from metrics.neural.folders import Choice, ModelFolder
 from metrics.neural.pieces import VERSION, Span, Window, cut, windows
 from metrics.profiles import KPQA
+from metrics.texts import Floats
 from metrics.tokens import placed
 
 # Weights of words that were computed before: in the process, and in a file for each model.

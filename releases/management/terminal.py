@@ -2,7 +2,6 @@
 
 import json
 import signal
-import sys
 import threading
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
@@ -14,12 +13,7 @@ from django.core.management.base import CommandError
 
 from releases.formats import FORMATS
 from releases.options import OPTIONAL
-from releases.tables import SPLITS, Progress, silent
-
-
-def plain(text: str) -> str:
-    """A text of strangers without what a terminal would obey."""
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+from releases.tables import SPLITS
 
 
 @contextmanager
@@ -37,24 +31,6 @@ def terminated() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-@contextmanager
-def bar() -> Iterator[Progress]:
-    """A bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("", total=None)
-
-        def show(done: int, total: int, note: str) -> None:
-            bars.update(task, description=note, completed=done, total=total or None)
-
-        yield show
 
 
 # Arguments of this app's commands, read or refused in words.

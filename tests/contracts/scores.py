@@ -12,11 +12,10 @@ from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.filters import Checks
 from metrics.agreement.recipes import RECIPES
 from metrics.agreement.report import report
-from metrics.base import Metric
 from metrics.catalogue import ALIASES, MAKERS, metric
 from metrics.profiles import PROFILES, Profile
 from metrics.scoring import score
-from metrics.texts import Answers
+from metrics.texts import Answers, Metric
 from retrieval.evaluation.measures import Qrels, parse_measures, values
 
 ANSWERS = Answers(

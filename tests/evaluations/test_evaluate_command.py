@@ -15,10 +15,10 @@ from django.core.management import CommandError, call_command
 from core.accounts.commandline import pairs
 from evaluations.choices import choose
 from evaluations.commandline import names, scale
+from evaluations.file_table import opened
 from evaluations.report.answer import summary
 from evaluations.report.model import read_report
 from evaluations.table_evaluation import Options, run_evaluation
-from evaluations.tables.table import opened
 from metrics.metaeval.breakdown import sweep_of
 from releases.tables import silent
 from tests.evaluations.answer_tables import as_csv, invented

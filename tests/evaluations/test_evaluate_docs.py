@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from evaluations.file_table import FIELDS
 from evaluations.management.commands import evaluate, score
-from evaluations.tables.table import FIELDS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evaluations.choices import choose
+from evaluations.file_table import opened
 from evaluations.table_evaluation import Options, run_evaluation
-from evaluations.tables.table import opened
 from releases.tables import silent
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "kpqa" / "marco_all.csv"

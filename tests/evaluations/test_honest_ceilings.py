@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.first_pass import gather
-from evaluations.tables.table import opened
+from evaluations.file_table import opened
+from evaluations.first_pass import gather
 from metrics.agreement.data import Ratings
 from metrics.agreement.planning import CROWDS, simulated
 from metrics.agreement.recipes import named

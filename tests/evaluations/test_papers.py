@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 import examples
 from evaluations.errors import EvaluationError
+from evaluations.file_table import open_table
 from evaluations.papers.report import (
     MODULES,
     PaperData,
@@ -27,7 +28,6 @@ from evaluations.papers.report import (
     render_markdown,
     sample_sources,
 )
-from evaluations.tables.table import open_table
 from metrics.agreement.data import ratings_of
 from metrics.agreement.recipes import named
 from metrics.catalogue import metric

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from evaluations.tables.first_pass import gather
-from evaluations.tables.table import open_table
+from evaluations.file_table import open_table
+from evaluations.first_pass import gather
 
 HEADER = "question,answer,reference1,scores\n"
 

@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.errors import EvaluationError
-from evaluations.tables.release_table import open_release
-from evaluations.tables.table import opened
+from evaluations.file_table import opened
+from evaluations.release_table import open_release
 from tests.releases.world import make_world
 
 pytestmark = pytest.mark.django_db

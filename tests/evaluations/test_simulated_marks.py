@@ -9,8 +9,8 @@ from django.core.management import call_command
 
 from evaluations.external_scores import candidates_of, read
 from evaluations.leaderboard import board_as_json, board_of, table
+from evaluations.release_table import open_release
 from evaluations.report.model import Report
-from evaluations.tables.release_table import open_release
 from releases.models import Release
 from tests.evaluations.reports import evaluate
 from tests.releases.world import make_world

@@ -12,8 +12,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluations.errors import EvaluationError
+from evaluations.file_table import opened
 from evaluations.tables import Row
-from evaluations.tables.table import opened
 from evaluations.training.sources import NO_REFERENCE, NO_SCORE, contexts_of, folds, read, split
 from evaluations.training.study import idle_forms, talks_of, turns_of
 from metrics.catalogue import metric

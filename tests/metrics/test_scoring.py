@@ -6,8 +6,8 @@ import pytest
 
 from metrics import Answers, MetricError, metric
 from metrics import scoring as parallel
-from metrics.base import ChunkValues, Metric, Survey
 from metrics.scoring import GrowingCrew, ProcessMetrics, in_chunks, lighter, score, score_chunks
+from metrics.texts import ChunkValues, Metric, Survey
 from tests.metrics.answers.drawn import WORDS
 
 NAMES = ("bleu-1", "bleu-4", "rouge-1-stem", "rouge-l", "chrf", "exact", "f1", "length")

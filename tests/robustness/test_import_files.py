@@ -21,7 +21,7 @@ from crowd.study.reader import read as read_study
 from evaluations.errors import EvaluationError
 from evaluations.external_scores import Candidates
 from evaluations.external_scores import read as read_external_scores
-from evaluations.tables.table import open_table as open_answer_table
+from evaluations.file_table import open_table as open_answer_table
 from evaluations.training.kpqa_examples import DropCounts
 from evaluations.training.kpqa_files import examples_of
 from judgments.answer_files import FORMATS as ANSWER_FORMATS

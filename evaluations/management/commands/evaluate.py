@@ -7,19 +7,18 @@ from typing import Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from core.accounts.commandline import natural, pairs
+from core.accounts.commandline import bar, natural, pairs
 from core.files.atomic import FileWriteError, write_together
 from evaluations import commandline
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
+from evaluations.file_table import opened
 from evaluations.report.answer import summary
 from evaluations.report.page import page_of
 from evaluations.table_evaluation import SWEEP, TIMES, Options, files_of, points_of, run_evaluation
-from evaluations.tables.table import opened
 from judgments.report import text_of
 from metrics.errors import MetricError
 from metrics.metaeval.breakdown import MOST, Sweep, sweep_of
-from releases.management.terminal import bar
 
 FILES = ("report.json", "report.html", "scores.csv", "table.tex")
 _MOST_DRAWS = 1_000_000

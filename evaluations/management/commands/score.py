@@ -12,16 +12,15 @@ from typing import IO, Any, TextIO, cast
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from core.accounts.commandline import outputs, pairs
+from core.accounts.commandline import bar, outputs, pairs
 from core.files.atomic import FileWriteError, write_together
 from evaluations import commandline
 from evaluations.choices import choose, scoring_processes
 from evaluations.errors import EvaluationError
+from evaluations.file_table import opened
 from evaluations.scores import Tally, facts_of, show, stream, write_csv, write_jsonl
-from evaluations.tables.table import opened
 from judgments.report import json_of
 from metrics.errors import MetricError
-from releases.management.terminal import bar
 
 _SMALL = 1 << 22
 _FORMATS = ("csv", "jsonl")

@@ -97,11 +97,11 @@ class Command(BaseCommand):
         from evaluations.training import require_packages
 
         require_packages("train-adem")
-        from evaluations.tables.table import opened
+        from core.accounts.commandline import bar
+        from evaluations.file_table import opened
         from evaluations.training.sources import measured, read
         from evaluations.training.study import Work, encoding, study
         from evaluations.training.summary import summary
-        from releases.management.terminal import bar
 
         began = time.monotonic()
         material = read(

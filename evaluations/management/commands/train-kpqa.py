@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings as project
 from django.core.management.base import BaseCommand, CommandError, DjangoHelpFormatter
 
-from core.accounts.commandline import natural, outputs
+from core.accounts.commandline import natural, outputs, plain
 from evaluations.commandline import positive
 from evaluations.training.progress import TrainingProgress, duration, said_of, stopping
-from releases.management.terminal import plain
 
 if TYPE_CHECKING:
     from metrics.neural.folders import ModelFolder
@@ -199,10 +198,10 @@ class Command(BaseCommand):
         from evaluations.training import require_packages
 
         require_packages("train-kpqa")
+        from core.accounts.commandline import bar
         from core.files.atomic import FileWriteError, write_together
         from evaluations.training.kpqa_runs import refuse_existing
         from judgments.report import json_of
-        from releases.management.terminal import bar
 
         out = Path(options["out"])
         files = outputs(options, ("json",), source=out, what="the model")

@@ -8,11 +8,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.services.importing import ImportRefusedError
-from core.accounts.commandline import pair, user_named
+from core.accounts.commandline import bar, pair, user_named
 from core.files.refusals import sum_in_words
 from core.projects.models import Project
 from releases.errors import ReleaseError
-from releases.management.terminal import bar, formats, terminated
+from releases.management.terminal import formats, terminated
 from releases.models import PrivacyFinding, Release
 from releases.options import Options as Chosen
 from releases.score_files import FIELDS, FORMATS, Options, Scale, scale_of

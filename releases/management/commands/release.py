@@ -14,12 +14,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from core.accounts.commandline import natural, user_named
+from core.accounts.commandline import bar, natural, plain, user_named
 from core.projects.models import Project
 from releases.diff import content_lines, diff, difference_lines, selection_lines
 from releases.errors import ReleaseError
 from releases.formats import FORMATS
-from releases.management.terminal import bar, card, formats, groups, plain, shares, terminated
+from releases.management.terminal import card, formats, groups, shares, terminated
 from releases.manifest import verify
 from releases.models import PrivacyFinding, Release
 from releases.options import OPTIONAL, options_of

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from metrics.base import Metric
 from metrics.profiles import Profile
+from metrics.texts import Metric
 
 WORDS = ("a", "b", "c", "the", "cat", "42", "ü", "猫", "🐈", "\ud7ff", "x" * 40)
 texts = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)

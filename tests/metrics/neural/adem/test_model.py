@@ -10,7 +10,6 @@ import pytest
 
 from evaluations.training.adem import save, train
 from metrics import metric
-from metrics.base import NO_REFERENCE
 from metrics.catalogue import missing
 from metrics.errors import MetricError
 from metrics.neural.adem import load
@@ -18,6 +17,7 @@ from metrics.neural.adem_examples import RatedResponse, Settings, encode
 from metrics.neural.folders import Choice, choice, with_models
 from metrics.neural.text_encoders import text_encoder
 from metrics.profiles import DEFAULT
+from metrics.texts import NO_REFERENCE
 from tests.metrics.neural import tiny
 
 THINGS = ("ticket", "book", "apple", "house", "car", "train", "lamp", "dog")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrics.base import Metric
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.neural import bertscore as metrics
@@ -16,7 +15,7 @@ from metrics.neural.encoders import known
 from metrics.neural.folders import with_models
 from metrics.profiles import profile
 from metrics.scoring import score
-from metrics.texts import Answers, Chunk
+from metrics.texts import Answers, Chunk, Metric
 from tests.metrics.neural import tiny
 
 CANDIDATES = (

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrics.base import Metric
 from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.neural.encoders import encoder as opened
@@ -15,7 +14,7 @@ from metrics.neural.networks import load_network
 from metrics.neural.word_weights import weigher
 from metrics.profiles import profile
 from metrics.scoring import score
-from metrics.texts import Answers
+from metrics.texts import Answers, Metric
 from tests.metrics.neural import tiny
 
 QUESTIONS = ("How much does the ticket cost?", "What is in the city?", "Who pays?")

@@ -12,7 +12,6 @@ import pytest
 
 import metrics
 from evaluations.choices import choose
-from metrics.base import NO_REFERENCE
 from metrics.catalogue import KPQA as KPQA_NAMES
 from metrics.catalogue import MAKERS, missing
 from metrics.errors import MetricError
@@ -23,7 +22,7 @@ from metrics.neural.kpqa import NO_MODEL
 from metrics.neural.word_weights import on_tokens, weigher
 from metrics.profiles import profile
 from metrics.scoring import in_chunks, score, score_chunks
-from metrics.texts import Answers
+from metrics.texts import NO_REFERENCE, Answers
 from metrics.tokens import tokeniser_named
 from tests.metrics.neural import tiny
 

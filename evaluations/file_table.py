@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from core.files.refusals import FileRefusedError
 from evaluations.errors import EvaluationError
-from evaluations.tables import AnswerTable, AspectRating, Row
-from evaluations.tables.first_pass import (
+from evaluations.first_pass import (
     ValueRefusedError,
     flag_of,
     number_of,
@@ -22,7 +21,8 @@ from evaluations.tables.first_pass import (
     text_of,
     texts_of,
 )
-from evaluations.tables.sheet import Cells, Sheet, open_sheet
+from evaluations.sheet import Cells, Sheet, open_sheet
+from evaluations.tables import AnswerTable, AspectRating, Row
 
 #: Fields that one column holds, each with the names that are taken for it, the likeliest first.
 ONE: dict[str, tuple[str, ...]] = {
@@ -649,7 +649,7 @@ def opened(
     if external:
         raise EvaluationError("--external names columns of a file; a release has no scores of other tools.")
 
-    from evaluations.tables.release_table import open_named_release
+    from evaluations.release_table import open_named_release
 
     with open_named_release(given, path, stage=stage, columns=columns, scored=bool(scored)) as table:
         if scale is not None:

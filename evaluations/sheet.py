@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
-from core.files.json_objects import read_json_list
 from core.files.refusals import FileRefusedError
 from core.files.tables import DELIMITERS, csv_reader, find_delimiter
 from core.files.text_source import Limits, TextSource
@@ -195,6 +194,8 @@ class _Objects(Sheet):
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         if self._listed:
+            from core.files.json_objects import read_json_list  # noqa: PLC0415 - for lists alone
+
             yield from read_json_list(self.source, self.refuse)
             return
 
