@@ -241,6 +241,7 @@ class Supervisor:
         with contextlib.ExitStack() as ends:
             self._ends[lifeline.VARIABLE], _ = _pipe(ends)
             self._ends[lifeline.DRAIN_VARIABLE], begin_draining = _pipe(ends)
+            # In a thread: a probe may take five seconds, in which children want to be tended.
             threading.Thread(target=self._announce, args=[answers, ready_line], daemon=True).start()
             with self._signals_counted():
                 while not self._signals and not self._code:
@@ -268,6 +269,7 @@ class Supervisor:
         self._retiring = [
             (process, until) for process, until in self._retiring if not _ended_by(process, until)
         ]
+        # A signal during a reload is kept for another: what was started by then may be older than the files.
         if self._reload_asked and not self._to_reload:
             self._reload_asked = False
             self._to_reload = list(self.children)
@@ -296,6 +298,7 @@ class Supervisor:
         former, child.process = child.process, process
         child.started_at, child.short_lives = time.monotonic(), 0
         if former is not None:
+            # Not its group: its workers end what they do first, and it waits for them.
             former.terminate()
             self._retiring.append((former, time.monotonic() + GRACE_SECONDS))
 
@@ -373,6 +376,7 @@ class Supervisor:
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        # It may come between any two steps of the loop, so it is only noted here; the loop acts on it.
         if number == signal.SIGHUP and not self._terminal_is_gone():
             self._reload_asked = True
         else:
@@ -394,6 +398,7 @@ def _pipe(stack: contextlib.ExitStack) -> tuple[int, Callable[[], None]]:
 def _spawn(child: Child, ends: Mapping[str, int]) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.Popen(  # noqa: S603  # our own module
+        # -P: a file of the current folder that is called like a module of ours is not imported instead.
         [sys.executable, "-P", "-m", "distillery.child", child.role],
         env={
             **os.environ,
@@ -403,6 +408,8 @@ def _spawn(child: Child, ends: Mapping[str, int]) -> subprocess.Popen[bytes]:
         },
         stdin=subprocess.DEVNULL,
         pass_fds=(*ends.values(), *child.descriptors),
+        # Ctrl-C reaches the supervisor alone, which stops children in their order; and a child with its own
+        # workers is a group that can be ended as one.
         start_new_session=True,
     )
 
@@ -413,7 +420,7 @@ def _spawn_successor(child: Child, ends: Mapping[str, int]) -> Successor:
     try:
         process = _spawn(child, {**ends, lifeline.READY_VARIABLE: write_end})
     finally:
-        os.close(write_end)
+        os.close(write_end)  # the successor has it; ours would stay open with every reload
     return Successor(process, read_end, time.monotonic() + READY_SECONDS)
 
 

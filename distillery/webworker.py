@@ -82,7 +82,7 @@ class Arrival:
 
     def take(self, data: bytes) -> None:
         """More bytes; the head is understood as soon as it is whole."""
-        searched = max(0, len(self.received) - 3)
+        searched = max(0, len(self.received) - 3)  # the empty line may come in two pieces
         self.received += data
         if self.head_ends < 0:
             found = self.received.find(b"\r\n\r\n", searched)
@@ -99,6 +99,7 @@ class Arrival:
             if name == b"content-length":
                 odd = odd or length > 0 or not value.strip().isdigit()
                 length = 0 if odd else int(value)
+            # Chunks without a length, or a body that comes only when it is asked for: a thread sees to it.
             expects = expects or name in (b"expect", b"transfer-encoding")
         if odd:
             length = 0
@@ -321,7 +322,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
                 self._expect(conn, begun)
             else:
                 super().finish_request(conn, fs)
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # closed meanwhile: no descriptor is left to wait on
             self.nr_conns -= 1
             conn.close()
 
@@ -339,6 +340,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
 
     def _on_closing(self, conn: Connection, client: socket.socket) -> None:
         try:
+            # Read and forgotten: closing with bytes unread sends a reset, and the client loses the answer.
             if client.recv(_PIECE):
                 return
         except (BlockingIOError, InterruptedError):

@@ -55,6 +55,7 @@ from distillery.demo.tour import mark
 
 START_SECONDS = 60
 STOP_SECONDS = 30
+#: Of prctl(2): the signal that the kernel sends a process when its parent dies.
 PR_SET_PDEATHSIG = 1
 
 
