@@ -17,8 +17,6 @@ from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, re
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LONGEST_MODULE = 800
 LONGEST_TEMPLATE_LINE = 160
-#: Templates that were formatted (`.git-blame-ignore-revs`); the others still have long lines.
-FORMATTED_TEMPLATES = ("templates/marketplace/requester/", "templates/marketplace/site/")
 #: Words of a page of the documentation.
 LONGEST_PAGE = 3000
 LONGEST_ARCHITECTURE = 900
@@ -243,11 +241,11 @@ def test_no_module_is_longer_than_a_reader_can_hold():
     assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
 
 
-def test_lines_of_formatted_templates_fit_a_screen():
+def test_lines_of_templates_fit_a_screen():
     found = [
         f"{name}:{number}"
         for name, text in read_texts()
-        if name.startswith(FORMATTED_TEMPLATES)
+        if name.startswith("templates/")
         for number, line in enumerate(text.splitlines(), 1)
         if len(line) > LONGEST_TEMPLATE_LINE
     ]
