@@ -73,6 +73,11 @@ def outputs(options: dict[str, Any], names: Sequence[str], *, source: Path, what
 Progress = Callable[[int, int, str], None]
 
 
+# Compared by identity: what is said of a training in lines is said only where no bar shows it.
+def silent(done: int, total: int, note: str) -> None:
+    """Progress that nobody looks at."""
+
+
 def plain(text: str) -> str:
     """A text of strangers without what a terminal would obey."""
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
@@ -82,7 +87,7 @@ def plain(text: str) -> str:
 def bar() -> Iterator[Progress]:
     """A bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda done, total, note: None
+        yield silent
         return
     from rich.console import Console
     from rich.progress import Progress as Bars

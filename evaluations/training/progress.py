@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.accounts.commandline import plain
-from releases.tables import Progress, silent
+from core.accounts.commandline import Progress, plain, silent
 
 if TYPE_CHECKING:
     from evaluations.training.kpqa_epochs import Step

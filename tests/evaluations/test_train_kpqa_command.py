@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.accounts.commandline import silent
 from evaluations.papers.report import (
     PaperData,
     PaperModels,
@@ -22,7 +23,6 @@ from evaluations.training import progress
 from evaluations.training.kpqa_epochs import Step
 from evaluations.training.progress import stopping
 from metrics.neural.folders import opened
-from releases.tables import silent
 from tests.metrics.neural import tiny
 
 ROOT = Path(__file__).resolve().parents[2]
