@@ -160,7 +160,18 @@ TEMPLATES: list[dict[str, Any]] = [
                 "core.accounts.keptforms.in_templates",
             ],
             "builtins": ["core.accounts.keptforms"],
-            "libraries": {"tour": "distillery.demo.tour"},
+            # named here, they lie beside what they are about instead of in a folder for one module
+            "libraries": {
+                "desk": "crowd.desk.quantities",
+                "distillation": "annotation.desk.hints",
+                "judgments": "judgments.desk.shades",
+                "marketplace_money": "marketplace.amounts",
+                "marketplace_time": "marketplace.durations",
+                "notices": "core.notices.bell",
+                "people_pages": "people.page_addresses",
+                "questionform": "marketplace.form_sheet",
+                "tour": "distillery.demo.tour",
+            },
         },
     }
 ]

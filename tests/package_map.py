@@ -11,7 +11,7 @@ from tests.repository import ROOT, find_committed_files
 PAGES = {ROOT / "docs/architecture.md": 1, ROOT / "docs/packages.md": 3}
 BEGIN = "<!-- packages: written by `make package-map` -->"
 END = "<!-- end of packages -->"
-_NOT_SHOWN = {"management", "migrations", "sample", "samples", "templatetags"}
+_NOT_SHOWN = {"management", "migrations", "sample", "samples"}
 
 
 def build_page(text: str, levels: int) -> str:

@@ -24,6 +24,7 @@ from core.jobs.errors import PermanentError
 from core.money import dollars
 from core.revisions import ShownColumns
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches import extensions, publication
 from marketplace.batches.selectors import tallies
 from marketplace.errors import Refusal
@@ -31,7 +32,6 @@ from marketplace.hours import Hours
 from marketplace.models import HIT, Batch
 from marketplace.selectors import assignable
 from marketplace.services.activity import note
-from marketplace.templatetags.marketplace_money import money
 
 # E-mails: at the end of a batch to who asked for it, and where a schedule could not be kept.
 

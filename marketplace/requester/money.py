@@ -19,6 +19,7 @@ from core.accounts.confirmation import needs_factor
 from core.files.cells import plain
 from core.money import dollars
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.errors import Refusal
 from marketplace.models import Invoice, LedgerEntry, Requester
 from marketplace.requester import charts
@@ -27,7 +28,6 @@ from marketplace.requester.forms import DepositForm, InvoiceForm
 from marketplace.services import finance, people
 from marketplace.services.members import Action
 from marketplace.sweep import settle
-from marketplace.templatetags.marketplace_money import money
 from web.tables import Choices, Column, Grid, GridRequest, Words
 
 Account, Kind = LedgerEntry.Account, LedgerEntry.Kind

@@ -18,6 +18,7 @@ from core.accounts.confirmation import confirmed, needs_factor
 from core.files.cells import csv_line_writer, plain
 from core.money import dollars
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.errors import Refusal
 from marketplace.models import Payable, Worker
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond
@@ -28,7 +29,6 @@ from marketplace.services.finance import payment_note, unreported, workers_of
 from marketplace.services.members import Action
 from marketplace.services.payees import details_in_words
 from marketplace.sweep import settle
-from marketplace.templatetags.marketplace_money import money
 from web import tables as grids
 from web.tables import Choices, Column, Grid, GridRequest
 

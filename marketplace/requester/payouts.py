@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.accounts.confirmation import confirmed, needs_factor
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
 from marketplace.models import Payable, PayMethod, Payout, PayoutLine, Worker, YearlyLimit
@@ -24,7 +25,6 @@ from marketplace.services import payoutresults, people
 from marketplace.services import payouts as services
 from marketplace.services.members import Action
 from marketplace.services.payouts import Claim, ClaimState
-from marketplace.templatetags.marketplace_money import money
 from web.forms import read_form, run_action
 from web.tables import Choices, Column, Grid, GridRequest
 

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from core.errors import ActionError
 from core.money import FEE_PROFILES
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.models import HIT, Bonus, Holding, Requester, Worker
 from marketplace.requester import selectors as tables
 from marketplace.requester import work as selectors
@@ -30,7 +31,6 @@ from marketplace.services.members import Action
 from marketplace.services.review import OVERRIDE_WITHIN
 from marketplace.site.lookup import settle_approvals
 from marketplace.sweep import settle
-from marketplace.templatetags.marketplace_money import money
 from web.forms import chosen_keys, read_form, run_action
 from web.tables import late
 

@@ -20,6 +20,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Sum
 from core.accounts import security
 from core.crypto import seal, unseal
 from marketplace import clock
+from marketplace.amounts import money
 from marketplace.errors import Refusal
 from marketplace.models import (
     LedgerEntry,
@@ -37,7 +38,6 @@ from marketplace.payoutfiles import FORMATS, Instruction, Order, Sender, content
 from marketplace.services.activity import note
 from marketplace.services.payees import SEALED_FOR, opened
 from marketplace.services.people import may_book
-from marketplace.templatetags.marketplace_money import money
 
 State = PayoutLine.State
 _AT_ONCE = 2_000

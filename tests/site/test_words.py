@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from marketplace import durations as words
+from marketplace.amounts import money
 from marketplace.site.forms import COUNTRIES
-from marketplace.templatetags import marketplace_time as words
-from marketplace.templatetags.marketplace_money import money
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 

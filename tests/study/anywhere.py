@@ -32,7 +32,7 @@ from crowd.services.stages import open_stage
 from crowd.services.tick import tick
 from crowd.simulation.accounts import accounts
 from crowd.simulation.answers import SimulatedPerson, answer_unit, read_form
-from crowd.simulation.prolific.server import serve
+from crowd.simulation.prolific_server import serve
 from crowd.simulation.run import Crowd
 from crowd.study.planning import apply, plan
 from crowd.study.reader import read

@@ -1,4 +1,4 @@
-"""Money, times and counts in the desk's templates."""
+"""Money, times and counts as the desk's templates show them: the library `desk`."""
 
 import json
 from datetime import datetime

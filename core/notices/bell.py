@@ -1,4 +1,4 @@
-"""How many notices wait, for the shell of the desk."""
+"""How many notices wait, for the shell of the desk: the library `notices`."""
 
 from django import template
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""Money in templates."""
+"""Amounts as people read them, in templates (the library `marketplace_money`) and messages."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Addresses of the pages of study links, wherever their owner has them."""
+"""Addresses of the pages of study links, wherever their owner has them: the library `people_pages`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""QuestionForm in templates."""
+"""A QuestionForm as templates draw it: the library `questionform`."""
 
 from django import template
 

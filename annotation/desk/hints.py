@@ -1,4 +1,4 @@
-"""What the page of an answer shows beside its fields."""
+"""What the page of an answer shows beside its fields: the library `distillation`."""
 
 from django import template
 

@@ -1,4 +1,4 @@
-"""Shares and shades in the templates of the desk."""
+"""Shares and shades in the templates of the desk: the library `judgments`."""
 
 from collections.abc import Sequence
 

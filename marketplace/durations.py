@@ -1,4 +1,4 @@
-"""Times and durations in templates: short to read, exact in the title; in the time zone that is active."""
+"""Times and durations of templates, the exact ones in the title: the library `marketplace_time`."""
 
 from datetime import datetime
 

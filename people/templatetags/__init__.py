@@ -1,1 +1,0 @@
-"""Tags of templates of study links."""
