@@ -37,9 +37,9 @@ from crowd.adapters.prolific_client import MOST_APPROVALS, ProlificClient  # noq
 from crowd.models import Assignment, PanelStudy, Stage, Worker  # noqa: E402
 from crowd.services import panels  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402
-from crowd.simulation.prolific import submissions  # noqa: E402
-from crowd.simulation.prolific.server import Simulator, WireCall  # noqa: E402
-from crowd.simulation.prolific.state import Options  # noqa: E402
+from crowd.simulation import prolific_submissions  # noqa: E402
+from crowd.simulation.prolific_server import Simulator, WireCall  # noqa: E402
+from crowd.simulation.prolific_state import Options  # noqa: E402
 from tests.crowd import world  # noqa: E402
 from tests.crowd.panels.worlds import draft  # noqa: E402
 
@@ -59,9 +59,9 @@ def fill_panel(path: Path, count: int) -> tuple[str, str, list[tuple[str, str]]]
     made = []
     with state.call():
         for person in people:
-            submission = submissions.reserve_place(state, study, person)
-            submissions.open_study(state, submission)
-            submissions.complete(state, submission, "DONE")
+            submission = prolific_submissions.reserve_place(state, study, person)
+            prolific_submissions.open_study(state, submission)
+            prolific_submissions.complete(state, submission, "DONE")
             made.append((submission["id"], person))
         workspace = state.fact("workspace")
     simulator.close()

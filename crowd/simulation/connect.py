@@ -17,10 +17,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
 
-from crowd.simulation.prolific import control
-from crowd.simulation.prolific.calls import Answer, Call, RefusalError, field_error, not_found
-from crowd.simulation.prolific.server import Simulator, WireCall, parse_body
-from crowd.simulation.prolific.state import State, Thing
+from crowd.simulation import prolific_control
+from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error, not_found
+from crowd.simulation.prolific_server import Simulator, WireCall, parse_body
+from crowd.simulation.prolific_state import State, Thing
 
 #: Per hour, in cents: nobody may offer less.
 LEAST_PER_HOUR = 750
@@ -491,17 +491,17 @@ class ConnectSimulator(Simulator):
     def controls(self) -> dict[tuple[str, str], Callable[[Call], Answer]]:
         """What no panel offers; the same words as at the other simulated panel."""
         return {
-            ("POST", "clock"): control.move_clock,
+            ("POST", "clock"): prolific_control.move_clock,
             ("POST", "participants"): _add_participants,
             ("POST", "arrive"): _arrive,
             ("POST", "complete"): _complete,
             ("POST", "return"): _return,
-            ("POST", "faults"): control.change_faults,
-            ("GET", "faults"): control.show_faults,
-            ("GET", "payments"): control.show_payments,
+            ("POST", "faults"): prolific_control.change_faults,
+            ("GET", "faults"): prolific_control.show_faults,
+            ("GET", "payments"): prolific_control.show_payments,
             ("GET", "state"): _show_state,
             ("POST", "deposit"): _deposit,
-            ("POST", "reset"): control.reset,
+            ("POST", "reset"): prolific_control.reset,
         }
 
     def refuse(self, status: int, detail: Any) -> Answer:

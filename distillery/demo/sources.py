@@ -32,8 +32,8 @@ from crowd.services.stages import close_stage, create_stage, open_stage
 from crowd.simulation.accounts import Browser, mark_simulated
 from crowd.simulation.answers import PROFILES, SimulatedPerson
 from crowd.simulation.people import Visitor
-from crowd.simulation.prolific.server import Simulator, WireCall, serve
-from crowd.simulation.prolific.state import Options
+from crowd.simulation.prolific_server import Simulator, WireCall, serve
+from crowd.simulation.prolific_state import Options
 from crowd.sources import hits_of, stage_at
 from distillery.demo import answers, campaigns, judging
 from distillery.demo.campaigns import Scene

@@ -13,8 +13,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from crowd.simulation.connect import ConnectSimulator
-from crowd.simulation.prolific.server import Simulator, serve
-from crowd.simulation.prolific.state import Options
+from crowd.simulation.prolific_server import Simulator, serve
+from crowd.simulation.prolific_state import Options
 
 
 class Command(BaseCommand):

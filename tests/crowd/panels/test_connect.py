@@ -19,8 +19,8 @@ from crowd.services import panel_pay, panels, review, stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
 from crowd.simulation.connect import ConnectSimulator
-from crowd.simulation.prolific.server import serve
-from crowd.simulation.prolific.state import Options
+from crowd.simulation.prolific_server import serve
+from crowd.simulation.prolific_state import Options
 from tests.crowd.panels.test_stages import work_on
 from tests.crowd.panels.worlds import TOKEN, Panel
 from tests.crowd.world import make_stage

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crowd.simulation.prolific.server import ROUTES
+from crowd.simulation.prolific_server import ROUTES
 from tests.crowd.panels.documents import CONTRACT, OPERATIONS, list_faults, make_example, resolve
 from tests.crowd.panels.worlds import REASON, Panel
 

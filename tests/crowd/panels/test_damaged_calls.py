@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from crowd.simulation.prolific.control import CONTROLS
+from crowd.simulation.prolific_control import CONTROLS
 from tests.crowd.panels.documents import OPERATIONS, list_faults
 from tests.crowd.panels.test_contract import World, bodies
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from crowd.simulation.prolific.server import serve
+from crowd.simulation.prolific_server import serve
 from tests.crowd.panels.worlds import TOKEN, Panel, draft
 
 ROOT = Path(__file__).resolve().parents[3]

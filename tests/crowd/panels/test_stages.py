@@ -22,7 +22,7 @@ from crowd.models import Assignment, Hit, MarketOperation, PanelHook, PanelStudy
 from crowd.services import panels, review, stages
 from crowd.services.endpoints import create_endpoint
 from crowd.services.tick import tick
-from crowd.simulation.prolific.server import serve
+from crowd.simulation.prolific_server import serve
 from tests.crowd.panels.worlds import TOKEN, Panel
 from tests.crowd.world import make_stage
 

@@ -14,10 +14,17 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from core.errors import logged_failure
-from crowd.simulation.prolific import account, calls, control, hooks, studies, submissions
-from crowd.simulation.prolific.calls import Answer, Call, RefusalError, error_answer, message_answer
-from crowd.simulation.prolific.hooks import CALL_FAULTS, draw_error_form, draw_fault
-from crowd.simulation.prolific.state import Options, State, Thing
+from crowd.simulation import (
+    prolific_account,
+    prolific_calls,
+    prolific_control,
+    prolific_hooks,
+    prolific_studies,
+    prolific_submissions,
+)
+from crowd.simulation.prolific_calls import Answer, Call, RefusalError, error_answer, message_answer
+from crowd.simulation.prolific_hooks import CALL_FAULTS, draw_error_form, draw_fault
+from crowd.simulation.prolific_state import Options, State, Thing
 
 Handler = Callable[[Call], Answer]
 _PAGING = ("page", "page_size", "limit", "offset")
@@ -43,7 +50,7 @@ class Route:
     method: str
     template: str
     handler: Handler
-    body: type[calls.Body] | None = None
+    body: type[prolific_calls.Body] | None = None
     query: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
     uses_wallet: bool = False
@@ -55,18 +62,20 @@ class Route:
 
 
 def _show_keys(call: Call) -> Answer:
-    return Answer(200, hooks.public_keys(call.state))
+    return Answer(200, prolific_hooks.public_keys(call.state))
 
 
 def _test_study(call: Call) -> Answer:
     """An address for the newest participant who tests."""
-    study = studies.study_of(call.state, call.ids[0])
+    study = prolific_studies.study_of(call.state, call.ids[0])
     testers = [each for each in call.state.find("participant", newest_first=True) if each.get("is_tester")]
     if study["status"] != "UNPUBLISHED":
         raise RefusalError("Only a draft can be tested.")
     person = testers[0] if testers else call.state.add("participant", {"attributes": {}, "is_tester": True})
-    submission = submissions.reserve_place(call.state, study["id"], person["id"])
-    return Answer(200, {"study_id": study["id"], "study_url": submissions.open_study(call.state, submission)})
+    submission = prolific_submissions.reserve_place(call.state, study["id"], person["id"])
+    return Answer(
+        200, {"study_id": study["id"], "study_url": prolific_submissions.open_study(call.state, submission)}
+    )
 
 
 _V1 = "/api/v1"
@@ -80,65 +89,77 @@ _SUBMISSION = f"{_V1}/submissions/{{id}}/"
 #: Every operation of the contract. What comes first is found first.
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/.well-known/study/jwks.json", _show_keys),
-    Route("GET", f"{_V1}/users/me/", account.get_user),
+    Route("GET", f"{_V1}/users/me/", prolific_account.get_user),
     # Workspaces and projects
-    Route("GET", f"{_V1}/workspaces/", account.list_workspaces, query=_PAGING),
-    Route("POST", f"{_V1}/workspaces/", account.create_workspace, calls.WorkspaceDraft),
-    Route("GET", _WORKSPACE, account.get_workspace),
-    Route("PATCH", _WORKSPACE, account.change_workspace, calls.WorkspaceChange),
-    Route("GET", f"{_WORKSPACE}balance/", account.get_balance),
-    Route("GET", f"{_WORKSPACE}projects/", account.list_projects, query=_PAGING),
-    Route("POST", f"{_WORKSPACE}projects/", account.create_project, calls.ProjectDraft),
-    Route("GET", _PROJECT, account.get_project),
-    Route("PATCH", _PROJECT, account.change_project, calls.ProjectChange),
+    Route("GET", f"{_V1}/workspaces/", prolific_account.list_workspaces, query=_PAGING),
+    Route("POST", f"{_V1}/workspaces/", prolific_account.create_workspace, prolific_calls.WorkspaceDraft),
+    Route("GET", _WORKSPACE, prolific_account.get_workspace),
+    Route("PATCH", _WORKSPACE, prolific_account.change_workspace, prolific_calls.WorkspaceChange),
+    Route("GET", f"{_WORKSPACE}balance/", prolific_account.get_balance),
+    Route("GET", f"{_WORKSPACE}projects/", prolific_account.list_projects, query=_PAGING),
+    Route("POST", f"{_WORKSPACE}projects/", prolific_account.create_project, prolific_calls.ProjectDraft),
+    Route("GET", _PROJECT, prolific_account.get_project),
+    Route("PATCH", _PROJECT, prolific_account.change_project, prolific_calls.ProjectChange),
     Route(
         "GET",
         f"{_PROJECT}studies/",
-        studies.list_project_studies,
+        prolific_studies.list_project_studies,
         query=(*_PAGING, "ordering", *_STUDY_FLAGS),
         bare=True,
     ),
-    Route("DELETE", f"{_PROJECT}studies/{{study_id}}/", studies.delete_project_study, bare=True),
+    Route("DELETE", f"{_PROJECT}studies/{{study_id}}/", prolific_studies.delete_project_study, bare=True),
     # Studies
     Route(
         "GET",
         f"{_V1}/studies/",
-        studies.list_studies,
+        prolific_studies.list_studies,
         query=(*_PAGING, "state", *_STUDY_FLAGS),
         bare=True,
     ),
-    Route("POST", f"{_V1}/studies/", studies.create_study, calls.StudyDraft, bare=True),
+    Route("POST", f"{_V1}/studies/", prolific_studies.create_study, prolific_calls.StudyDraft, bare=True),
     Route(
         "POST",
         f"{_V1}/studies/predicted-recruitment-time/",
-        studies.predict_draft,
-        calls.RecruitmentQuestion,
+        prolific_studies.predict_draft,
+        prolific_calls.RecruitmentQuestion,
         bare=True,
     ),
-    Route("POST", f"{_V1}/study-cost-calculator/", studies.quote_cost, calls.CostQuestion, bare=True),
-    Route("GET", _STUDY, studies.get_study),
-    Route("PATCH", _STUDY, studies.change_study, calls.StudyChange),
-    Route("DELETE", _STUDY, studies.delete_study),
-    Route("POST", f"{_STUDY}transition/", studies.transition_study, calls.StudyTransition, uses_wallet=True),
-    Route("POST", f"{_STUDY}clone/", studies.clone_study, calls.StudyCopy),
+    Route(
+        "POST",
+        f"{_V1}/study-cost-calculator/",
+        prolific_studies.quote_cost,
+        prolific_calls.CostQuestion,
+        bare=True,
+    ),
+    Route("GET", _STUDY, prolific_studies.get_study),
+    Route("PATCH", _STUDY, prolific_studies.change_study, prolific_calls.StudyChange),
+    Route("DELETE", _STUDY, prolific_studies.delete_study),
+    Route(
+        "POST",
+        f"{_STUDY}transition/",
+        prolific_studies.transition_study,
+        prolific_calls.StudyTransition,
+        uses_wallet=True,
+    ),
+    Route("POST", f"{_STUDY}clone/", prolific_studies.clone_study, prolific_calls.StudyCopy),
     Route("POST", f"{_STUDY}test-study", _test_study),
-    Route("GET", f"{_STUDY}cost/", studies.get_cost, query=("is_projected",), bare=True),
-    Route("GET", f"{_STUDY}export/", submissions.export_study),
-    Route("GET", f"{_STUDY}access-details-progress/", studies.get_access_progress),
-    Route("GET", f"{_STUDY}predicted-recruitment-time/", studies.predict_study, bare=True),
+    Route("GET", f"{_STUDY}cost/", prolific_studies.get_cost, query=("is_projected",), bare=True),
+    Route("GET", f"{_STUDY}export/", prolific_submissions.export_study),
+    Route("GET", f"{_STUDY}access-details-progress/", prolific_studies.get_access_progress),
+    Route("GET", f"{_STUDY}predicted-recruitment-time/", prolific_studies.predict_study, bare=True),
     Route(
         "GET",
         f"{_STUDY}submissions/",
-        submissions.list_study_submissions,
+        prolific_submissions.list_study_submissions,
         query=(*_PAGING, "ordering"),
         bare=True,
     ),
-    Route("GET", f"{_STUDY}submissions/counts/", submissions.count_submissions, bare=True),
+    Route("GET", f"{_STUDY}submissions/counts/", prolific_submissions.count_submissions, bare=True),
     # Submissions and bonuses
     Route(
         "GET",
         f"{_V1}/submissions/",
-        submissions.list_submissions,
+        prolific_submissions.list_submissions,
         query=(*_PAGING, *_FLAGS, "study", "status", "submitted_from", "submitted_before", "ordering"),
         needed=("study",),
         bare=True,
@@ -146,95 +167,136 @@ ROUTES: tuple[Route, ...] = (
     Route(
         "POST",
         f"{_V1}/submissions/bulk-approve/",
-        submissions.approve_in_bulk,
-        calls.BulkApproval,
+        prolific_submissions.approve_in_bulk,
+        prolific_calls.BulkApproval,
         uses_wallet=True,
         bare=True,
     ),
     Route(
         "POST",
         f"{_V1}/submissions/bonus-payments/",
-        submissions.set_up_bonuses,
-        calls.BonusList,
+        prolific_submissions.set_up_bonuses,
+        prolific_calls.BonusList,
         uses_wallet=True,
     ),
-    Route("POST", f"{_V1}/bulk-bonus-payments/{{id}}/pay/", submissions.pay_bonuses, uses_wallet=True),
-    Route("GET", _SUBMISSION, submissions.get_submission),
+    Route(
+        "POST", f"{_V1}/bulk-bonus-payments/{{id}}/pay/", prolific_submissions.pay_bonuses, uses_wallet=True
+    ),
+    Route("GET", _SUBMISSION, prolific_submissions.get_submission),
     Route(
         "POST",
         f"{_SUBMISSION}transition/",
-        submissions.transition_submission,
-        calls.SubmissionTransition,
+        prolific_submissions.transition_submission,
+        prolific_calls.SubmissionTransition,
         uses_wallet=True,
     ),
-    Route("POST", f"{_SUBMISSION}request-return/", submissions.request_return, calls.ReturnRequest),
+    Route(
+        "POST",
+        f"{_SUBMISSION}request-return/",
+        prolific_submissions.request_return,
+        prolific_calls.ReturnRequest,
+    ),
     # Groups, messages, screeners
     Route(
         "GET",
         f"{_V1}/participant-groups/",
-        account.list_groups,
+        prolific_account.list_groups,
         query=(*_PAGING, "active", "workspace_id", "project_id"),
     ),
-    Route("POST", f"{_V1}/participant-groups/", account.create_group, calls.GroupDraft),
-    Route("GET", _GROUP, account.get_group),
-    Route("PATCH", _GROUP, account.change_group, calls.GroupChange),
-    Route("DELETE", _GROUP, account.delete_group),
-    Route("GET", f"{_GROUP}participants/", account.list_members),
-    Route("POST", f"{_GROUP}participants/", account.put_members, calls.ParticipantList),
-    Route("DELETE", f"{_GROUP}participants/", account.remove_members, calls.ParticipantList),
+    Route("POST", f"{_V1}/participant-groups/", prolific_account.create_group, prolific_calls.GroupDraft),
+    Route("GET", _GROUP, prolific_account.get_group),
+    Route("PATCH", _GROUP, prolific_account.change_group, prolific_calls.GroupChange),
+    Route("DELETE", _GROUP, prolific_account.delete_group),
+    Route("GET", f"{_GROUP}participants/", prolific_account.list_members),
+    Route("POST", f"{_GROUP}participants/", prolific_account.put_members, prolific_calls.ParticipantList),
+    Route(
+        "DELETE", f"{_GROUP}participants/", prolific_account.remove_members, prolific_calls.ParticipantList
+    ),
     Route(
         "GET",
         f"{_V1}/messages/",
-        account.list_messages,
+        prolific_account.list_messages,
         query=("user_id", "created_after", "excluded_sender_ids"),
         bare=True,
     ),
-    Route("GET", f"{_V1}/messages/unread/", account.list_unread, bare=True),
-    Route("POST", f"{_V1}/messages/", account.send_message, calls.PersonalMessage, bare=True),
-    Route("POST", f"{_V1}/messages/bulk/", account.send_bulk_message, calls.BulkMessage, bare=True),
+    Route("GET", f"{_V1}/messages/unread/", prolific_account.list_unread, bare=True),
+    Route(
+        "POST", f"{_V1}/messages/", prolific_account.send_message, prolific_calls.PersonalMessage, bare=True
+    ),
+    Route(
+        "POST",
+        f"{_V1}/messages/bulk/",
+        prolific_account.send_bulk_message,
+        prolific_calls.BulkMessage,
+        bare=True,
+    ),
     Route(
         "POST",
         f"{_V1}/messages/participant-group/",
-        account.send_group_message,
-        calls.GroupMessage,
+        prolific_account.send_group_message,
+        prolific_calls.GroupMessage,
         bare=True,
     ),
-    Route("GET", f"{_V1}/filters/", account.list_screeners, query=("detailed", "workspace_id", "filter_tag")),
+    Route(
+        "GET",
+        f"{_V1}/filters/",
+        prolific_account.list_screeners,
+        query=("detailed", "workspace_id", "filter_tag"),
+    ),
     Route(
         "GET",
         f"{_V1}/filters/{{id}}/distribution/",
-        account.get_distribution,
+        prolific_account.get_distribution,
         query=("workspace_id", "distribution_filters"),
         needed=("workspace_id", "distribution_filters"),
     ),
-    Route("POST", f"{_V1}/eligibility-count/", account.count_eligible, calls.EligibilityQuestion),
+    Route(
+        "POST",
+        f"{_V1}/eligibility-count/",
+        prolific_account.count_eligible,
+        prolific_calls.EligibilityQuestion,
+    ),
     Route(
         "GET",
         f"{_V1}/reward-recommendations/",
-        account.recommend_rewards,
+        prolific_account.recommend_rewards,
         query=("workspace_id", "currency", "screener_ids"),
         needed=("workspace_id", "currency"),
         bare=True,
     ),
-    Route("POST", f"{_V1}/researchers/participants/", account.create_test_participant, calls.EmailAddress),
-    # Hooks
-    Route("GET", f"{_V1}/hooks/event-types/", hooks.list_event_types, query=_PAGING),
     Route(
-        "GET", f"{_V1}/hooks/secrets/", hooks.list_secrets, query=("workspace_id",), needed=("workspace_id",)
+        "POST",
+        f"{_V1}/researchers/participants/",
+        prolific_account.create_test_participant,
+        prolific_calls.EmailAddress,
     ),
-    Route("POST", f"{_V1}/hooks/secrets/", hooks.create_secret, calls.SecretDraft),
+    # Hooks
+    Route("GET", f"{_V1}/hooks/event-types/", prolific_hooks.list_event_types, query=_PAGING),
+    Route(
+        "GET",
+        f"{_V1}/hooks/secrets/",
+        prolific_hooks.list_secrets,
+        query=("workspace_id",),
+        needed=("workspace_id",),
+    ),
+    Route("POST", f"{_V1}/hooks/secrets/", prolific_hooks.create_secret, prolific_calls.SecretDraft),
     Route(
         "GET",
         f"{_V1}/hooks/subscriptions/",
-        hooks.list_subscriptions,
+        prolific_hooks.list_subscriptions,
         query=(*_PAGING, "is_enabled", "workspace_id"),
     ),
-    Route("POST", f"{_V1}/hooks/subscriptions/", hooks.create_subscription, calls.SubscriptionDraft),
-    Route("GET", _HOOK, hooks.get_subscription),
-    Route("POST", _HOOK, hooks.confirm_subscription, calls.Confirmation),
-    Route("PATCH", _HOOK, hooks.change_subscription, calls.SubscriptionChange),
-    Route("DELETE", _HOOK, hooks.delete_subscription),
-    Route("GET", f"{_HOOK}events/", hooks.list_events, query=(*_PAGING, "status", "resource_id")),
+    Route(
+        "POST",
+        f"{_V1}/hooks/subscriptions/",
+        prolific_hooks.create_subscription,
+        prolific_calls.SubscriptionDraft,
+    ),
+    Route("GET", _HOOK, prolific_hooks.get_subscription),
+    Route("POST", _HOOK, prolific_hooks.confirm_subscription, prolific_calls.Confirmation),
+    Route("PATCH", _HOOK, prolific_hooks.change_subscription, prolific_calls.SubscriptionChange),
+    Route("DELETE", _HOOK, prolific_hooks.delete_subscription),
+    Route("GET", f"{_HOOK}events/", prolific_hooks.list_events, query=(*_PAGING, "status", "resource_id")),
 )
 _PATTERNS = [(route.pattern(), route) for route in ROUTES]
 
@@ -257,11 +319,11 @@ def handlers_of(state: State) -> Mapping[str, Callable[[dict[str, str]], None]]:
         return lambda body: function(state, **body)
 
     return {
-        "lapse": of(submissions.lapse),
-        "time_out": of(submissions.time_out),
-        "publish": of(studies.publish_as_planned),
-        "bulk_approve": of(submissions.approve_planned),
-        "pay_bonuses": of(submissions.pay_planned),
+        "lapse": of(prolific_submissions.lapse),
+        "time_out": of(prolific_submissions.time_out),
+        "publish": of(prolific_studies.publish_as_planned),
+        "bulk_approve": of(prolific_submissions.approve_planned),
+        "pay_bonuses": of(prolific_submissions.pay_planned),
     }
 
 
@@ -319,19 +381,19 @@ class Simulator:
 
     def start_account(self) -> None:
         """A new account."""
-        account.begin(self.state)
+        prolific_account.begin(self.state)
 
     def list_tasks(self) -> dict[str, Callable[[Thing], None]]:
         """What is done when the clock comes to it."""
         return {
             **handlers_of(self.state),
-            "arrive": lambda body: control.let_arrive(self.state, **body),
-            "leave": lambda body: control.let_leave(self.state, **body),
+            "arrive": lambda body: prolific_control.let_arrive(self.state, **body),
+            "leave": lambda body: prolific_control.let_leave(self.state, **body),
         }
 
     def controls(self) -> Mapping[tuple[str, str], Callable[[Call], Answer]]:
         """What no panel offers."""
-        return control.CONTROLS
+        return prolific_control.CONTROLS
 
     def refuse(self, status: int, detail: Any) -> Answer:
         """An error in the contract's form."""
@@ -362,7 +424,9 @@ class Simulator:
                 return self._answer_control(asked, parts.path, query)
             if parts.path.rstrip("/") == _RETURN_PAGE and self.has_return_page and asked.method == "GET":
                 with self.state.call():
-                    return control.return_page(Call(self.state, (), query, {}, self.site, parts.path))
+                    return prolific_control.return_page(
+                        Call(self.state, (), query, {}, self.site, parts.path)
+                    )
             return self._answer_call(asked, parts.path, query)
         except RefusalError as refusal:
             return self.refuse(refusal.status, refusal.detail)
@@ -448,14 +512,14 @@ class Simulator:
 
     def _deliver(self) -> Thing:
         with self._delivery:
-            return hooks.deliver_due(self.state)
+            return prolific_hooks.deliver_due(self.state)
 
     def _deliver_forever(self) -> None:
         while not self._is_over.is_set():
             self.state.wake.clear()
             try:
                 self._deliver()
-                pause = hooks.next_due(self.state)
+                pause = prolific_hooks.next_due(self.state)
             except Exception:
                 if self._is_over.is_set():
                     return
@@ -549,7 +613,7 @@ def _read_call(route: Route, query: dict[str, str], raw: bytes) -> Thing:
     for name in route.needed:
         if not query.get(name):
             raise RefusalError({name: ["This parameter is needed."]})
-    return calls.read_body(route.body or calls.Empty, parse_body(raw))
+    return prolific_calls.read_body(route.body or prolific_calls.Empty, parse_body(raw))
 
 
 def parse_body(raw: bytes) -> Any:

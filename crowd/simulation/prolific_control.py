@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from crowd.simulation.prolific import hooks, submissions
-from crowd.simulation.prolific.account import balance_of, is_eligible, write_messages
-from crowd.simulation.prolific.calls import Answer, Call, RefusalError, field_error
-from crowd.simulation.prolific.hooks import set_faults
-from crowd.simulation.prolific.state import State, Thing
+from crowd.simulation import prolific_hooks, prolific_submissions
+from crowd.simulation.prolific_account import balance_of, is_eligible, write_messages
+from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error
+from crowd.simulation.prolific_hooks import set_faults
+from crowd.simulation.prolific_state import State, Thing
 
 _MOST_PARTICIPANTS = 100_000
 _YEAR_SECONDS = 366 * 24 * 3600
@@ -31,15 +31,15 @@ def add_participants(call: Call) -> Answer:
     attributes = call.body.get("attributes", {})
     if not isinstance(attributes, dict):
         raise field_error("attributes", "An object: screener to value.")
-    return Answer(200, {"ids": submissions.make_participants(call.state, int(count), attributes)})
+    return Answer(200, {"ids": prolific_submissions.make_participants(call.state, int(count), attributes)})
 
 
 def arrive(call: Call) -> Answer:
     """A participant takes a place and opens the study's address; `open: false` leaves the place reserved."""
-    submission = submissions.reserve_place(
+    submission = prolific_submissions.reserve_place(
         call.state, _text(call.body, "study_id"), _text(call.body, "participant_id")
     )
-    url = submissions.open_study(call.state, submission) if call.body.get("open", True) else None
+    url = prolific_submissions.open_study(call.state, submission) if call.body.get("open", True) else None
     return Answer(200, {"submission_id": submission["id"], "url": url, "status": submission["status"]})
 
 
@@ -54,12 +54,12 @@ def complete(call: Call) -> Answer:
     code = call.body.get("code")
     if code is not None and not isinstance(code, str):
         raise field_error("code", "A text, or null.")
-    return _moved(submissions.complete(call.state, _submission(call), code))
+    return _moved(prolific_submissions.complete(call.state, _submission(call), code))
 
 
 def give_back(call: Call) -> Answer:
     """A participant returns a submission."""
-    return _moved(submissions.return_place(call.state, _submission(call)))
+    return _moved(prolific_submissions.return_place(call.state, _submission(call)))
 
 
 def write(call: Call) -> Answer:
@@ -107,7 +107,7 @@ def show_state(call: Call) -> Answer:
 
 def deposit(call: Call) -> Answer:
     """Money into the wallet of a workspace, which the panel takes on the web only."""
-    workspace = hooks.workspace_of(call.state, call.body.get("workspace_id"))
+    workspace = prolific_hooks.workspace_of(call.state, call.body.get("workspace_id"))
     workspace["deposit"] += int(_number(call.body, "cents", least=0, most=10**12))
     call.state.save(workspace)
     return Answer(200, {"total_balance": balance_of(call.state, workspace["id"])[0]})
@@ -115,7 +115,9 @@ def deposit(call: Call) -> Answer:
 
 def rotate_keys(call: Call) -> Answer:
     """A new key for secure links; `drop_old` takes the old one out of the document at once."""
-    return Answer(200, {"kid": hooks.rotate_keys(call.state, drop_old=bool(call.body.get("drop_old")))})
+    return Answer(
+        200, {"kid": prolific_hooks.rotate_keys(call.state, drop_old=bool(call.body.get("drop_old")))}
+    )
 
 
 def reset(call: Call) -> Answer:
@@ -164,13 +166,13 @@ def let_arrive(state: State, turn: int) -> None:
             ),
             None,
         )
-        person = person or submissions.make_participants(state, 1, {})[0]
+        person = person or prolific_submissions.make_participants(state, 1, {})[0]
         try:
-            submission = submissions.reserve_place(state, study["id"], person)
+            submission = prolific_submissions.reserve_place(state, study["id"], person)
         except RefusalError:
             pass
         else:
-            submissions.open_study(state, submission)
+            prolific_submissions.open_study(state, submission)
             after = people["work_seconds"] * chance.uniform(0.5, 1.5)
             state.plan(after, "leave", {"submission_id": submission["id"], "draw": chance.random()})
     _plan_arrival(state, people)
@@ -185,9 +187,9 @@ def let_leave(state: State, submission_id: str, draw: float) -> None:
     if draw < people["complete_share"]:
         study = state.get("study", submission["study_id"]) or {"completion_codes": []}
         codes = [each["code"] for each in study["completion_codes"] if each["actor"] == "participant"]
-        submissions.complete(state, submission, codes[0] if codes else None)
+        prolific_submissions.complete(state, submission, codes[0] if codes else None)
     elif draw < people["complete_share"] + people["leave_share"]:
-        submissions.return_place(state, submission)
+        prolific_submissions.return_place(state, submission)
 
 
 def _plan_arrival(state: State, people: Thing) -> None:
@@ -203,8 +205,8 @@ def return_page(call: Call) -> Answer:
     code, key = call.query.get("cc", ""), call.query.get("submission_id")
     at_work = call.state.find("submission", statuses=["ACTIVE"], newest_first=True, limit=50)
     if key or len(at_work) == 1:
-        submission = submissions.submission_of(call.state, key or at_work[0]["id"])
-        done = submissions.complete(call.state, submission, code)
+        submission = prolific_submissions.submission_of(call.state, key or at_work[0]["id"])
+        done = prolific_submissions.complete(call.state, submission, code)
         return _html(f"<p>Submission {done['id']} is {html.escape(done['status'])}.</p>")
     links = "".join(
         f'<li><a href="?{html.escape(urlencode({"cc": code, "submission_id": each["id"]}))}">'
@@ -231,7 +233,7 @@ def _moved(submission: Thing) -> Answer:
 
 
 def _submission(call: Call) -> Thing:
-    return submissions.submission_of(call.state, _text(call.body, "submission_id"))
+    return prolific_submissions.submission_of(call.state, _text(call.body, "submission_id"))
 
 
 def _text(body: Thing, name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from crowd.simulation.prolific.account import (
+from crowd.simulation.prolific_account import (
     HOURLY,
     SETTLED,
     check_filters,
@@ -16,9 +16,9 @@ from crowd.simulation.prolific.account import (
     need_funds,
     project_of,
 )
-from crowd.simulation.prolific.calls import Answer, Call, RefusalError, field_error, not_found, page
-from crowd.simulation.prolific.hooks import announce, workspace_of
-from crowd.simulation.prolific.state import State, Thing
+from crowd.simulation.prolific_calls import Answer, Call, RefusalError, field_error, not_found, page
+from crowd.simulation.prolific_hooks import announce, workspace_of
+from crowd.simulation.prolific_state import State, Thing
 
 STATUSES = (
     "UNPUBLISHED",
