@@ -94,6 +94,8 @@ def measure(modules: list[Module]) -> list[Row]:
         places = find()
         rows.append(Row(name, f"{len(places):,}", wanted, places))
     rows.append(Row("comments", f"{len(comments) / lines:.1%} of lines", "3 to 6 %", comments))
+    further = _further_docstring_lines(modules)
+    rows.append(Row("further lines of docstrings", f"{further / lines:.1%} of lines", "", []))
     rows.append(Row("imports", f"{imports / lines:.1%} of lines", "≤ 6 %", []))
     return rows
 
@@ -109,6 +111,17 @@ def _comments(modules: list[Module]) -> list[str]:
             ):
                 found.append(f"{module.path}:{token.start[0]}")
     return found
+
+
+def _further_docstring_lines(modules: list[Module]) -> int:
+    """Lines of docstrings beyond the first of each: what it takes, gives, refuses, and why it is so."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return sum(
+        (ast.get_docstring(node) or "").count("\n")
+        for module in modules
+        for node in ast.walk(module.tree)
+        if isinstance(node, documented)
+    )
 
 
 def _imports(modules: list[Module]) -> int:
