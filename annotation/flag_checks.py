@@ -1,4 +1,4 @@
-"""All flags of the answers of one query.
+"""What flags an answer: language, spelling, length among others, pasting, haste, hidden words.
 
 Most are about an answer alone and stay what they are; those in `RELATIVE` are about it among the others, and
 change when another answer comes.

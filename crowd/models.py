@@ -1,4 +1,4 @@
-"""Tables of our side of the wire."""
+"""Endpoints, stages and their sources, HITs, assignments, workers, operations at marketplaces, our ledger."""
 
 import uuid
 from typing import Any

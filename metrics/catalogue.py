@@ -34,7 +34,7 @@ ADEM = ("adem", "c-adem", "r-adem")
 NOT_PAIRS = ("adapted-", "length")
 
 _WRITTEN: dict[str, str] = {
-    **dict.fromkeys(BLEU, "metrics.answers.ngrams:make"),
+    **dict.fromkeys(BLEU, "metrics.answers.bleu:make"),
     **dict.fromkeys(ROUGE, "metrics.answers.overlap:make"),
     **dict.fromkeys(CHRF, "metrics.answers.overlap:make_chrf"),
     "exact": "metrics.answers.overlap:make_exact",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import Stemmer
 
+from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import importance
-from metrics.answers.ngrams import Bleu, bleu
 from metrics.answers.pa import pairwise
 from metrics.catalogue import NOT_PAIRS, metric
 from metrics.errors import MetricError

@@ -1,4 +1,6 @@
-"""Every endpoint that speaks the MTurk requester protocol: our own marketplace, anybody's, Amazon's.
+"""The adapter of endpoints that speak the MTurk protocol, with its rate of calls and its reading of answers.
+
+Such are our own marketplace, those of others, and Amazon's.
 
 One class, several configurations. What the outcomes of calls mean was verified with botocore (design notes
 on marketplaces, sections 1 and 5): an error that says a token was used before is the success of an earlier

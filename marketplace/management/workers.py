@@ -10,13 +10,13 @@ from django.core.management.base import CommandError
 
 from core.money import dollars
 from marketplace import clock
-from marketplace.archive import exported
 from marketplace.batches.sheets import Sheet
 from marketplace.management.requesters import Facts, Show, requester_named, write_all
 from marketplace.models import FormerIdRecord, Worker
 from marketplace.services import account_closure, formerids
 from marketplace.services.account_closure import receipt, worker_of
 from marketplace.site.records import standing
+from marketplace.worker_archive import exported
 
 
 def add_workers(worker: Any) -> None:

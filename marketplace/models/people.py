@@ -1,4 +1,7 @@
-"""Requesters, workers, what passes between them outside of the work, qualifications, and calls remembered."""
+"""Requesters with keys and activity, workers with their former MTurk ids, qualifications, and calls.
+
+Beside them what passes between both outside of the work, and the clock and the faults of test controls.
+"""
 
 from django.conf import settings
 from django.db import models

@@ -1,4 +1,4 @@
-"""Batches, HIT types, HITs, their places and who holds them; events, results of policies, ratings.
+"""Batches, HIT types, HITs, places and who holds them; events, queues, letters, results of policies.
 
 A HIT has `max_assignments` places. A place is created when it is first accepted and keeps its
 AssignmentId for ever: after a return or an abandonment the next holder gets the same id, as on MTurk.

@@ -14,8 +14,8 @@ from marketplace.events import answer_submitted
 from marketplace.hours import Hours, closed_batches, outside_hours
 from marketplace.models import HIT, HITType, Holding, Place, Worker
 from marketplace.notifications import emit_event
-from marketplace.policies import review_known_answers
 from marketplace.questions import answers_xml
+from marketplace.review_policies import review_known_answers
 from marketplace.selectors import assignable, hit_status, is_followed
 from marketplace.services import traces
 from marketplace.services.hits import notice_expiry, notice_reviewable

@@ -12,7 +12,7 @@ from django.db.models import F
 
 from core import money
 from core.composed_queries import ComposedInsert, ComposedQuery
-from marketplace import clock, ids, ledger, policies
+from marketplace import clock, ids, ledger, review_policies
 from marketplace.eligibility import Requirement
 from marketplace.errors import Refusal, invalid_value
 from marketplace.ledger import Kind, Movement
@@ -100,9 +100,9 @@ def create_hit(
     """
     parse_question(question, most_bytes=MAX_TASK_BYTES if layout_id else MAX_QUESTION_BYTES)
     if assignment_review_policy is not None:
-        policies.parse_known_answers(assignment_review_policy)
+        review_policies.parse_known_answers(assignment_review_policy)
     if hit_review_policy is not None:
-        policies.parse_plurality(hit_review_policy)
+        review_policies.parse_plurality(hit_review_policy)
     requester = hit_type.requester
     # The wire carries whole seconds: a CreationTime that is cut here is the same in every answer.
     created = now.replace(microsecond=0)
@@ -345,7 +345,7 @@ def notice_reviewable(hit: HIT, now: datetime, *, at: datetime) -> None:
     Its review policy comes first, for it may extend the HIT.
     """
     if is_reviewable(hit, now):
-        policies.review_plurality(hit, now)
+        review_policies.review_plurality(hit, now)
     if is_reviewable(hit, now):
         emit_event("HITReviewable", hit, at=at)
 

@@ -1,4 +1,4 @@
-"""Requesters and workers: joining, keys, deposits, blocks, messages, the country that a worker states."""
+"""Requesters and workers: joining, invitations, keys, deposits, blocks, messages, countries, scripts."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

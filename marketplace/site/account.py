@@ -25,7 +25,6 @@ from core.accounts import guards, security, services
 from core.accounts.middleware import too_many
 from core.accounts.passwords import new_password_fields
 from marketplace import clock
-from marketplace.archive import exported
 from marketplace.errors import Refusal
 from marketplace.models import Contact, FormerIdClaim, Worker
 from marketplace.services import account_closure, contact
@@ -47,6 +46,7 @@ from marketplace.site.forms import (
 from marketplace.site.lookup import settle_worker
 from marketplace.site.records import standing
 from marketplace.taskpages import site_url
+from marketplace.worker_archive import exported
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 from marketplace.requester import overview
-from marketplace.site import account, history, payment, qualifications, work
+from marketplace.site import account, history, payment_details, qualifications, work
 
 
 class EntityIdConverter:
@@ -60,9 +60,9 @@ urlpatterns = [
     path("invitation/<slug:token>", account.invitation, name="invitation"),
     path("profile", account.profile, name="profile"),
     path("profile/accept-next", account.accept_next, name="accept_next"),
-    path("profile/payment", payment.payment, name="payment"),
-    path("profile/payment/forget", payment.forget_payment, name="forget_payment"),
-    path("payment/<str:token>", payment.confirm_payment, name="confirm_payment"),
+    path("profile/payment", payment_details.payment, name="payment"),
+    path("profile/payment/forget", payment_details.forget_payment, name="forget_payment"),
+    path("payment/<str:token>", payment_details.confirm_payment, name="confirm_payment"),
     path("profile/mturk-id", account.former_id, name="former_id"),
     path("profile/country", account.country, name="country"),
     path("profile/email", account.email, name="email"),

@@ -1,4 +1,6 @@
-"""Weighted kappa (Cohen 1968): of each worker against the others, of a table, and Fleiss' kappa of many.
+"""Agreement beyond chance: weighted kappa, Fleiss' and Conger's, Gwet's AC1, Brennan and Prediger's.
+
+Weighted kappa (Cohen 1968) is that of each worker against the others, or of a table:
 
 kappa = 1 - sum(w O) / sum(w E), w the weights of disagreement (0 on the diagonal), O the observed and E the
 expected proportions. Where sum(w E) = 0 it is not defined: nan in arrays. That is not a failure of a worker.

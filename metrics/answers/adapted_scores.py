@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from metrics.answers.ngrams import Bleu, bleu, overlap, totals_of
+from metrics.answers.bleu import Bleu, bleu, overlap, totals_of
 from metrics.answers.overlap import common, f_measure, written
 from metrics.errors import MetricError
 from metrics.profiles import Profile

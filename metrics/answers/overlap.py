@@ -28,7 +28,7 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cpdist
 
-from metrics.answers.ngrams import overlap, overlap_of, totals_of
+from metrics.answers.bleu import overlap, overlap_of, totals_of
 from metrics.answers.stems import stemmed
 from metrics.errors import MetricError
 from metrics.profiles import Profile

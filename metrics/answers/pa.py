@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from metrics.answers.bleu import Bleu
 from metrics.answers.importance import CHOICES, Similarity, SizedCache, importance_of, weighted
-from metrics.answers.ngrams import Bleu
 from metrics.answers.pa_bleu import PairBleu
 from metrics.errors import MetricError
 from metrics.profiles import Profile

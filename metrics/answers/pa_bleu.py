@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import SizedCache
-from metrics.answers.ngrams import Bleu, bleu
 from metrics.errors import MetricError
 from metrics.texts import Floats
 from metrics.tokens import Tokeniser, cut

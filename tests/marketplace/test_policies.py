@@ -2,9 +2,9 @@
 
 import pytest
 
-from marketplace import policies
-from marketplace.policies import agreement
+from marketplace import review_policies
 from marketplace.questions import ANSWERS, answers_xml
+from marketplace.review_policies import agreement
 
 FORM = f"""<QuestionFormAnswers xmlns="{ANSWERS}">
   <Answer><QuestionIdentifier>one</QuestionIdentifier><SelectionIdentifier>b</SelectionIdentifier></Answer>
@@ -23,7 +23,7 @@ def values(*texts):
 
 
 def test_answers_of_a_question_form_are_sets_of_values():
-    assert policies.read_answers(FORM) == {
+    assert review_policies.read_answers(FORM) == {
         "one": values("b"),
         "several": values("a", "c", "something else"),
         "text": values("Straße"),
@@ -32,11 +32,11 @@ def test_answers_of_a_question_form_are_sets_of_values():
 
 
 def test_check_boxes_of_a_web_form_are_several_values_where_the_key_has_several():
-    read = policies.read_answers(answers_xml([("box", "a"), ("box", "b"), ("line", "a|b")]))
-    assert policies.matches(read["box"], values("a", "b"))
-    assert not policies.matches(read["box"], values("a"))
-    assert not policies.matches(read["box"], values("a", "b", "c"))
-    assert policies.matches(read["line"], values("a|b"))
+    read = review_policies.read_answers(answers_xml([("box", "a"), ("box", "b"), ("line", "a|b")]))
+    assert review_policies.matches(read["box"], values("a", "b"))
+    assert not review_policies.matches(read["box"], values("a"))
+    assert not review_policies.matches(read["box"], values("a", "b", "c"))
+    assert review_policies.matches(read["line"], values("a|b"))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_check_boxes_of_a_web_form_are_several_values_where_the_key_has_several(
     ids=["nothing-asked", "something-for-nothing", "left-out", "same", "case"],
 )
 def test_a_question_left_out_is_an_empty_answer(given, key, right):
-    assert policies.check_answers(given, {"q": key}) == {"q": right}
+    assert review_policies.check_answers(given, {"q": key}) == {"q": right}
 
 
 def agreed(texts, threshold):

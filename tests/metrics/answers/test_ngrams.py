@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 from metrics import Answers, MetricError
-from metrics.answers import ngrams
-from metrics.answers.ngrams import Overlap, count_matches, overlap, overlap_of
+from metrics.answers import bleu
+from metrics.answers.bleu import Overlap, count_matches, overlap, overlap_of
 from metrics.texts import Chunk, Tokens
 from metrics.tokens import WHITESPACE
 from tests.metrics.answers.drawn import cases, texts
@@ -25,7 +25,7 @@ def chunk_of(drawn):
 @settings(max_examples=80, deadline=None)
 @given(drawn=cases(references=texts))
 def test_matches_are_those_of_counters_whatever_the_blocks(drawn, block):
-    kept, ngrams.BLOCK = ngrams.BLOCK, block
+    kept, bleu.BLOCK = bleu.BLOCK, block
     try:
         found = overlap(chunk_of(drawn), WHITESPACE)
         for n in (1, 2, 3, 4, 5, 6):
@@ -43,7 +43,7 @@ def test_matches_are_those_of_counters_whatever_the_blocks(drawn, block):
             assert found.by_pair(n).tolist() == pairs
             assert found.clipped(n).tolist() == clipped
     finally:
-        ngrams.BLOCK = kept
+        bleu.BLOCK = kept
 
 
 @settings(max_examples=80, deadline=None)
@@ -54,15 +54,15 @@ def test_lone_references_match_alike_by_sorting_and_token_by_token(drawn, longes
     chunk = chunk_of(alone)
     tokens = chunk.tokens(WHITESPACE)
     sorting = Overlap(tokens.ids, tokens.starts, chunk.candidates, chunk.references, chunk.starts, sorts=True)
-    kept = ngrams.LONGEST, ngrams.CELLS
-    ngrams.LONGEST, ngrams.CELLS = longest, cells
+    kept = bleu.LONGEST, bleu.CELLS
+    bleu.LONGEST, bleu.CELLS = longest, cells
     try:
         comparing = overlap_of(chunk, tokens)
         for n in (1, 2, 5, 6):
             assert comparing.by_pair(n).tolist() == sorting.by_pair(n).tolist()
             assert comparing.clipped(n).tolist() == sorting.clipped(n).tolist()
     finally:
-        ngrams.LONGEST, ngrams.CELLS = kept
+        bleu.LONGEST, bleu.CELLS = kept
 
 
 def test_more_distinct_tokens_than_two_bytes_count_match_exactly():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from metrics import Answers, metric
 from metrics.answers import pa_bleu
+from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import CHOICES, SizedCache, importance, importance_of, weighted
-from metrics.answers.ngrams import Bleu, bleu
 from metrics.answers.pa import by_pairs, pairwise
 from metrics.answers.pa_bleu import PairBleu, similarities, split_sets, tables_of
 from metrics.errors import MetricError
