@@ -486,7 +486,7 @@ def list_requester_event_types(request: ApiRequest, requester: str) -> EventType
 def list_requester_webhooks(
     request: ApiRequest, requester: str, paging: Query[PageRequest]
 ) -> Page[WebhookOut]:
-    """The webhooks of a requester."""
+    """All webhooks of a requester, a page at a time."""
     return webhook_api.list_page(_owner(request), paging)
 
 
@@ -631,7 +631,7 @@ def list_requester_link_targets(request: ApiRequest, requester: str) -> LinkTarg
 def list_requester_study_links(
     request: ApiRequest, requester: str, paging: Query[PageRequest]
 ) -> Page[LinkOut]:
-    """The study links of a requester."""
+    """All study links of a requester, a page at a time."""
     return link_api.list_page(_owner(request), paging, manages=_manages(request))
 
 

@@ -177,12 +177,12 @@ def engine_named(name: str, corpus: Corpus) -> Engine:
     """The index of a corpus in this engine, whether it is the one that answers or not."""
     what = f"the index of {corpus.slug!r}"
     if name == "tantivy":
-        from retrieval.engine.tantivy_engine import TantivyEngine  # noqa: PLC0415  # heavy
+        from retrieval.engine.tantivy_engine import TantivyEngine
 
         return TantivyEngine(readable_folder(corpus.index), corpus.language, what=what)
     if name == "opensearch":
-        from retrieval.engine.cluster import cluster  # noqa: PLC0415  # heavy
-        from retrieval.engine.opensearch import OpenSearchEngine  # noqa: PLC0415  # heavy
+        from retrieval.engine.cluster import cluster
+        from retrieval.engine.opensearch import OpenSearchEngine
 
         prefix = settings.OPENSEARCH_PREFIX
         return OpenSearchEngine(
@@ -222,7 +222,7 @@ def network_of(corpus: Corpus) -> "Network | None":
 
 def opened(folder: Path) -> "Network | None":
     """The network in a folder, opened again when it has changed."""
-    from retrieval.network.network import Network  # noqa: PLC0415  # heavy
+    from retrieval.network.network import Network
 
     key = (os.getpid(), folder)
     try:
@@ -266,7 +266,7 @@ def publish_index(index: Index) -> str:
 
 def publish_network(row: WordNetwork) -> str:
     """Publish the state that answers; what `WordNetwork.published` is to be."""
-    from retrieval.network.segment import NetworkFolder  # noqa: PLC0415  # heavy
+    from retrieval.network.segment import NetworkFolder
 
     pointer = NetworkFolder(working_folder(row)).current()
     return _publish(row, ["current", *pointer.segments, *filter(None, [pointer.vectors])])

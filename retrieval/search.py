@@ -54,7 +54,7 @@ class CorpusCollection:
     @property
     def generation(self) -> Mapping[str, Any]:
         """Which index and which network answered."""
-        from retrieval.engine.analysis import chain_name  # noqa: PLC0415  # heavy
+        from retrieval.engine.analysis import chain_name
 
         state = {
             "engine": self.corpus.index.engine,
@@ -70,7 +70,7 @@ class CorpusCollection:
         """Tokens of passages: those that the network holds; cut now where one of them came after it."""
         if self.network is not None and (stored := self.network.columns(pks, numbers=numbers)) is not None:
             return stored
-        from retrieval.ranking.base import columns  # noqa: PLC0415  # heavy
+        from retrieval.ranking.base import columns
 
         texts = self.texts(pks)
         return columns([texts.get(pk, "") for pk in pks], self.language, numbers=numbers)
@@ -219,7 +219,7 @@ def search_conversation(
     many passages come back (None: as `parameters` say). Passages come in one query of the database whatever
     the number of corpora. EmptyQueryError: the last turn has no word. NotIndexedError: nothing to search yet.
     """
-    from retrieval.ranking.crown import ranker_of  # noqa: PLC0415  # heavy
+    from retrieval.ranking.crown import ranker_of
 
     corpora = searchable(where) if isinstance(where, Project) else list(where)
     if not corpora:
@@ -273,8 +273,8 @@ def _explanations(
     parameters: "Parameters",
 ) -> "dict[int, Explanation]":
     """Why each passage was found, by number; by exact words where there is no network."""
-    from retrieval.ranking.crown import content_terms  # noqa: PLC0415  # heavy
-    from retrieval.ranking.explanation import explain  # noqa: PLC0415  # heavy
+    from retrieval.ranking.crown import content_terms
+    from retrieval.ranking.explanation import explain
 
     explained: dict[int, Explanation] = {}
     for collection in collections:
@@ -293,7 +293,7 @@ def _explanations(
 
 def _evidence(collection: CorpusCollection) -> "Evidence":
     """The network of a collection; exact words where there is none that can be used."""
-    from retrieval.ranking.crown import ExactWords  # noqa: PLC0415  # heavy
+    from retrieval.ranking.crown import ExactWords
 
     try:
         return collection.network or ExactWords()
@@ -324,6 +324,6 @@ def cross_encoder_folder() -> Path | None:
 
 def ranker_named(name: str) -> "Ranker":
     """The ranker of a name such as `balanced:cq3`; see `ranking.systems`. ParametersError, ModelError."""
-    from retrieval.ranking.systems import parse_system  # noqa: PLC0415  # heavy
+    from retrieval.ranking.systems import parse_system
 
     return parse_system(name, cross_encoder=cross_encoder_folder())

@@ -368,7 +368,7 @@ class StageWorkerFilter(BaseModel):
 
 
 class StageWorker(BaseModel):
-    """A worker of a stage."""
+    """A worker of a stage, with what was counted there."""
 
     id: int
     worker: str = Field(description="The worker's id at the marketplace.")

@@ -148,7 +148,7 @@ def joined(texts: Sequence[str], language: str) -> list[str]:
 
 def _by_columns(texts: list[str], forms: _Forms) -> list[str]:
     import pyarrow  # noqa: PLC0415  # heavy, and not needed to search
-    from pyarrow import compute  # noqa: PLC0415
+    from pyarrow import compute  # noqa: PLC0415  # as above
 
     lowered = compute.ascii_lower(pyarrow.array(texts, pyarrow.string()))
     pieces = compute.split_pattern(lowered, " ")

@@ -3194,7 +3194,7 @@ class AsyncOperations(AsyncSender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.LinkOut]:
-        """The study links of a requester."""
+        """All study links of a requester, a page at a time."""
         return await self._send(
             models.Page[models.LinkOut],
             "GET",
@@ -3330,7 +3330,7 @@ class AsyncOperations(AsyncSender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.WebhookOut]:
-        """The webhooks of a requester."""
+        """All webhooks of a requester, a page at a time."""
         return await self._send(
             models.Page[models.WebhookOut],
             "GET",

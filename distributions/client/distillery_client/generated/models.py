@@ -2109,7 +2109,7 @@ class StageSources(Model):
 
 
 class StageWorker(Model):
-    """A worker of a stage."""
+    """A worker of a stage, with what was counted there."""
 
     done: int
     endpoint: str

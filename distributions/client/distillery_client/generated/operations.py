@@ -3174,7 +3174,7 @@ class Operations(Sender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.LinkOut]:
-        """The study links of a requester."""
+        """All study links of a requester, a page at a time."""
         return self._send(
             models.Page[models.LinkOut],
             "GET",
@@ -3310,7 +3310,7 @@ class Operations(Sender):
         cursor: str | None = None,
         order: Literal["oldest", "newest"] | None = None,
     ) -> models.Page[models.WebhookOut]:
-        """The webhooks of a requester."""
+        """All webhooks of a requester, a page at a time."""
         return self._send(
             models.Page[models.WebhookOut],
             "GET",
