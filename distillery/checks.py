@@ -5,7 +5,6 @@ is dangerous in the settings, and, as `findings`, by `manage.py doctor` and `up`
 machine: folders, database, broker, worker.
 """
 
-import ipaddress
 import os
 import shutil
 import stat
@@ -42,6 +41,7 @@ from distillery.health import Finding, Level
 from distillery.presence import hosts
 from distillery.schema import inspect_schema
 from marketplace.ledger import last_audit
+from marketplace.loopback import is_loopback
 from marketplace.services.traces import geoip_fault
 from retrieval.errors import RetrievalError
 
@@ -326,17 +326,6 @@ def check_secret_key(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> 
             id="distillery.E004",
         )
     ]
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host of that name."""
-    name = host.strip("[]").removeprefix(".").lower()
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 # Findings: the settings and the machine

@@ -109,7 +109,7 @@ def answers_of(has: Container[str], some: Sequence[Row], systems: Sequence[str] 
     labels = "label" in has or "labels" in has
     if systems is None and "system" in has:
         systems = [row.system or NO_SYSTEM for row in some]
-    from metrics.texts import Answers  # numpy, which whoever only looks at a table needs not
+    from metrics.texts import Answers  # numpy, not needed to look at a table
 
     return Answers(
         candidates=[row.answer for row in some],

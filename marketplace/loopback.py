@@ -8,11 +8,12 @@ _LOCAL = ("http://127.0.0.1:*", "http://localhost:*", "http://*.localhost:*")
 
 
 def is_loopback(host: str) -> bool:
-    """True for localhost and the loopback addresses."""
-    if host == "localhost" or host.endswith(".localhost"):
+    """Whether only this machine can reach the host: localhost, or a loopback address; as in ALLOWED_HOSTS."""
+    name = host.strip("[]").removeprefix(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
 

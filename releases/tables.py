@@ -279,7 +279,7 @@ Progress = Callable[[int, int, str], None]
 
 
 def silent(done: int, total: int, note: str) -> None:
-    """Progress that nobody looks at."""
+    """Progress that is not shown."""
 
 
 @dataclass(frozen=True, slots=True)

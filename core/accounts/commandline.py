@@ -75,7 +75,7 @@ Progress = Callable[[int, int, str], None]
 
 # Compared by identity: what is said of a training in lines is said only where no bar shows it.
 def silent(done: int, total: int, note: str) -> None:
-    """Progress that nobody looks at."""
+    """Progress that is not shown."""
 
 
 def plain(text: str) -> str:

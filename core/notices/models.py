@@ -49,7 +49,7 @@ class Notice(models.Model):
 
 
 class NoticeReading(models.Model):
-    """Somebody has read a notice. The table has the name that the class had first."""
+    """That a user has read a notice. The table keeps the name of an earlier class."""
 
     notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="seen_by")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")

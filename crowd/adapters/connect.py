@@ -37,7 +37,14 @@ from crowd.adapters.base import (
     StudySpec,
     Unknown,
 )
-from crowd.adapters.outcomes import GARBAGE, SOMETHING_ELSE, describe_garbage, reading
+from crowd.adapters.outcomes import (
+    GARBAGE,
+    READ_FAILURES,
+    SOMETHING_ELSE,
+    describe_garbage,
+    outcome_of_failure,
+    reading,
+)
 from crowd.adapters.panel import PanelAdapter, SignatureError
 from crowd.adapters.panel_http import Answer, Document, NotFoundError, PanelClient
 from crowd.models import Endpoint, PanelSubmission
@@ -204,12 +211,8 @@ class ConnectAdapter(PanelAdapter):
         """Look for the project, make it where it is not there, and set it live where it is a draft."""
         try:
             return self._open(study)
-        except MarketplaceRefusedError as error:
-            return CallRefusal("Refused", str(error))
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
-        except GARBAGE as error:
-            return Unknown(describe_garbage(error))
+        except READ_FAILURES as error:
+            return outcome_of_failure(error)
 
     def _open(self, study: StudySpec) -> Outcome[str]:
         known = next(
@@ -232,12 +235,8 @@ class ConnectAdapter(PanelAdapter):
         """Places in all; fewer than there are is no change."""
         try:
             there = int(self._client.project(ref)["participants"])
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
-        except MarketplaceRefusedError as error:
-            return CallRefusal("Refused", str(error))
-        except GARBAGE as error:
-            return Unknown(describe_garbage(error))
+        except READ_FAILURES as error:
+            return outcome_of_failure(error)
         if there >= places:
             return EarlierSuccess(ref)
         return self._client.change_project(
@@ -259,12 +258,8 @@ class ConnectAdapter(PanelAdapter):
                 paused = self._client.move_project(ref, "Paused", token=uuid.uuid4().hex)
                 if not isinstance(paused, CallSuccess):
                     return paused
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
-        except MarketplaceRefusedError as error:
-            return CallRefusal("Refused", str(error))
-        except GARBAGE as error:
-            return Unknown(describe_garbage(error))
+        except READ_FAILURES as error:
+            return outcome_of_failure(error)
         # The status says whether it is so already, and the same move may be right again later.
         moved = self._client.move_project(ref, wanted, token=uuid.uuid4().hex)
         return CallSuccess(ref) if isinstance(moved, CallSuccess) else moved

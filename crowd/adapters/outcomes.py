@@ -29,6 +29,7 @@ from crowd.adapters.base import (
     CallThrottling,
     EarlierSuccess,
     MarketplaceDownError,
+    MarketplaceRefusedError,
     Outcome,
     Unknown,
 )
@@ -67,6 +68,17 @@ def reading() -> Iterator[None]:
 def describe_garbage(error: Exception) -> str:
     """What was wrong with an answer, for people."""
     return f"The answer cannot be read ({type(error).__name__}: {error})."
+
+
+#: What a read raises that a step needs before it can be taken.
+READ_FAILURES = (MarketplaceRefusedError, MarketplaceDownError, *GARBAGE)
+
+
+def outcome_of_failure(error: Exception) -> CallRefusal | Unknown:
+    """The outcome of a step whose read raised one of `READ_FAILURES`: a refusal is the far end's own word."""
+    if isinstance(error, MarketplaceRefusedError):
+        return CallRefusal("Refused", str(error))
+    return Unknown(str(error) if isinstance(error, MarketplaceDownError) else describe_garbage(error))
 
 
 def status_of(error: ClientError) -> int:

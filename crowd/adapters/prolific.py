@@ -28,7 +28,7 @@ from crowd.adapters.base import (
     StudySpec,
     Unknown,
 )
-from crowd.adapters.outcomes import GARBAGE, describe_garbage, reading
+from crowd.adapters.outcomes import GARBAGE, READ_FAILURES, describe_garbage, outcome_of_failure, reading
 from crowd.adapters.panel import PanelAdapter, UnknownKeyError, verify_arrival
 from crowd.adapters.panel_http import Document, NotFoundError
 from crowd.adapters.prolific_client import LEAST_REJECTION, ProlificClient
@@ -113,12 +113,8 @@ class ProlificAdapter(PanelAdapter):
         """Look for the study, make it where it is not there, and publish it where it is a draft."""
         try:
             return self._open_study(study)
-        except MarketplaceRefusedError as error:
-            return CallRefusal("Refused", str(error))
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
-        except GARBAGE as error:
-            return Unknown(describe_garbage(error))
+        except READ_FAILURES as error:
+            return outcome_of_failure(error)
 
     def _open_study(self, study: StudySpec) -> Outcome[str]:
         known = self._client.find_study(study.key)
@@ -161,10 +157,8 @@ class ProlificAdapter(PanelAdapter):
         """Places in all; fewer than there are is no change."""
         try:
             there = int(self._client.study(ref)["total_available_places"])
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
-        except MarketplaceRefusedError as error:
-            return CallRefusal("Refused", str(error))
+        except READ_FAILURES as error:
+            return outcome_of_failure(error)
         if there >= places:
             return EarlierSuccess(ref)
         return self._client.change_study(ref, {"total_available_places": places})
@@ -182,10 +176,8 @@ class ProlificAdapter(PanelAdapter):
             there = int(action["slots"])
             if there != earlier["slots"]:
                 raise MarketplaceDownError("A person was screened out while the number was read.")
-        except MarketplaceRefusedError as error:
-            return CallRefusal("Refused", str(error))
-        except (MarketplaceDownError, *GARBAGE) as error:
-            return Unknown(str(error) if isinstance(error, MarketplaceDownError) else describe_garbage(error))
+        except READ_FAILURES as error:
+            return outcome_of_failure(error)
         wanted = _slots_to_set(there, used, slots=slots, before=before, is_first=is_first)
         if wanted is None:
             return CallRefusal(
@@ -383,10 +375,8 @@ class ProlificAdapter(PanelAdapter):
         """A participant group, found by its name or made."""
         try:
             known = self._client.find_group(self._workspace, name)
-        except MarketplaceRefusedError as error:
-            return CallRefusal("Refused", str(error))
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
+        except READ_FAILURES as error:
+            return outcome_of_failure(error)
         return (
             EarlierSuccess(known) if known else self._client.create_group(self._workspace, name, description)
         )

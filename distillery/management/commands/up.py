@@ -15,9 +15,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 
 from distillery import canary, env, gunicorn_conf
-from distillery.checks import findings, is_loopback
+from distillery.checks import findings
 from distillery.management.commands.doctor import write
 from distillery.supervisor import Child, Probe, Supervisor, close_listener, wait_for_services
+from marketplace.loopback import is_loopback
 
 MIGRATION_LOCK = 7_265_641
 _NO_LIMITS = (
