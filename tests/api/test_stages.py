@@ -171,7 +171,9 @@ def test_a_project_is_closed_when_its_work_is_over_and_nothing_new_is_asked_then
     assert program.get(f"{AT}/progress").status_code == 200
     assert program.post("/projects/tea/reopen").json()["closed_at"] is None
     assert program.post("/projects/tea/stages", STAGE | {"slug": "more"}).status_code == 201
-    actions = list(project.events.filter(action__startswith="project.").values_list("action", flat=True))
+    actions = list(
+        project.events.filter(action__startswith="project.").order_by("id").values_list("action", flat=True)
+    )
     assert actions[-2:] == ["project.closed", "project.reopened"]
 
 
