@@ -696,6 +696,21 @@ class MarketOperation(models.Model):
         return self.id.hex
 
 
+class Compensation(models.Model):
+    """A worker is paid for a session that broke: once in a stage, as a bonus or by a HIT of their own."""
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="compensations")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="compensations")
+    operation = models.OneToOneField(MarketOperation, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stage", "worker"], name="compensated_once_per_stage")]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id} in {self.stage_id}"
+
+
 class LedgerEntry(models.Model):
     """One movement of a stage's budget, append-only: reserved, given back, or spent."""
 
@@ -769,6 +784,7 @@ class DispatchHalt(models.Model):
 __all__ = [
     "Assignment",
     "Claim",
+    "Compensation",
     "DispatchEpoch",
     "DispatchHalt",
     "Endpoint",

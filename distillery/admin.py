@@ -236,6 +236,9 @@ TABLES = (
     TableColumns(
         crowd.Exclusion, "worker scope reason created_at", "=worker__external_id =scope", related="worker"
     ),
+    TableColumns(
+        crowd.Compensation, "worker stage operation at", "=worker__external_id", related="worker stage"
+    ),
     TableColumns(crowd.Group, "name endpoint stage external_id", "name", related="endpoint stage"),
     TableColumns(
         crowd.MarketOperation,

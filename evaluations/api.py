@@ -19,14 +19,13 @@ from releases import download_files
 from releases.api import find_release
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import MOST_ID, Body, OneOf, Time
+from web.api.fields import MOST_ID, MOST_NUMBER, Body, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError, ProblemKind
 from web.api.resources import Resource
 
 evaluations = Resource("Evaluations")
 _FILE: dict[str, Any] = {"*/*": {"schema": {}}}
-_MOST_NUMBER = 2**31 - 1
 
 
 class EvaluationOut(BaseModel):
@@ -196,7 +195,7 @@ def hide_leaderboard(request: ApiRequest, project: str, version: str, number: in
 def _find(access: ProjectAccess, version: str, number: int) -> Evaluation:
     rows = Evaluation.objects.select_related("release", "created_by").defer("release__manifest")
     rows = rows.filter(release__project=access.project, release__version=version)
-    row = rows.filter(number=number).first() if 0 < number <= _MOST_NUMBER else None
+    row = rows.filter(number=number).first() if 0 < number <= MOST_NUMBER else None
     if row is None:
         raise Http404("There is no such evaluation.")
     row.release.project = access.project

@@ -53,7 +53,7 @@ from web.api.audit import (
     AuditVerification,
 )
 from web.api.bodies import lines_of
-from web.api.fields import Body, Cents, Moment, OneOf, Time
+from web.api.fields import MOST_NUMBER, Body, Cents, Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource, RevisedModel, seen_columns
@@ -208,8 +208,6 @@ def _describe_member(row: RequesterMember) -> RequesterMemberOut:
 
 batches = Resource("Batches of requesters", permission=RequesterPermission)
 _BATCHES, _BATCH = "/requesters/{requester}/batches", "/requesters/{requester}/batches/{int:batch}"
-#: Of the column; a larger number in an address is an error of PostgreSQL, and an absent batch to its reader.
-_MOST_NUMBER = 2_147_483_647
 #: What If-Match protects.
 _HOURS, _TIMES = ("hours",), ("state", "publish_at", "end_at")
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -412,7 +410,7 @@ def _batch_rows(request: ApiRequest) -> QuerySet[Batch]:
 
 
 def _batch(request: ApiRequest, number: int) -> Batch:
-    row = _batch_rows(request).filter(number=number).first() if 0 < number <= _MOST_NUMBER else None
+    row = _batch_rows(request).filter(number=number).first() if 0 < number <= MOST_NUMBER else None
     if row is None:
         raise Http404("This requester has no such batch.")
     row.requester = requester_of(request)

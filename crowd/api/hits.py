@@ -21,14 +21,13 @@ from crowd.services import review
 from crowd.services import stages as services
 from web.api.access import ApiRequest, Role
 from web.api.bodies import lines_of, rows_by_key, stream_lines
-from web.api.fields import MOST_ID, Body, Id, OneOf, Time
+from web.api.fields import MOST_ID, MOST_NUMBER, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import KEY_HEADER, Resource
 
 hits = Resource("HITs", permission=StagePermission)
 _LIST = "/projects/{project}/stages/{stage}/hits"
 _ONE = f"{_LIST}/{{number}}"
-_MOST_NUMBER = 2_147_483_647
 
 
 class HitFilter(BaseModel):
@@ -199,7 +198,7 @@ def expire_hit(request: ApiRequest, project: str, stage: str, number: int) -> Op
 
 def _hit(access: StageAccess, number: int) -> Hit:
     row = None
-    if 0 <= number <= _MOST_NUMBER:
+    if 0 <= number <= MOST_NUMBER:
         row = tables.hits(access.stage, "all").filter(ordinal=number).first()
     if row is None:
         raise Http404("There is no such HIT in this stage.")

@@ -14,17 +14,17 @@ from crowd.services import sources as services
 from crowd.services.sources import MOST_SOURCES, SourcePlan, mark_of_sources
 from crowd.sources import forget_rows, source_rows
 from web.api.access import ApiRequest, Role
-from web.api.fields import Body, Cents, OneOf, RateCents, Why
+from web.api.fields import MOST_NUMBER, Body, Cents, OneOf, RateCents, Why
 from web.api.problems import ProblemError
 from web.api.resources import Resource, RevisedModel, seen_values
 
 sources = Resource("Sources of a stage", permission=StagePermission)
 _LIST = "/projects/{project}/stages/{stage}/sources"
 _ONE = f"{_LIST}/{{endpoint}}"
-_INT, _YEAR = 2_147_483_647, 365 * 24 * 3600
+_YEAR = 365 * 24 * 3600
 Name = Annotated[str, Field(min_length=1, max_length=60, description="Name of an endpoint.")]
 ShareOfWork = Annotated[int, Field(ge=1, le=1_000_000)]
-MostAnswers = Annotated[int, Field(ge=0, le=_INT)]
+MostAnswers = Annotated[int, Field(ge=0, le=MOST_NUMBER)]
 MoveAfter = Annotated[int, Field(ge=60, le=_YEAR)]
 
 

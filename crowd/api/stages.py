@@ -23,7 +23,7 @@ from crowd.study.reader import complete_config
 from crowd.study.schema import RuleFields, TaskFields
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.fields import Body, Cents, OneOf, Slug, Time, Why
+from web.api.fields import MOST_NUMBER, Body, Cents, OneOf, Slug, Time, Why
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource, RevisedModel, seen_columns
@@ -32,14 +32,14 @@ from web.cache import page_figures
 stages = Resource("Stages", permission=StagePermission)
 Status = Stage.Status
 _LIST, _ONE = "/projects/{project}/stages", "/projects/{project}/stages/{stage}"
-_DAY, _INT = 24 * 3600, 2_147_483_647
+_DAY = 24 * 3600
 _BIGINT = 9_223_372_036_854_775_807
 
 Reward = Annotated[int, Field(ge=0, le=1_000_000, description="For each HIT; fees come on top.")]
 Redundancy = Annotated[int, Field(ge=1, le=10_000, description="Different people who answer each unit.")]
 UnitsPerHit = Annotated[int, Field(ge=1, le=1000)]
 ChecksPerHit = Annotated[int, Field(ge=0, le=100, description="Attention checks mixed into each HIT.")]
-MostHits = Annotated[int, Field(ge=1, le=_INT, description="HITs that one person may do.")]
+MostHits = Annotated[int, Field(ge=1, le=MOST_NUMBER, description="HITs that one person may do.")]
 Expected = Annotated[int, Field(ge=6, le=36_000, description="Your guess of what one HIT takes.")]
 WorkTime = Annotated[int, Field(ge=30, le=365 * _DAY, description="From accepting a HIT to submitting it.")]
 OpenTime = Annotated[int, Field(ge=30, le=365 * _DAY, description="How long a HIT can be accepted.")]

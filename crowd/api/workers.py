@@ -8,12 +8,10 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from django.http import Http404, StreamingHttpResponse
-from django.utils import timezone
 from ninja import Query
 from pydantic import BaseModel, Field
 
 from core.api.models import Scope
-from core.money import dollars
 from core.projects.models import Project
 from core.projects.selectors import pseudonym
 from crowd.api.access import StagePermission, stage_access
@@ -356,8 +354,7 @@ stage_workers = Resource("Workers of a stage", permission=StagePermission)
 _STAGE = "/projects/{project}/stages/{stage}"
 _STAGE_WORKERS = f"{_STAGE}/workers"
 _STAGE_WORKER = f"{_STAGE_WORKERS}/{{int:worker}}"
-_MOST_WRITTEN_TO = 5_000
-Chosen = Annotated[list[Id], Field(min_length=1, max_length=_MOST_WRITTEN_TO)]
+Chosen = Annotated[list[Id], Field(min_length=1, max_length=review.MOST_WRITTEN_TO)]
 
 
 class StageWorkerFilter(BaseModel):
@@ -450,7 +447,7 @@ def compensate_worker(
 
     Who submitted something gets a bonus, others a HIT of their own without work.
     """
-    access, now = stage_access(request), timezone.now()
+    access = stage_access(request)
     operation = review.compensate(
         stage=access.stage,
         worker=_stage_worker(access, worker),
@@ -458,11 +455,6 @@ def compensate_worker(
         reason=body.reason,
         actor=access.user,
     )
-    if operation.planned_at < now:
-        raise CrowdError(
-            f"They were compensated in this stage already, with {dollars(operation.amount_cents)}. "
-            "For more, pay a bonus on their work."
-        )
     return planned(operation, operation.endpoint.currency)
 
 
@@ -478,10 +470,10 @@ def write_to_workers(
     rows = tables.workers(access.stage).order_by("pk")
     if body.workers is not None:
         rows = rows.filter(pk__in=body.workers)
-    found = list(rows[: _MOST_WRITTEN_TO + 1])
-    if len(found) > _MOST_WRITTEN_TO:
+    found = list(rows[: review.MOST_WRITTEN_TO + 1])
+    if len(found) > review.MOST_WRITTEN_TO:
         raise CrowdError(
-            f"The stage has more than {_MOST_WRITTEN_TO:,} workers. Name at most so many in `workers`."
+            f"The stage has more than {review.MOST_WRITTEN_TO:,} workers. Name at most so many in `workers`."
         )
     readers, others = review.split_by_inbox(found)
     if not readers:

@@ -9,7 +9,6 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.money import dollars
@@ -255,7 +254,6 @@ def everywhere(request: HttpRequest, user: User) -> HttpResponseBase:
 # Workers of one stage
 
 WORKER = "desk:worker"
-_MOST_WRITTEN_TO = 5000
 
 
 @require_safe
@@ -309,14 +307,14 @@ def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     chosen = chosen_keys(given.getlist("worker"))
     everybody = tables.workers(access.stage)
-    readers = list((everybody.filter(pk__in=chosen) if chosen else everybody)[: _MOST_WRITTEN_TO + 1])
+    readers = list((everybody.filter(pk__in=chosen) if chosen else everybody)[: review.MOST_WRITTEN_TO + 1])
     form = MessageForm(request.POST or None)
     if request.method == "POST":
 
         def action() -> str:
             letter = read_form(form)
-            if len(readers) > _MOST_WRITTEN_TO:
-                raise FormError(f"These are more than {_MOST_WRITTEN_TO} people; choose some.")
+            if len(readers) > review.MOST_WRITTEN_TO:
+                raise FormError(f"These are more than {review.MOST_WRITTEN_TO:,} people; choose some.")
             reached, others = review.split_by_inbox(readers)
             if others and not reached:
                 raise FormError(f"The message goes to none of them. {review.NO_INBOX}")
@@ -380,19 +378,13 @@ def compensate(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
 
     def action() -> str:
         given = read_form(CompensateForm(request.POST))
-        now = timezone.now()
-        operation = review.compensate(
+        review.compensate(
             stage=access.stage,
             worker=row,
             cents=given["amount"],
             reason=given["reason"],
             actor=access.user,
         )
-        if operation.planned_at < now:
-            raise FormError(
-                f"They were compensated in this stage already, with {dollars(operation.amount_cents)}. "
-                "For more, pay a bonus on their work."
-            )
         return "The compensation is on its way."
 
     return run_action(request, action, WORKER, access.project.slug, access.stage.slug, pk)

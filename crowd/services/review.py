@@ -17,7 +17,17 @@ from crowd.budget import Cost
 from crowd.counted_work import counts
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
-from crowd.models import Assignment, Endpoint, Exclusion, Hit, MarketOperation, PanelStudy, Stage, Worker
+from crowd.models import (
+    Assignment,
+    Compensation,
+    Endpoint,
+    Exclusion,
+    Hit,
+    MarketOperation,
+    PanelStudy,
+    Stage,
+    Worker,
+)
 from crowd.outbox import results
 from crowd.outbox.calls import found_purpose, plan
 from crowd.services import decisions
@@ -29,7 +39,9 @@ from crowd.sources import has_source, source_for_hit, stage_at
 
 Kind, State = MarketOperation.Kind, Assignment.State
 _DECIDABLE = (State.SUBMITTED, State.QUARANTINED)
-_MOST_TO_MESSAGE = 100
+#: People whom one letter goes to, and how many of them one call to the marketplace names.
+MOST_WRITTEN_TO, _MOST_TO_MESSAGE = 5_000, 100
+_COMPENSATION = "compensation"
 _BONUSES = uuid.UUID("5b9a3d0e-6a5e-4f0b-9a37-2f6c7f0f8a11")
 
 
@@ -117,7 +129,7 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
         stage=stage,
         assignment=assignment,
         target=f"assignment:{assignment.pk}",
-        purpose=f"bonus {purpose}"[:120],
+        purpose=_bonus_purpose(purpose),
         payload={
             "submission": assignment.external_id,
             "worker": assignment.worker.external_id,
@@ -129,6 +141,10 @@ def bonus(*, assignment: Assignment, actor: Any, cents: int, reason: str, purpos
     )
     _log(assignment, "bonus.planned", actor, f"{dollars(cents)} for {purpose}: {reason}")
     return operation
+
+
+def _bonus_purpose(purpose: str) -> str:
+    return f"bonus {purpose}"[:120]
 
 
 def _study_named(stage: int, endpoint: Endpoint) -> dict[str, str]:
@@ -155,17 +171,53 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
     """Pay a worker whose session broke through our fault.
 
     Somebody with submitted work gets a bonus. Somebody without gets a HIT of their own: one place, nothing
-    to do but submit, visible to them alone.
+    to do but submit, visible to them alone. CrowdError where they were paid so in this stage before, in
+    either way.
     """
-    submitted = (
+    Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+    work = list(
         Assignment.objects.select_related("stage__project", "stage__endpoint", "worker__endpoint")
         .filter(stage=stage, worker=worker)
         .exclude(submitted_at=None)
         .order_by("-submitted_at", "-pk")
-        .first()
     )
-    if submitted is not None:
-        return bonus(assignment=submitted, actor=actor, cents=cents, reason=reason, purpose="compensation")
+    paid_cents = _compensated_cents(stage, worker, work)
+    if paid_cents is not None:
+        raise CrowdError(
+            f"They were compensated in this stage already, with {dollars(paid_cents)}. "
+            "For more, pay a bonus on their work."
+        )
+    if work:
+        operation = bonus(assignment=work[0], actor=actor, cents=cents, reason=reason, purpose=_COMPENSATION)
+    else:
+        operation = _offer_compensation(stage, worker, cents=cents, reason=reason, actor=actor)
+    Compensation.objects.create(stage=stage, worker=worker, operation=operation, at=timezone.now())
+    return operation
+
+
+def _compensated_cents(stage: Stage, worker: Worker, work: Sequence[Assignment]) -> int | None:
+    """With how much a worker was compensated in a stage; None where they were not.
+
+    A row says so, except of what came before there were rows and of what a restored database found at the
+    marketplace.
+    """
+    row = Compensation.objects.filter(stage=stage, worker=worker).select_related("operation").first()
+    if row is not None:
+        return row.operation.amount_cents
+    hit = Hit.objects.filter(stage=stage, compensates=worker).first()
+    if hit is not None:
+        return hit.reward_cents
+    found = [found_purpose(_bonus_key(each, _COMPENSATION).hex[:8]) for each in work]
+    paid = MarketOperation.objects.filter(
+        kind=Kind.BONUS, assignment__in=work, purpose__in=[_bonus_purpose(_COMPENSATION), *found]
+    ).first()
+    return None if paid is None else paid.amount_cents
+
+
+def _offer_compensation(
+    stage: Stage, worker: Worker, *, cents: int, reason: str, actor: Any
+) -> MarketOperation:
+    """Plan the HIT of a worker who submitted nothing."""
     if cents < 1 or not reason.strip():
         raise CrowdError("A compensation is at least one cent and has a reason that the worker can read.")
     here = stage_at(stage, worker.endpoint_id)
@@ -176,8 +228,7 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
         stage=stage,
     )
     put_into(group, worker)
-    known = Hit.objects.filter(stage=stage, compensates=worker).first()
-    hit = known or Hit.objects.create(
+    hit = Hit.objects.create(
         stage=stage,
         source=source_for_hit(here),
         ordinal=next_ordinal(stage),

@@ -14,7 +14,7 @@ from django.db import connection, connections
 
 from crowd.adapters import registry
 from crowd.budget import Cost
-from crowd.errors import BudgetError
+from crowd.errors import BudgetError, CrowdError
 from crowd.models import Assignment, Claim, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.calls import Contact, plan
 from crowd.outbox.dispatch import dispatch
@@ -25,7 +25,7 @@ from crowd.services.tick import Round, go_round, tick
 from crowd.simulation.answers import read_form
 from examples.poll.models import Vote
 from tests.clients import RefusedError, ask, post_form
-from tests.crowd.world import answer, make_endpoint, make_project, make_stage
+from tests.crowd.world import answer, make_endpoint, make_project, make_stage, make_worker
 from tests.server import RunningServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -126,6 +126,24 @@ def test_ten_clicks_at_once_plan_one_bonus_and_reserve_it_once(market):
     assert len({operation.pk for operation in planned}) == 1
     assert_balanced(stage)
     assert stage.reserved_cents == 10
+
+
+def test_of_two_who_compensate_a_worker_at_once_one_pays(market):
+    stage = opened()
+    worker = make_worker(stage.endpoint)
+
+    def compensate(_index: int) -> str:
+        try:
+            review.compensate(stage=stage, worker=worker, cents=50, reason="Our page broke.", actor=None)
+        except CrowdError as error:
+            return str(error)
+        return "planned"
+
+    refused, planned = sorted(str(each) for each in at_once(2, compensate))
+    assert planned == "planned"
+    assert "compensated in this stage already, with 0.50" in refused
+    assert Hit.objects.filter(compensates=worker).count() == 1
+    assert_balanced(stage)
 
 
 def test_the_cap_holds_when_thirty_plan_at_once_in_two_stages(market):

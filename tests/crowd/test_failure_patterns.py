@@ -9,8 +9,9 @@ from django.utils import timezone
 from crowd.adapters import registry
 from crowd.adapters.base import Unknown
 from crowd.errors import BudgetError, CrowdError, StageStateError
-from crowd.models import Assignment, Hit, MarketOperation, Stage, Worker
+from crowd.models import Assignment, Compensation, Hit, MarketOperation, Stage, Worker
 from crowd.outbox import dispatch as dispatching
+from crowd.outbox.calls import found_purpose
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.selectors.operations import compare_books
@@ -413,15 +414,41 @@ def test_a_worker_unpaid_because_our_server_failed(lab):
     assert hurt.accept(made.external_id)["hit_id"] == made.external_id
     stage.refresh_from_db()
     assert stage.reserved_cents == 12 + 60
-    review.compensate(stage=stage, worker=known, cents=50, reason="Our page broke.", actor=None)
+    refuse_to_compensate_again(stage, known)
     assert Hit.objects.filter(stage=stage, compensates=known).count() == 1
+    # By now they have work in the stage, on which a bonus could be paid.
+    Assignment.objects.create(
+        stage=stage,
+        hit=made,
+        worker=known,
+        external_id="3DONE",
+        state=Assignment.State.SUBMITTED,
+        arrived_at=timezone.now(),
+        submitted_at=timezone.now(),
+    )
+    refuse_to_compensate_again(stage, known)
+    # What a version without such rows paid, or a restored database found at the marketplace, counts too.
+    Compensation.objects.all().delete()
+    refuse_to_compensate_again(stage, known)
+    assert not MarketOperation.objects.filter(kind=Kind.BONUS).exists()
+
+
+def refuse_to_compensate_again(stage, worker):
+    with pytest.raises(CrowdError, match=r"compensated in this stage already, with 0\.50"):
+        review.compensate(stage=stage, worker=worker, cents=70, reason="Once more.", actor=None)
 
 
 def test_a_worker_unpaid_who_submitted_gets_a_bonus(lab):
     stage = with_approved_work(lab)
     worker = assignment_of(stage).worker
-    for _ in range(2):
-        review.compensate(stage=stage, worker=worker, cents=50, reason="It took long.", actor=None)
+    review.compensate(stage=stage, worker=worker, cents=50, reason="It took long.", actor=None)
+    refuse_to_compensate_again(stage, worker)
+    Compensation.objects.all().delete()
+    refuse_to_compensate_again(stage, worker)
+    MarketOperation.objects.filter(kind=Kind.BONUS).update(
+        purpose=found_purpose(MarketOperation.objects.get(kind=Kind.BONUS).token[:8])
+    )
+    refuse_to_compensate_again(stage, worker)
     dispatch(lab.endpoint)
     assert [
         one.amount.minor for one in lab.market.iter_bonuses(submission=assignment_of(stage).external_id)

@@ -11,6 +11,9 @@ from pydantic_core import CoreSchema, core_schema
 
 #: The most that every database keeps in a column of money or ids.
 MOST_CENTS, MOST_ID = 1_000_000_000_000, 9_223_372_036_854_775_807
+#: The same of a count or a number within something; PostgreSQL refuses a larger one with an error, so an
+#: address with one is looked up nowhere.
+MOST_NUMBER = 2_147_483_647
 Cents = Annotated[int, Field(ge=0, le=MOST_CENTS, description="In minor units of the currency.")]
 #: Money for one hour, HIT or person.
 RateCents = Annotated[int, Field(ge=0, le=1_000_000, description="In minor units of the currency.")]
