@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from core.origin import Owner
 from core.projects.models import Project
+from people.errors import PeopleError
 from people.models import ConsentText, StudyLink
 from people.owners import columns_of, kind_of, language_of, project_owner, record_at
 
@@ -99,9 +100,14 @@ def save_text(
     kind: str = Kind.CONSENT,
     language: str = "",
 ) -> ConsentText:
-    """A new version with these values; the newest one again where nothing differs from it."""
+    """A new version with these values; the newest one again where nothing differs from it.
+
+    PeopleError where the owner is a read-only project: nobody comes there who could read it.
+    """
     values = {name: _stored(value) for name, value in values.items()}
     if owner is not None:
+        if why := kind_of(owner).why_read_only(owner.pk):
+            raise PeopleError(why)
         kind_of(owner).lock(owner.pk)
     language = language or (kind_of(owner).language(owner.pk) if owner else "en")
     place = {**columns_of(owner), "kind": kind, "language": language}

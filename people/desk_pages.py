@@ -577,13 +577,7 @@ def edit_text(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if request.POST.get("step") == "preview":
             preview = consents.render_text(form.cleaned_data["body"])
-        else:
-            saved = consents.save_text(
-                owner=desk.owner,
-                values=form.values(),
-                actor=desk.user,
-                language=form.cleaned_data["language"],
-            )
+        elif saved := _save_text(form, desk):
             messages.success(request, f"Version {saved.version} ({saved.language}) is what people read now.")
             return redirect(desk.address("consent"))
     return desk.page(
@@ -595,6 +589,16 @@ def edit_text(request: HttpRequest, desk: LinkDesk) -> HttpResponse:
         versions=rows.order_by("-pk")[:50],
         status=422 if form.errors else 200,
     )
+
+
+def _save_text(form: ConsentForm, desk: LinkDesk) -> ConsentText | None:
+    try:
+        return consents.save_text(
+            owner=desk.owner, values=form.values(), actor=desk.user, language=form.cleaned_data["language"]
+        )
+    except ActionError as error:
+        form.add_error(None, str(error))
+        return None
 
 
 def _number(text: str) -> int:

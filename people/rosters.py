@@ -24,9 +24,10 @@ from people.owners import record_at, target_of
 from people.tokens import EMAIL, keyed_digest, sign_roster, token_of
 
 MAIL = "people.mail"
-#: Bytes of the longest list.
+#: Bytes of the longest file, and people of the longest list: its page shows all of them.
 MOST_BYTES = 1 << 20
-_MOST_ROWS = 5_000
+MOST_PEOPLE = 5_000
+_TOO_MANY = f"The list would have more than {MOST_PEOPLE:,} people. Make a second link for the rest."
 _NAMES = {
     "name": {"name", "student"},
     "email": {"email", "e-mail", "mail", "e-mail address", "email address"},
@@ -68,14 +69,19 @@ def read_roster_file(data: bytes) -> list[tuple[str, str]]:
                 f"Line {number}, column email: {email[:80]!r} is no e-mail address. Correct it."
             ) from error
         rows[email] = one_line(name)
-    if len(rows) > _MOST_ROWS:
-        raise PeopleError(f"The list has more than {_MOST_ROWS:,} people. Make a second link for the rest.")
+    if len(rows) > MOST_PEOPLE:
+        raise PeopleError(_TOO_MANY)
     return [(name, email) for email, name in rows.items()]
 
 
 @transaction.atomic
 def add_people(*, link: StudyLink, people: list[tuple[str, str]], actor: Any) -> int:
-    """Put people on the list of a link; how many are new. Who is on it already stays as they are."""
+    """Put people on the list of a link; how many are new. Who is on it already stays as they are.
+
+    PeopleError where the list would be too long; then nobody is put on it.
+    """
+    # Of two that add at once, the second counts what the first has added.
+    StudyLink.objects.select_for_update(no_key=True).get(pk=link.pk)
     now = timezone.now()
     before = RosterRow.objects.filter(link=link).count()
     RosterRow.objects.bulk_create(
@@ -93,6 +99,8 @@ def add_people(*, link: StudyLink, people: list[tuple[str, str]], actor: Any) ->
         batch_size=500,
     )
     added = RosterRow.objects.filter(link=link).count() - before
+    if added and before + added > MOST_PEOPLE:
+        raise PeopleError(_TOO_MANY)
     record_at(link, "roster.added", link.title, actor=actor, people=added)
     return added
 

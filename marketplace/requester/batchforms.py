@@ -561,6 +561,14 @@ class ScheduleForm(forms.Form):
             del self.fields["end_at"]
 
 
+class ClockTimeField(forms.TimeField):
+    """A time of day in hours and minutes: seconds would be cut off when the hours are stored."""
+
+    default_error_messages = {"invalid": "Write hours and minutes, such as 09:00 or 17:30, without seconds."}
+    input_formats = ["%H:%M"]
+    widget = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+
+
 class HoursForm(forms.Form):
     """When HITs of a batch can be taken: days and times by the clock of a time zone."""
 
@@ -572,14 +580,9 @@ class HoursForm(forms.Form):
         help_text="None: at any time.",
         required=False,
     )
-    opens = forms.TimeField(
-        label="From", widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"), required=False
-    )
-    closes = forms.TimeField(
-        label="Until",
-        widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
-        help_text="A time that is not later than the first is on the next day.",
-        required=False,
+    opens = ClockTimeField(label="From", required=False)
+    closes = ClockTimeField(
+        label="Until", help_text="A time that is not later than the first is on the next day.", required=False
     )
     zone = forms.ChoiceField(label="Time zone", help_text="Summer time is followed.", required=False)
 

@@ -84,6 +84,13 @@ def test_people_with_too_little_a_role_only_look(project, lab, program):
     assert viewer.get(at).json()["items"] == []
 
 
+def test_nothing_is_published_in_a_read_only_project(program, project):
+    type(project).objects.filter(pk=project.pk).update(read_only=True)
+    refused = is_problem(program.post(AT, {"body": "Join us."}), 422, "refused")
+    assert "read-only" in refused["detail"]
+    assert program.get(AT).json()["items"] == []
+
+
 def test_staff_publish_the_terms_of_the_installation(program, owner):
     at = "/installation/texts"
     is_problem(program.post(at, {"kind": "terms", "body": "Be kind."}), 403, "role_missing")

@@ -161,6 +161,9 @@ def test_hours_are_set_by_form_kept_in_copies_and_taken_away(lab, as_owner):
     [
         ({"hours-closes": "09:00"}, "It closes when it opens"),
         ({"hours-opens": ""}, "Say this, too"),
+        ({"hours-opens": "09:00:20"}, "Write hours and minutes, such as 09:00 or 17:30, without seconds."),
+        ({"hours-closes": "17:00:00"}, "without seconds"),
+        ({"hours-closes": "5 pm"}, "Write hours and minutes"),
         ({"hours-zone": "Mars/Olympus"}, "Select a valid choice"),
         ({"hours-days": ["9"]}, "Select a valid choice"),
     ],

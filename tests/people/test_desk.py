@@ -8,10 +8,12 @@ from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from people import rosters
 from people.errors import PeopleError
 from people.models import ConsentText, Guest, RosterRow, StudyLink
 from people.rosters import add_people, read_roster_file, send_letters
 from people.selectors import count_visits
+from tests.crowd.test_concurrency import at_once
 from tests.people.test_joining import RETURNS, agree, come, do_everything
 
 pytestmark = pytest.mark.django_db
@@ -138,6 +140,45 @@ def test_a_letter_that_fails_is_due_again(new_link, monkeypatch):
 def test_a_list_that_is_wrong_is_refused_with_line_and_remedy(text, words):
     with pytest.raises(PeopleError, match=words):
         read_roster_file(text.encode())
+
+
+def test_a_read_only_project_gets_no_consent_text(desk, stage):
+    type(stage.project).objects.update(read_only=True)
+    at = f"/desk/projects/{stage.project.slug}/people/consent/"
+    answer = desk.post(at, {"language": "en", "body": "Join us.", "minimum_age": "18", "step": "save"})
+    assert answer.status_code == 422
+    assert "is read-only" in answer.content.decode()
+    assert not ConsentText.objects.exists()
+
+
+def test_a_list_has_an_end_however_many_files_it_comes_in(new_link, monkeypatch):
+    monkeypatch.setattr(rosters, "MOST_PEOPLE", 3)
+    link = new_link()
+    ada, bo, cy, di = ((name, f"{name}@example.org") for name in ("ada", "bo", "cy", "di"))
+    assert add_people(link=link, people=[ada, bo], actor=None) == 2
+    with pytest.raises(PeopleError, match="Make a second link for the rest"):
+        add_people(link=link, people=[bo, cy, di], actor=None)
+    assert RosterRow.objects.count() == 2
+    assert add_people(link=link, people=[ada, cy], actor=None) == 1
+    assert add_people(link=link, people=[ada, bo, cy], actor=None) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_add_to_a_list_at_once_neither_pass_its_end_nor_count_each_others(new_link, monkeypatch):
+    monkeypatch.setattr(rosters, "MOST_PEOPLE", 5)
+    link = new_link()
+
+    def add(index: int) -> int:
+        people = [("Ada", f"{index}-{number}@example.org") for number in range(3)]
+        try:
+            return add_people(link=link, people=people, actor=None)
+        except PeopleError:
+            return 0
+
+    assert sorted(map(int, at_once(2, add))) == [0, 3]
+    assert RosterRow.objects.filter(link=link).count() == 3
+    monkeypatch.setattr(rosters, "MOST_PEOPLE", 100)
+    assert at_once(4, lambda index: add(index + 2)) == [3, 3, 3, 3]
 
 
 def test_a_consent_text_is_looked_at_and_saved_as_a_version(desk, stage):
