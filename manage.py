@@ -2,7 +2,7 @@
 """Command line of a Distillery installation."""
 
 try:
-    from distillery.console import main
+    from distillery.__main__ import main
 except ImportError as error:
     raise SystemExit(
         "Django is not installed for this Python. Run `make env`, then use `.venv/bin/python manage.py`."

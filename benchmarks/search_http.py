@@ -83,7 +83,7 @@ def measure(folder: Path, count: int, data: Path, *, clients: int, seconds: floa
 
 def search_key() -> str:
     """A key of the owner of the project."""
-    from annotation.desk.search_endpoint import key_for
+    from annotation.desk.search import key_for
     from benchmarks.search_page import owner_of_project
     from web.access import ProjectAccess
 

@@ -243,7 +243,7 @@ CACHES: dict[str, dict[str, Any]] = {
     },
 }
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
-CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.queues:Transport"
+CELERY_BROKER_TRANSPORT = None if REDIS_URL else "distillery.celery:Transport"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {"socket_connect_timeout": 5, "socket_keepalive": True}
     if REDIS_URL
@@ -280,7 +280,7 @@ CELERY_TASK_ROUTES = {
     "webhooks.*": {"queue": "sweeps"},
     "audit.*": {"queue": "sweeps"},
 }
-CELERY_WORKER_POOL = "distillery.queues:QueuePool"
+CELERY_WORKER_POOL = "distillery.celery:QueuePool"
 CELERY_WORKER_CONCURRENCY = QUEUE_THREADS["jobs"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 0  # the pool says why
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from annotation.desk import adjudication, imports, overview, queries, review
+from annotation.desk import imports, overview, queries, review
 from annotation.desk.corpora import PATHS as CORPORA
 from annotation.desk.search import PATHS as SEARCHING
 
@@ -37,14 +37,14 @@ urlpatterns: list[URLPattern] = [
     path(f"{_P}queries/<int:pk>/put-back/", queries.back, name="put_back"),
     *imports.IMPORTS.paths(f"{_P}imports/"),
     path(f"{_P}sources/<int:pk>/", imports.source, name="source"),
-    path(f"{_P}adjudication/", adjudication.queue, name="adjudication"),
-    path(_CASE, adjudication.case, name="case"),
-    path(f"{_CASE}next/", adjudication.following, name="following"),
-    path(f"{_CASE}accept/", adjudication.accept, name="accept"),
-    path(f"{_CASE}exclude/", adjudication.exclude, name="exclude"),
-    path(f"{_CASE}curate/", adjudication.curate, name="curate"),
-    path(f"{_CASE}doubts/<int:doubt>/", adjudication.settle_doubt, name="settle_doubt"),
-    path(f"{_CASE}unanswerable/", adjudication.unanswerable, name="unanswerable"),
+    path(f"{_P}adjudication/", review.adjudication_queue, name="adjudication"),
+    path(_CASE, review.case_page, name="case"),
+    path(f"{_CASE}next/", review.next_case, name="following"),
+    path(f"{_CASE}accept/", review.accept_case, name="accept"),
+    path(f"{_CASE}exclude/", review.exclude_case, name="exclude"),
+    path(f"{_CASE}curate/", review.curate_case, name="curate"),
+    path(f"{_CASE}doubts/<int:doubt>/", review.settle_doubt, name="settle_doubt"),
+    path(f"{_CASE}unanswerable/", review.unanswerable_case, name="unanswerable"),
     path(f"{_S}agreement/", overview.agreement, name="agreement"),
     *_REVIEW,
     *CORPORA,

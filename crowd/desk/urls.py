@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from crowd.desk import agreement, panel, projects, queues, settings, sources, stages, wizard, work, workers
+from crowd.desk import agreement, projects, queues, settings, sources, stages, wizard, work, workers
 
 app_name = "desk"
 _P = "projects/<slug:project>/"
@@ -80,15 +80,15 @@ urlpatterns = [
     path(f"{_S}workers/<int:pk>/exclude/", workers.exclude_from_stage, name="exclude"),
     path(f"{_S}workers/<int:pk>/readmit/", workers.readmit_to_stage, name="readmit"),
     path(f"{_S}workers/<int:pk>/compensate/", workers.compensate, name="compensate"),
-    path(f"{_S}panel/", panel.panel, name="panel"),
-    path(f"{_S}panel/read/", panel.read, name="read_panel"),
-    path(f"{_S}panel/terms/", panel.set_terms, name="panel_terms"),
-    path(f"{_S}panel/messages/", panel.messages, name="panel_messages"),
-    path(f"{_S}panel/messages/write/", panel.write_message, name="write_panel_message"),
-    path(f"{_S}panel/messages/read/", panel.read_messages, name="read_panel_messages"),
-    path(f"{_S}panel/<int:pk>/return/", panel.ask_return, name="ask_return"),
-    path(f"{_S}panel/<int:pk>/part/", panel.pay_in_part, name="pay_in_part"),
-    path(f"{_S}panel/<int:pk>/amount/", panel.state_amount, name="state_part_amount"),
+    path(f"{_S}panel/", sources.panel, name="panel"),
+    path(f"{_S}panel/read/", sources.read_study, name="read_panel"),
+    path(f"{_S}panel/terms/", sources.set_terms, name="panel_terms"),
+    path(f"{_S}panel/messages/", sources.study_messages, name="panel_messages"),
+    path(f"{_S}panel/messages/write/", sources.write_message, name="write_panel_message"),
+    path(f"{_S}panel/messages/read/", sources.read_messages, name="read_panel_messages"),
+    path(f"{_S}panel/<int:pk>/return/", sources.ask_return, name="ask_return"),
+    path(f"{_S}panel/<int:pk>/part/", sources.pay_in_part, name="pay_in_part"),
+    path(f"{_S}panel/<int:pk>/amount/", sources.state_amount, name="state_part_amount"),
     path(f"{_S}sources/", sources.sources, name="sources"),
     path(f"{_S}sources/set/", sources.set_all, name="set_sources"),
     path(f"{_S}sources/<slug:endpoint>/pause/", sources.pause, name="pause_source"),

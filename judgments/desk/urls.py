@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from judgments.desk import agreement, filters, judges, planning, scores, systems
+from judgments.desk import agreement, filters, judges, planning, systems
 
 app_name = "judgments"
 _P = "projects/<slug:project>/"
@@ -20,8 +20,8 @@ _QUALITY: list[URLPattern] = [
     path(f"{_J}filters/apply/", filters.apply, name="apply_filter"),
     path(f"{_J}filters/top-up/", filters.top_up, name="top_up"),
     path(f"{_J}filters/<int:pk>/undo/", filters.undo, name="undo_filter"),
-    path(f"{_J}scores/", scores.scores, name="scores"),
-    path(f"{_J}scores.csv", scores.scores_csv, name="scores_csv"),
+    path(f"{_J}scores/", judges.scores, name="scores"),
+    path(f"{_J}scores.csv", judges.scores_csv, name="scores_csv"),
     path(f"{_J}judges/", judges.judges, name="judges"),
     path(f"{_J}judges/<int:pk>/", judges.judge, name="judge"),
     path(f"{_J}judges/<int:pk>/exclude/", judges.exclude, name="exclude_judge"),

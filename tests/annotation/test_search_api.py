@@ -11,7 +11,7 @@ from django.db.models.sql.compiler import SQLCompiler
 from django.test import Client
 
 from annotation import search_results
-from annotation.desk.search_endpoint import key_for
+from annotation.desk.search import key_for
 from core.accounts.keys import end_key, keys_of
 from core.projects.services import remove_member
 from retrieval.models import Corpus, Passage

@@ -8,7 +8,7 @@ from django.core import signing
 from django.test import Client
 from django.utils import timezone
 
-from annotation.desk.search_endpoint import access_of, key_for
+from annotation.desk.search import access_of, key_for
 from core.accounts import keys
 from core.accounts.keys import epoch_of, keys_of
 from core.accounts.models import SignedKey

@@ -23,7 +23,7 @@ def connect(tmp_path):
 
     def connect():
         connection = Connection(
-            "filesystem://localhost", transport="distillery.queues:Transport", transport_options=options
+            "filesystem://localhost", transport="distillery.celery:Transport", transport_options=options
         )
         made.append(connection)
         return connection.default_channel

@@ -6,8 +6,7 @@ from collections import Counter
 import pytest
 from django.conf import settings
 
-from distillery.celery import app
-from distillery.queues import Lane, QueuePool
+from distillery.celery import Lane, QueuePool, app
 
 
 @pytest.fixture
@@ -101,5 +100,5 @@ def test_a_stopping_worker_leaves_the_message_of_a_job_that_gave_itself_back(poo
     assert send(pool, "jobs", int, body=b"[[0], {}, {}]") == ["accepted", "done"]
     stopping = threading.Event()
     stopping.set()
-    monkeypatch.setattr("distillery.queues.stopping", stopping)
+    monkeypatch.setattr("distillery.celery.stopping", stopping)
     assert send(pool, "jobs", int, body=b"[[0], {}, {}]") == []

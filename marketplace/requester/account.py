@@ -1,4 +1,4 @@
-"""Access keys of a requester: a table, new ones, ends of old ones; and making a requester in the browser."""
+"""A requester's account: making it, access keys, members, webhooks and topics, and who did what in its name."""
 
 from datetime import timedelta
 from operator import attrgetter
@@ -8,25 +8,34 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.accounts.confirmation import confirmed, needs_factor
+from core.accounts.membership_views import members_panel
 from core.money import FEE_PROFILES
+from core.origin import Owner
 from marketplace import clock
 from marketplace.errors import Refusal
-from marketplace.models import AccessKey
-from marketplace.requester.access import RequesterAccess, on_requester, respond
+from marketplace.models import AccessKey, Activity, Subscription, TopicDelivery
+from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.services import accesskeys, people
+from marketplace.services import members as services
 from marketplace.services.accesskeys import mark_alerts_seen, open_alerts, valid_at
-from marketplace.services.members import Action
+from marketplace.services.activity import ACTIONS
+from marketplace.services.members import Action, members_of
 from marketplace.site.access import for_researchers
 from marketplace.taskpages import site_url
-from web.tables import Choices, Column, Grid, GridRequest
+from marketplace.topics import KEPT, send_again
+from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
+from web.forms import FormError, read_form, run_action
+from web.tables import Choices, Column, Grid, GridRequest, Words
+from web.webhook_pages import WebhookPages
 
 # Forms of the Keys page.
 
@@ -197,7 +206,7 @@ def new_key(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
 @require_POST
 @needs_factor
 @on_requester(look=Action.KEYS, act=Action.KEYS)
-def see_alerts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+def mark_key_alerts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Close the alerts that the page showed; newer ones stay open."""
     last = request.POST.get("last", "")
     if last.isdecimal() and len(last) < _LONGEST_KEY:
@@ -282,7 +291,7 @@ class RequesterForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_researchers
-def new(request: HttpRequest, user: User) -> HttpResponse:
+def new_requester(request: HttpRequest, user: User) -> HttpResponse:
     """Staff name a requester and its owner; its Keys page then shows the first secret, once."""
     if not user.is_staff:
         raise Http404("Staff make requesters.")
@@ -305,3 +314,230 @@ def new(request: HttpRequest, user: User) -> HttpResponse:
             return redirect("requester:keys", requester.customer_id)
     status = 422 if form.errors else 200
     return render(request, "marketplace/requester/new.html", {"form": form}, status=status)
+
+
+class MemberForm(forms.Form):
+    """Somebody who has an account, and their role."""
+
+    username = forms.CharField(
+        max_length=150,
+        label="User name",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+    role = forms.ChoiceField(choices=list(services.WORDS.items()), label="Role", initial="viewer")
+
+    def __init__(self, data: object = None) -> None:
+        super().__init__(data, label_suffix="")  # type: ignore[arg-type]
+
+
+@require_safe
+@for_requester
+def members(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """The owner, the members, and the forms by which owners change them."""
+    return show(
+        request,
+        "members.html",
+        access,
+        place="members",
+        members=members_of(access.requester),
+        form=MemberForm(),
+        **members_panel(request, "requester", access.requester.customer_id),
+    )
+
+
+@require_POST
+@confirmed
+@on_requester(act=Action.MEMBERS)
+def set_member(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """Bring somebody in who has an account, or give them another role."""
+
+    def action() -> str:
+        given = read_form(MemberForm(request.POST))
+        user = User.objects.filter(username=given["username"].strip(), is_active=True).first()
+        if user is None:
+            raise FormError(f"There is no user {given['username']!r} here. Invite them instead.")
+        services.set_role(requester=access.requester, user=user, role=given["role"], by=access.user)
+        return f"{user.get_username()} is {given['role']} now."
+
+    return run_action(request, action, "requester:members", access.requester.customer_id)
+
+
+@require_POST
+@confirmed
+@on_requester(act=Action.VIEW)
+def remove_member(request: HttpRequest, access: RequesterAccess, *, user: int) -> HttpResponse:
+    """Take somebody out; anybody may leave."""
+    member = get_object_or_404(access.requester.members.select_related("user"), user=user)
+
+    def action() -> str:
+        services.remove_member(requester=access.requester, user=member.user, by=access.user)
+        return f"{member.user.get_username()} is no member any more."
+
+    answer = run_action(request, action, "requester:members", access.requester.customer_id)
+    return redirect("site:desk") if member.user == access.user else answer
+
+
+# The log: people and scripts, with keys and addresses.
+
+_IN_WORDS = {name: f"{words[:1].upper()}{words[1:]}" for name, words in ACTIONS.items()}
+
+
+def _worded(rows: list[Any]) -> list[Any]:
+    for row in rows:
+        row.words = _IN_WORDS.get(row.action, row.action)
+        row.who = row.actor or row.access_key or "the system"
+    return rows
+
+
+ACTIVITY = Grid(
+    "activity",
+    columns=(
+        Column("at", "When", attrgetter("at"), by="pk", down=True),
+        Column("who", "Who", attrgetter("who"), by="actor"),
+        Column("words", "What", attrgetter("words"), by="action"),
+        Column("action", "Action", attrgetter("action"), on_page=False),
+        Column("subject", "About", attrgetter("subject"), by="subject"),
+        Column("details", "Details", attrgetter("details"), on_page=False),
+        Column("user", "User", attrgetter("actor"), on_page=False),
+        Column("access_key", "Access key", attrgetter("access_key"), on_page=False),
+        Column("via", "By", lambda row: row.get_via_display(), by="via"),
+        Column("address", "From", attrgetter("address"), by="address"),
+    ),
+    filters=(
+        Choices("action", "What", {"all": "Everything", **_IN_WORDS}),
+        Choices("by", "Who", {"all": "Everybody", "people": "People", "keys": "Access keys"}),
+        BY_WAY,
+        Words("q", "Person, key, address, or what it is about"),
+    ),
+    order="at",
+)
+
+
+@require_safe
+@for_requester
+def activity(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """Decisions, grants, blocks, bonuses, keys and money, the latest first."""
+
+    def rows(asked: GridRequest) -> QuerySet[Activity]:
+        found = Activity.objects.filter(requester=access.requester)
+        if asked["action"] != "all":
+            found = found.filter(action=asked["action"])
+        if asked["by"] != "all":
+            found = found.exclude(access_key="") if asked["by"] == "keys" else found.exclude(actor="")
+        if words := asked["q"]:
+            person = Q(actor__icontains=words) | Q(access_key__icontains=words)
+            found = found.filter(person | Q(address__icontains=words) | Q(subject__icontains=words))
+        return filter_by_way(found, asked["via"])
+
+    owner = Owner(Owner.Kind.REQUESTER, access.requester.pk)
+    name = f"activity-{access.requester.customer_id}"
+    if request.GET.get("format") == "jsonl":
+        return stream_log(owner, rows(ACTIVITY.asked(request.GET)).order_by("pk"), name)
+    return respond(
+        request,
+        access,
+        ACTIVITY,
+        rows,
+        "activity.html",
+        place="activity",
+        complete=_worded,
+        file=name,
+        chain_state=chain_state(owner),
+        jsonl_address=jsonl_address(request),
+        now=clock.now(),
+    )
+
+
+PAGES = WebhookPages(Owner.Kind.REQUESTER, "requester", show, respond, {"place": "webhooks"})
+_for_managers = on_requester(look=Action.MANAGE, act=Action.MANAGE)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@_for_managers
+def webhooks(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
+    """The webhooks, and the form for a new one."""
+    return PAGES.listing(request, access, access.requester.pk, access.requester.customer_id, access.user)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@_for_managers
+def webhook(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponseBase:
+    """One webhook with its messages; the form changes it."""
+    return PAGES.page(request, access, access.requester.pk, access.requester.customer_id, pk)
+
+
+@require_POST
+@_for_managers
+def act_on_webhook(request: HttpRequest, access: RequesterAccess, *, pk: int, action: str) -> HttpResponse:
+    """Do something with a webhook."""
+    return PAGES.act(request, access.requester.pk, access.requester.customer_id, pk, action)
+
+
+@require_POST
+@_for_managers
+def webhook_message(request: HttpRequest, access: RequesterAccess, *, pk: int, message: int) -> HttpResponse:
+    """Send a message again, or skip it."""
+    return PAGES.act_on_message(request, access.requester.pk, access.requester.customer_id, pk, message)
+
+
+# Topics, as scripts that know SNS make them.
+
+_Delivery = TopicDelivery.State
+_MOST_SUBSCRIPTIONS = 100
+DELIVERIES = Grid(
+    "topic-deliveries",
+    columns=(
+        Column("created", "Message of", lambda row: row.created_at, by="pk", down=True),
+        Column("state", "State", lambda row: row.get_state_display(), by="state"),
+        Column("attempts", "Attempts", lambda row: row.attempts, by="attempts", down=True),
+    ),
+    filters=(
+        Choices(
+            "state", "State", {"all": "All", **{each.value: each.label for each in _Delivery}}, tabs=True
+        ),
+        Words("q", "Endpoint"),
+    ),
+    order="created",
+)
+
+
+@require_safe
+@on_requester(look=Action.MANAGE)
+def topics(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
+    """The subscriptions and the log."""
+
+    def rows(asked: GridRequest) -> QuerySet[TopicDelivery]:
+        found = TopicDelivery.objects.filter(subscription__topic__requester=access.requester)
+        if asked["state"] != "all":
+            found = found.filter(state=asked["state"])
+        if asked["q"]:
+            found = found.filter(subscription__endpoint__icontains=asked["q"])
+        return found.select_related("subscription__topic")
+
+    subscriptions = Subscription.objects.filter(topic__requester=access.requester).select_related("topic")
+    return respond(
+        request,
+        access,
+        DELIVERIES,
+        rows,
+        "topics.html",
+        place="webhooks",
+        subscriptions=subscriptions.order_by("ended_at", "-pk")[:_MOST_SUBSCRIPTIONS],
+        kept_days=KEPT.days,
+        now=clock.now(),
+    )
+
+
+@require_POST
+@on_requester(act=Action.MANAGE)
+def resend_message(request: HttpRequest, access: RequesterAccess, *, pk: int) -> HttpResponse:
+    """Send a message to its endpoint again."""
+    mine = TopicDelivery.objects.filter(subscription__topic__requester=access.requester)
+    row = get_object_or_404(mine.select_related("subscription"), pk=pk)
+
+    def action() -> str:
+        send_again(row)
+        return "The message is sent again."
+
+    return run_action(request, action, reverse("requester:topics", args=[access.requester.customer_id]))
