@@ -1,4 +1,4 @@
-"""A requester's account: making it, access keys, members, webhooks and topics, and who did what in its name."""
+"""A requester's account: making one, its keys, members, webhooks and topics, and who did what in its name."""
 
 from datetime import timedelta
 from operator import attrgetter
