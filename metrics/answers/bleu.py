@@ -171,7 +171,7 @@ def spread(starts: Places, which: Places) -> tuple[Places, Places]:
     return places, begins
 
 
-def _firsts(row: Ints) -> Ints:
+def run_starts(row: Ints) -> Ints:
     """Where runs of equal numbers begin."""
     new = np.empty(len(row), np.bool_)
     new[:1] = True
@@ -203,7 +203,7 @@ class _Block:
         """Matches of the next order by pair, and by candidate, clipped by its references together."""
         self.order += 1
         places, keys = self._sorted()
-        firsts = _firsts(keys)
+        firsts = run_starts(keys)
         sizes = np.diff(firsts, append=len(keys))
         shared = places[firsts] < self.own
         shared &= places[firsts + sizes - 1] >= self.own
@@ -245,10 +245,10 @@ class _Block:
             found = _summed(candidate, matched, self.candidates)
             return found, found
         pair = self.pair_of[places[of_reference] - self.own]
-        firsts = _firsts(numbers * (self.pairs.stop - self.pairs.start) + pair)
+        firsts = run_starts(numbers * (self.pairs.stop - self.pairs.start) + pair)
         numbers = numbers[firsts]
         matched = np.minimum(np.diff(firsts, append=len(pair)), in_candidate[numbers])
-        most = np.maximum.reduceat(matched, _firsts(numbers)) if len(matched) else matched
+        most = np.maximum.reduceat(matched, run_starts(numbers)) if len(matched) else matched
         return _summed(pair[firsts], matched, self.pairs), _summed(candidate, most, self.candidates)
 
 
@@ -433,57 +433,63 @@ def bleu(
     reference_lengths: npt.ArrayLike,
     how: Bleu,
 ) -> Floats:
-    """BLEU of counts: hits and totals (m, N), lengths c and r (m) -> values (m), of sentences or of sums.
+    """BLEU of counts: hits and totals (…, N), lengths c and r (…) -> values (…), of sentences or of sums.
 
-    A candidate without tokens, or without a match, has 0.
+    Totals and lengths may be such that they broadcast to the shape of the hits. A candidate without tokens,
+    or without a match, has 0.
     """
-    hits, totals = np.asarray(hits, np.float64), np.asarray(totals, np.float64)
+    # Each order lies in one piece, which is how numpy is quick.
+    hits, totals = (
+        np.array(np.moveaxis(np.asarray(counts), -1, 0), np.float64, order="C") for counts in (hits, totals)
+    )
     c, r = np.asarray(lengths, np.float64), np.asarray(reference_lengths, np.float64)
-    if how.smoothing == "kpqa":
-        return _kpqa(hits, totals, c, r)
-    precisions, orders = _precisions(hits, totals, how)
     with np.errstate(divide="ignore", invalid="ignore"):
-        penalty = np.where(c < r, np.exp(1 - r / c), 1.0)
-        logs = np.where(precisions > 0, np.log(precisions), -np.inf)
-        within = np.arange(how.n) < orders[:, None]
-        found = penalty * np.exp(np.where(within, logs, 0.0).sum(1) / orders)
-    matched = hits[:, : how.n].any(axis=1)
-    return np.where(matched & (c > 0), found, 0.0)
+        if how.smoothing == "kpqa":
+            return _kpqa(hits, totals, c, r)
+        matched = (hits[: how.n] != 0).any(axis=0) & (c > 0)
+        found = np.exp(_mean_log(hits, totals, how))
+        short = c < r
+        if short.any():
+            found *= np.where(short, np.exp(1 - r / c), 1.0)
+        return np.where(matched, found, 0.0)
 
 
-def _precisions(hits: Floats, totals: Floats, how: Bleu) -> tuple[Floats, Numbers]:
-    """Smoothed precisions (m, N), 0 for orders without n-grams, and the number of orders to average (m)."""
+def _mean_log(hits: Floats, totals: Floats, how: Bleu) -> Floats:
+    """Mean logarithm of the smoothed precisions of counts (N, …), whose hits it may change.
+
+    The mean is over the orders that count.
+    """
     value = SMOOTHINGS[how.smoothing] if how.value is None else how.value
-    m = len(hits)
-    precisions = np.zeros((m, how.n))
-    orders = np.full(m, how.n)
-    halving = np.ones(m)
-    alive = np.ones(m, np.bool_)
+    summed, missed = np.zeros(hits.shape[1:]), np.zeros(hits.shape[1:])
+    orders, alive = np.zeros(totals.shape[1:]), np.ones(totals.shape[1:], np.bool_)
     for n in range(how.n):
-        hit, total = hits[:, n], totals[:, n]
+        hit, total = hits[n], totals[n]
         if how.smoothing == "add-k" and n:
             hit, total = hit + value, total + value
-        alive = alive & (total > 0)
-        if how.effective:
-            orders[alive] = n + 1
-        missed = alive & (hit == 0)
-        if how.smoothing == "exp":
-            halving[missed] *= 2
-            hit = np.where(missed, 1 / halving, hit)
-        elif how.smoothing == "floor":
-            hit = np.where(missed, value, hit)
-        np.divide(hit, total, out=precisions[:, n], where=alive)
-    return precisions, orders
+        alive &= total > 0
+        orders += alive
+        if how.smoothing in ("exp", "floor"):
+            none = hit == 0
+            if none.any():
+                missed += none
+                hit[none] = np.exp2(-missed[none]) if how.smoothing == "exp" else value
+        logs = hit / total
+        np.log(np.maximum(logs, 0, out=logs) if value < 0 else logs, out=logs)
+        if not alive.all():
+            logs = np.where(alive, logs, 0.0 if how.effective else -np.inf)
+        summed += logs
+    if not how.effective:
+        return summed / how.n
+    return summed / orders if orders.all() else np.where(orders > 0, summed / orders, -np.inf)
 
 
 def _kpqa(hits: Floats, totals: Floats, c: Floats, r: Floats) -> Floats:
     """As coco-caption multiplies it up, to the last bits: Spearman of BLEU-4 lives on its tiny values."""
-    n = hits.shape[1]
-    product = np.ones(len(hits))
-    for k in range(n):
-        product = product * ((hits[:, k] + _TINY) / (totals[:, k] + _SMALL))
+    product = np.ones(hits.shape[1:])
+    for hit, total in zip(hits, totals, strict=True):
+        product *= (hit + _TINY) / (total + _SMALL)
     ratio = (c + _TINY) / (r + _SMALL)
-    found: Floats = product ** (1 / n)
+    found = product ** (1 / len(hits))
     return np.where(ratio < 1, found * np.exp(1 - 1 / np.minimum(ratio, 1)), found)
 
 

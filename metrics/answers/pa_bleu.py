@@ -1,382 +1,428 @@
-"""Pairwise BLEU of candidates with the references of many questions, from one table per reference set.
+"""Pairwise BLEU of candidates with the references of many questions, from tables of reference sets.
 
-A table holds how often each n-gram of k references stands in each of them. A candidate's n-grams are looked
+Tables hold how often each n-gram of k references stands in each of them. A candidate's n-grams are looked
 up once; the minimum with the table's rows gives the clipped counts with all k references at the same time.
 References among each other need no look-up: the minimum of two counts is how many t = 1, 2, … both reach, so
-their clipped counts are products of matrices of zeros and ones.
-Tables are made, and candidates looked up, for as many questions at a time as a block holds.
+their clipped counts are products of matrices of zeros and ones. One product gives all orders: a one of order
+n is written as a power of two so high that the sums of the orders below never reach it.
+
+Tables are made, and candidates looked up, for as many questions at a time as a block holds. As in
+`metrics.answers.bleu`, an n-gram is the number of its first n - 1 tokens and that of its last, and one sort
+per order of (these two, place) in 64 bits brings equal n-grams together. Nothing is hashed: counts are exact.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice, pairwise
-from typing import Any
+from itertools import pairwise
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from metrics.answers.bleu import Bleu, bleu
+from metrics.answers.bleu import Bleu, bleu, run_starts
 from metrics.answers.importance import SizedCache
-from metrics.errors import MetricError
 from metrics.texts import Floats
 from metrics.tokens import Tokeniser, cut
 
 Counts = npt.NDArray[np.int64]
-Hits = Counts | Floats
-#: Of hits (m, n), totals (m, n), candidate lengths (m) and reference lengths (m): BLEU of each (m).
-Combine = Callable[[Hits, Counts, Counts, Counts], Floats]
-Words = Sequence[str]
-#: Codes of a block must lie below this.
-MOST = 2**62
-#: Cells of clipped counts, and reference sets, that a block may have; a few MB.
+#: Of few bits: as many as the highest needs.
+Small = npt.NDArray[np.integer[Any]]
+#: Of hits (…, n), totals (…, n), candidate lengths and reference lengths, as they broadcast: BLEU of each.
+Combine = Callable[[Counts, Counts, Counts, Counts], Floats]
+#: Cells of clipped counts, tokens of tables to be made, and reference sets, that a block may have; a few MB.
 CELLS = 2**16
+TOKENS = 2**15
 SETS = 256
-#: Zeros and ones that are multiplied at a time; 8 MB.
-ONES = 2**20
+#: Cells of matrices that are multiplied at a time; 1 MB.
+ONES = 2**17
+#: Whole numbers below 2 to this power are exact as floats; bits of a key that is sorted, and of a word in it.
+EXACT_BITS = 53
+KEY_BITS = 63
+WORD_BITS = 32
 #: Bytes of tables that are kept: a few thousand questions with 20 references of 20 words.
 KEPT = 2**27
+#: Words that are numbered before numbers begin again; about 50 MB.
+WORDS = 2**19
+
+
+class Level(NamedTuple):
+    """The n-grams of one order of all sets of a block, sorted by `keys`, so by set.
+
+    The key of a word is its set and its number in the vocabulary; that of a longer gram is the place of its
+    first n - 1 tokens among those of the order below and the place of its last token among the words.
+    Those of set s lie between `bounds[s]` and `bounds[s + 1]`, and `row` is the row of the first of all.
+    """
+
+    keys: Counts
+    bounds: Counts
+    row: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """n-grams of k references: gram `row`, of `orders[row] + 1` tokens, stands `counts[row, i]` times in i.
+class Tables:
+    """n-grams of a block of reference sets, k references each.
 
-    A gram's code writes its tokens as digits to the base `len(words) + 1`; the digit of a token is its number
-    in `words`, from 1. No digit is 0, so longer grams have the greater codes. `codes` are sorted. `repeated`
-    are the grams that occur more than once.
+    Gram `row` stands `counts[row, i]` times in reference i of its set. `most` is 0 for a gram that stands in
+    one reference only, and once; for all others it is the highest of its counts. `lengths` (sets, k) are
+    numbers of tokens.
     """
 
-    words: dict[str, int]
-    codes: Counts
-    orders: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.integer[Any]]
-    repeated: npt.NDArray[np.bool_]
+    levels: tuple[Level, ...]
+    counts: Small
+    most: Small
     lengths: Counts
 
     @property
     def size(self) -> int:
         """Bytes, roughly."""
-        return self.counts.nbytes + 10 * len(self.codes) + 100 * len(self.words)
+        return self.counts.nbytes + self.most.nbytes + sum(level.keys.nbytes for level in self.levels)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """Numbers of words, which tables and candidates share."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def numbers_of(self, words: Sequence[str]) -> Counts:
+        """The number of each word; new words get the next ones."""
+        numbers = self.numbers
+        with self._lock:
+            found = [numbers.setdefault(word, len(numbers)) for word in words]
+        return np.asarray(found, np.int64)
+
+
+#: The tables of a set and its place in them.
+Place = tuple[Tables, int]
+
+
+class _Book(NamedTuple):
+    """Tables that are kept, by reference set, and the vocabulary of their words."""
+
+    vocabulary: Vocabulary
+    places: SizedCache[Place]
+
+
+def _empty_book() -> _Book:
+    return _Book(Vocabulary(), SizedCache(KEPT))
+
+
+@dataclass(eq=False)
 class PairBleu:
     """BLEU of candidates with each of their references alone; tables of reference sets are kept."""
 
     how: Bleu
     tokeniser: Tokeniser
-    kept: SizedCache[Table] = field(default_factory=lambda: SizedCache(KEPT))
+    _book: _Book = field(default_factory=_empty_book, init=False, repr=False)
 
     def __call__(self, sets: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[Floats]:
         """Per set of n candidates and k references a table of values (n, k)."""
-        tables = self._tables([tuple(references) for _, references in sets])
-        candidates = _split_words([texts for texts, _ in sets], self.tokeniser)
-        return similarities(tables, candidates, self.how.n, partial(bleu, how=self.how))
+        book = self._current()
+        values: list[Floats] = [np.zeros(0)] * len(sets)
+        for tables, which, places in self._by_tables([tuple(references) for _, references in sets], book):
+            texts = split_sets([sets[one][0] for one in which], self.tokeniser, book.vocabulary)
+            found = similarities(tables, places, texts, self.how.n, partial(bleu, how=self.how))
+            for one, value in zip(which, found, strict=True):
+                values[one] = value
+        return values
 
     def among(self, sets: Sequence[tuple[str, ...]]) -> list[Floats]:
         """Per set of k references a table of values (k, k): BLEU of each with each of them alone."""
-        return own_similarities(self._tables(sets), self.how.n, partial(bleu, how=self.how))
+        values: list[Floats] = [np.zeros(0)] * len(sets)
+        for tables, which, places in self._by_tables(sets, self._current()):
+            found = own_similarities(tables, self.how.n, partial(bleu, how=self.how))
+            for one, place in zip(which, places, strict=True):
+                values[one] = found[place]
+        return values
 
-    def _tables(self, sets: Sequence[tuple[str, ...]]) -> list[Table]:
-        known = {references: self.kept.get(references) for references in sets}
-        tables = {references: table for references, table in known.items() if table is not None}
-        new = [references for references in known if references not in tables]
-        made = tables_of(split_sets(new, self.tokeniser), self.how.n)
-        for references, table in zip(new, made, strict=True):
-            self.kept.put(references, table, table.size)
-            tables[references] = table
-        return [tables[references] for references in sets]
+    def _current(self) -> _Book:
+        if len(self._book.vocabulary.numbers) > WORDS:
+            self._book = _empty_book()
+        return self._book
+
+    def _by_tables(
+        self, sets: Sequence[tuple[str, ...]], book: _Book
+    ) -> Iterator[tuple[Tables, list[int], list[int]]]:
+        """Tables with the sets that are in them: their places among those given, and in the tables."""
+        found = [book.places.get(references) for references in sets]
+        new = list(dict.fromkeys(one for one, place in zip(sets, found, strict=True) if place is None))
+        new.sort(key=len)
+        made: dict[tuple[str, ...], Place] = {}
+        at = 0
+        for tables in tables_of(split_sets(new, self.tokeniser, book.vocabulary), self.how.n):
+            share = tables.size // len(tables.lengths)
+            for place in range(len(tables.lengths)):
+                made[new[at]] = tables, place
+                book.places.put(new[at], (tables, place), share)
+                at += 1
+        groups: dict[int, tuple[Tables, list[int], list[int]]] = {}
+        for one, (references, known) in enumerate(zip(sets, found, strict=True)):
+            tables, place = made[references] if known is None else known
+            _, which, places = groups.setdefault(id(tables), (tables, [], []))
+            which.append(one)
+            places.append(place)
+        yield from groups.values()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenSets:
     """Texts of several sets cut into tokens: `widths` texts in each set, of `lengths` tokens each.
 
-    `ids` are the tokens one after another, by their numbers in `words`.
+    `ids` are the tokens one after another, by their numbers in a vocabulary.
     """
 
     ids: Counts
     lengths: Counts
     widths: Counts
-    words: Sequence[str]
 
 
-def split_sets(sets: Sequence[Sequence[str]], tokeniser: Tokeniser) -> TokenSets:
+def split_sets(sets: Sequence[Sequence[str]], tokeniser: Tokeniser, vocabulary: Vocabulary) -> TokenSets:
     """The tokens of each text of each set; all texts are cut at once where the tokeniser can."""
     texts = [text for every in sets for text in every]
     widths = np.fromiter(map(len, sets), np.int64, len(sets))
     if tokeniser.runs is None:
         cut_up = [tokeniser.split(text) for text in texts]
-        numbers: dict[str, int] = {}
-        ids = [numbers.setdefault(word, len(numbers)) for text in cut_up for word in text]
-        lengths = np.fromiter(map(len, cut_up), np.int64, len(cut_up))
-        return TokenSets(np.asarray(ids, np.int64), lengths, widths, list(numbers))
+        ids = vocabulary.numbers_of([word for text in cut_up for word in text])
+        return TokenSets(ids, np.fromiter(map(len, cut_up), np.int64, len(cut_up)), widths)
     found, starts, words = cut(texts, tokeniser.runs)
-    return TokenSets(found.astype(np.int64), np.diff(starts).astype(np.int64), widths, words)
+    ids = vocabulary.numbers_of(words[:]).take(found)
+    return TokenSets(ids, np.diff(starts).astype(np.int64, copy=False), widths)
 
 
-def tables_of(sets: TokenSets, order: int) -> list[Table]:
-    """The table of each reference set."""
-    owners = np.repeat(np.repeat(np.arange(len(sets.widths)), sets.widths), sets.lengths)
-    # Each set numbers its own words from 1, so that a gram of four of them fits into 62 bits.
-    keys, places = np.unique(owners * len(sets.words) + sets.ids, return_inverse=True)
-    firsts = np.searchsorted(keys, np.arange(len(sets.widths) + 1) * len(sets.words))
-    ids = places - firsts[owners] + 1
-    names = list(map(sets.words[:].__getitem__, (keys % max(len(sets.words), 1)).tolist()))
-    vocabularies = [
-        dict(zip(names[begin:end], range(1, end - begin + 1), strict=True))
-        for begin, end in pairwise(firsts.tolist())
-    ]
-    spans = [(len(words) + 1) ** order for words in vocabularies]
-    if max(spans, default=0) >= MOST:
-        raise MetricError(
-            f"The references of a question have {max(map(len, vocabularies)):,} different words together; at "
-            f"most {int(MOST ** (1 / order)):,} can be compared. Look whether a file ended up in one cell."
+def tables_of(sets: TokenSets, order: int) -> Iterator[Tables]:
+    """Tables of the sets, block by block in their order; sets of as many references should be together."""
+    texts = _bounds(sets.widths)
+    tokens = _bounds(sets.lengths).take(texts)
+    sizes, widths = np.diff(tokens).tolist(), sets.widths.tolist()
+    start, size = 0, 0
+    for place in range(len(widths) + 1):
+        if place > start and (
+            place == len(widths)
+            or widths[place] != widths[start]
+            or size + sizes[place] > TOKENS
+            or place - start >= SETS
+        ):
+            lengths = sets.lengths[texts[start] : texts[place]].reshape(place - start, -1)
+            yield _tables(sets.ids[tokens[start] : tokens[place]], lengths, order)
+            start, size = place, 0
+        size += sizes[place] if place < len(widths) else 0
+
+
+def _tables(ids: Counts, lengths: Counts, order: int) -> Tables:
+    """The tables of sets of k references with these words and lengths (sets, k)."""
+    sets, k = lengths.shape
+    texts = np.repeat(np.arange(sets * k), lengths.reshape(-1))
+    owners, columns = np.divmod(texts, max(k, 1))
+    left = _left(lengths.reshape(-1))
+    small = np.min_scalar_type(int(lengths.max(initial=0)))
+    levels, all_counts, all_most = [], [], []
+    here = (owners << WORD_BITS) | ids
+    words, places, bits, row = here, np.arange(len(ids)), 0, 0
+    for n in range(order):
+        keys = here
+        if n:
+            places = np.flatnonzero(left > n)
+            keys = (here.take(places) << bits) | words.take(places + n)
+        keys, places = _sorted(keys, places, len(ids).bit_length())
+        starts = run_starts(keys)
+        keys = keys.take(starts)
+        owners = owners.take(keys >> bits) if n else keys >> WORD_BITS
+        sizes = np.diff(starts, append=len(places))
+        numbers = np.repeat(np.arange(len(keys)), sizes)
+        here[places] = numbers
+        if not n:
+            words, bits = here.copy(), len(keys).bit_length()
+        cells = numbers * k
+        cells += columns.take(places)
+        counts, most = np.zeros(len(keys) * k, small), (sizes > 1).astype(small)
+        counts[cells] = 1
+        again = cells.take(np.flatnonzero(cells[1:] == cells[:-1]))
+        np.add.at(counts, again, small.type(1))
+        np.maximum.at(most, again // max(k, 1), counts.take(again))
+        levels.append(Level(keys, np.searchsorted(owners, np.arange(sets + 1)), row))
+        all_counts.append(counts.reshape(len(keys), k))
+        all_most.append(most)
+        row += len(keys)
+    most = np.concatenate(all_most)
+    small = np.min_scalar_type(int(most.max(initial=1)))
+    return Tables(
+        tuple(levels), np.concatenate(all_counts, dtype=small, casting="unsafe"), most.astype(small), lengths
+    )
+
+
+def _sorted(keys: Counts, places: Counts, bits: int) -> tuple[Counts, Counts]:
+    """Keys with their places, sorted by both; the places, of `bits` bits, are sorted already."""
+    if int(keys.max(initial=0)).bit_length() + bits > KEY_BITS:
+        order = np.argsort(keys, kind="stable")
+        return keys[order], places[order]
+    keys = keys << bits
+    keys |= places
+    keys.sort()
+    return keys >> bits, keys & ((1 << bits) - 1)
+
+
+def own_similarities(tables: Tables, order: int, combine: Combine) -> Floats:
+    """Per reference set the BLEU of each of its k references with each of them alone: (sets, k, k)."""
+    lengths = tables.lengths
+    sets, k = lengths.shape
+    values = np.empty((sets, k, k))
+    at_once = max(1, CELLS // max(k * k, 1))
+    hits = _own_hits(tables, order)
+    for start in range(0, sets, at_once):
+        some = slice(start, start + at_once)
+        values[some] = combine(
+            np.moveaxis(hits[:, some], 0, -1),
+            _totals(lengths[some, :, None], order),
+            lengths[some, :, None],
+            lengths[some, None],
         )
-    texts = np.concatenate(([0], np.cumsum(sets.widths)))
-    tokens = np.concatenate(([0], np.cumsum(sets.lengths)))[texts]
-    made: list[Table] = []
-    for block in _blocks(spans, [1] * len(spans)):
-        begin, end = block.start, block.stop
-        made += _tables(
-            ids[tokens[begin] : tokens[end]],
-            sets.lengths[texts[begin] : texts[end]],
-            sets.widths[block],
-            vocabularies[block],
-            order,
-        )
-    return made
-
-
-def _split_words(sets: Sequence[Sequence[str]], tokeniser: Tokeniser) -> list[list[Words]]:
-    """The tokens of each text of each set as they are, to be looked up among those of its references."""
-    split = split_sets(sets, tokeniser)
-    tokens = list(map(split.words[:].__getitem__, split.ids.tolist()))
-    bounds = np.concatenate(([0], np.cumsum(split.lengths))).tolist()
-    texts = iter([tokens[begin:end] for begin, end in pairwise(bounds)])
-    return [list(islice(texts, len(every))) for every in sets]
-
-
-def similarities(
-    tables: Sequence[Table], candidates: Sequence[Sequence[Words]], order: int, combine: Combine
-) -> list[Floats]:
-    """Per reference set the BLEU of each of its n candidates with each of its k references alone (n, k)."""
-    parts = [
-        (place, given[at : at + most])
-        for place, (table, given) in enumerate(zip(tables, candidates, strict=True))
-        for most in [max(CELLS // max(len(table.lengths), 1), 1)]
-        for at in range(0, len(given), most)
-    ]
-    used = [tables[place] for place, _ in parts]
-    spans = [(len(table.words) + 1) ** order for table in used]
-    cells = [len(given) * len(table.lengths) for table, (_, given) in zip(used, parts, strict=True)]
-    values: list[list[Floats]] = [[np.zeros((0, len(table.lengths)))] for table in tables]
-    for block in _blocks(spans, cells):
-        found = _similarities(used[block], [given for _, given in parts[block]], order, combine)
-        for (place, _), part in zip(parts[block], found, strict=True):
-            values[place].append(part)
-    return [np.concatenate(every) if len(every) > 2 else every[-1] for every in values]
-
-
-def own_similarities(tables: Sequence[Table], order: int, combine: Combine) -> list[Floats]:
-    """Per reference set the BLEU of each of its k references with each of them alone (k, k)."""
-    spans = [0] * len(tables)
-    cells = [table.counts.size for table in tables]
-    values: list[Floats] = []
-    for block in _blocks(spans, cells, ONES):
-        used = tables[block]
-        sizes = [len(table.lengths) for table in used]
-        owners = np.repeat(np.arange(len(used)), sizes)
-        lengths = np.concatenate([table.lengths for table in used])
-        values += _values(used, owners, lengths, _own_hits(used, order), combine)
     return values
 
 
-def _blocks(spans: Sequence[int], cells: Sequence[int], most: int = CELLS) -> Iterator[slice]:
-    """Runs of sets whose codes and cells have room together."""
-    start, span, size = 0, 0, 0
-    for place, (more, cell) in enumerate(zip(spans, cells, strict=True)):
-        if place > start and (span + more >= MOST or size + cell > most or place - start >= SETS):
-            yield slice(start, place)
-            start, span, size = place, 0, 0
-        span, size = span + more, size + cell
-    if start < len(spans):
-        yield slice(start, len(spans))
+def _totals(lengths: Counts, order: int) -> Counts:
+    """Number of n-grams of each order: (…, order)."""
+    found: Counts = np.maximum(lengths[..., None] - np.arange(order), 0)
+    return found
 
 
-def _tables(
-    ids: Counts, lengths: Counts, widths: Counts, vocabularies: Sequence[dict[str, int]], order: int
-) -> list[Table]:
-    owners = np.repeat(np.arange(len(widths)), widths)
-    spans = [(len(words) + 1) ** order for words in vocabularies]
-    offsets = _before(spans)
-    grams = _grams(ids, lengths, _bases(vocabularies)[owners], order)
-    owner = owners[grams.texts]
-    codes, rows = np.unique(grams.codes + offsets[owner], return_inverse=True)
-    orders = np.zeros(len(codes), np.uint8)
-    orders[rows] = grams.orders
-    repeated = np.bincount(rows, minlength=len(codes)) > 1
-    firsts = _before(widths)
-    bounds = np.searchsorted(codes, [*offsets.tolist(), sum(spans)])
-    starts = np.concatenate(([0], np.cumsum(np.repeat(widths, np.diff(bounds)))))
-    cells = starts[rows] + grams.texts - firsts[owner]
-    counts = np.bincount(cells, minlength=int(starts[-1]))
-    counts = counts.astype(np.min_scalar_type(counts.max(initial=0)))
-    return [
-        Table(
-            words,
-            codes[begin:end] - offset,
-            orders[begin:end].copy(),
-            counts[starts[begin] : starts[end]].reshape(end - begin, width).copy(),
-            repeated[begin:end].copy(),
-            lengths[first : first + width].copy(),
-        )
-        for words, begin, end, offset, first, width in zip(
-            vocabularies, bounds[:-1], bounds[1:], offsets, firsts, widths, strict=True
-        )
-    ]
+def _own_hits(tables: Tables, order: int) -> Counts:
+    """Clipped counts (order, sets, k, k) of the k references of each set with those of their own set."""
+    sets, k = tables.lengths.shape
+    ones = _ones(tables)
+    hits = np.empty((order, sets, k, k), np.int64)
+    bits = int(tables.lengths.max(initial=1)).bit_length()
+    together = EXACT_BITS // bits
+    for lowest in range(0, order, together):
+        above = ones.orders - lowest
+        powers = np.where((above >= 0) & (above < together), np.ldexp(1.0, bits * above), 0)
+        sums = ones.products(tables.counts, powers)
+        for found in hits[lowest : lowest + together]:
+            np.bitwise_and(sums, (1 << bits) - 1, out=found)
+            sums >>= bits
+    own = np.arange(k)
+    hits[:, :, own, own] = np.moveaxis(_totals(tables.lengths, order), -1, 0)
+    return hits
 
 
-def _similarities(
-    tables: Sequence[Table], candidates: Sequence[Sequence[Words]], order: int, combine: Combine
+class _Ones(NamedTuple):
+    """A matrix of zeros and ones, whether counts of `rows` are above `levels`, with its sets in a row."""
+
+    rows: Counts
+    levels: Small
+    orders: Counts
+    bounds: list[int]
+
+    def products(self, counts: Small, powers: Floats) -> Counts:
+        """For each set the sums (k, k) of the powers of rows that have ones in both columns."""
+        k = counts.shape[1]
+        bounds = self.bounds
+        sums = np.zeros((len(bounds) - 1, k, k))
+        at_once = max(1, ONES // max(k, 1))
+        for start in range(0, len(self.rows), at_once):
+            some = slice(start, start + at_once)
+            ones = (counts.take(self.rows[some], axis=0) > self.levels[some, None]).astype(np.float64)
+            weighed = ones * powers[some, None]
+            for place in range(bisect_right(bounds, start) - 1, bisect_left(bounds, start + len(ones))):
+                part = slice(max(bounds[place] - start, 0), bounds[place + 1] - start)
+                sums[place] += weighed[part].T @ ones[part]
+        return sums.astype(np.int64)
+
+
+def _ones(tables: Tables) -> _Ones:
+    parts, sizes = [], []
+    for level in tables.levels:
+        most = tables.most[level.row : level.row + len(level.keys)]
+        # A gram that occurs once says nothing of the other references; most of the longer ones do.
+        shared = np.flatnonzero(most)
+        times = most.take(shared)
+        ends = _bounds(times)
+        sizes.append(np.diff(ends.take(np.searchsorted(shared, level.bounds))))
+        within = np.arange(ends[-1]) - np.repeat(ends[:-1], times)
+        parts.append((np.repeat(shared + level.row, times), within))
+    of_set = np.stack(sizes, axis=1)
+    bounds = _bounds(of_set.reshape(-1))
+    rows, levels, orders = (np.empty(bounds[-1], np.int64) for _ in range(3))
+    for n, (shared, within) in enumerate(parts):
+        shift = bounds[:-1].reshape(of_set.shape)[:, n] - (np.cumsum(of_set[:, n]) - of_set[:, n])
+        at = np.arange(len(shared)) + np.repeat(shift, of_set[:, n])
+        rows[at], levels[at], orders[at] = shared, within, n
+    every = bounds[:: len(parts)].tolist()
+    return _Ones(rows, levels.astype(tables.counts.dtype), orders, every)
+
+
+def similarities(
+    tables: Tables, places: Sequence[int], candidates: TokenSets, order: int, combine: Combine
 ) -> list[Floats]:
-    sizes = [len(given) for given in candidates]
-    owners = np.repeat(np.arange(len(tables)), sizes)
-    lengths = np.fromiter((len(text) for given in candidates for text in given), np.int64, len(owners))
-    ids = [
-        table.words.get(word, 0)
-        for table, given in zip(tables, candidates, strict=True)
-        for text in given
-        for word in text
-    ]
-    grams = _grams(ids, lengths, _bases([table.words for table in tables])[owners], order)
-    return _values(tables, owners, lengths, _hits(tables, owners, grams, order), combine)
+    """The BLEU of each of n candidates with each of k references alone (n, k), for the sets at `places`."""
+    owners = np.repeat(np.asarray(places, np.int64), candidates.widths)
+    tokens = _bounds(candidates.lengths)
+    values = np.empty((len(owners), tables.lengths.shape[1]))
+    at_once = max(1, CELLS // max(values.shape[1], 1))
+    for start in range(0, len(owners), at_once):
+        some = slice(start, start + at_once)
+        lengths = candidates.lengths[some]
+        ids = candidates.ids[tokens[start] : tokens[start + len(lengths)]]
+        values[some] = combine(
+            np.moveaxis(_hits(tables, owners[some], ids, lengths, order), 0, -1),
+            _totals(lengths[:, None], order),
+            lengths[:, None],
+            tables.lengths[owners[some]],
+        )
+    return [values[begin:end] for begin, end in pairwise(_bounds(candidates.widths).tolist())]
 
 
-def _values(
-    tables: Sequence[Table], owners: Counts, lengths: Counts, hits: Hits, combine: Combine
-) -> list[Floats]:
-    """Per table the values of its texts from their clipped counts (n, k, order); `owners` are sorted."""
-    n, k, order = hits.shape
-    references = np.ones((len(tables), k), np.int64)
-    for place, table in enumerate(tables):
-        references[place, : len(table.lengths)] = table.lengths
-    values = combine(
-        hits.reshape(n * k, order),
-        np.repeat(np.maximum(lengths[:, None] - np.arange(order), 0), k, axis=0),
-        np.repeat(lengths, k),
-        references[owners].reshape(n * k),
-    ).reshape(n, k)
-    bounds = np.searchsorted(owners, np.arange(len(tables) + 1)).tolist()
-    return [
-        values[begin:end, : len(table.lengths)]
-        for table, (begin, end) in zip(tables, pairwise(bounds), strict=True)
-    ]
+def _hits(tables: Tables, owners: Counts, ids: Counts, lengths: Counts, order: int) -> Counts:
+    """Clipped counts (order, n, k) of texts of these words and lengths, whose sets are `owners`."""
+    hits = np.zeros((order, len(owners), tables.counts.shape[1]), np.int64)
+    texts = np.repeat(np.arange(len(lengths)), lengths)
+    left = _left(lengths)
+    keys = tables.levels[0].keys
+    here, live = _found(keys, (owners.take(texts) << WORD_BITS) | ids)
+    words, bits = np.full(len(ids) + order, -1), len(keys).bit_length()
+    words[live] = here
+    for n, level in enumerate(tables.levels):
+        if n:
+            on = np.flatnonzero((left.take(live) > n) & (words.take(live + n) >= 0))
+            live, here = live.take(on), here.take(on)
+            here, on = _found(level.keys, (here << bits) | words.take(live + n))
+            live = live.take(on)
+        if not len(live):
+            break
+        row_bits = len(level.keys).bit_length()
+        keys = (texts.take(live) << row_bits) | here
+        keys.sort()
+        starts = run_starts(keys)
+        times = np.diff(starts, append=len(keys))
+        keys = keys.take(starts)
+        clipped = tables.counts.take((keys & ((1 << row_bits) - 1)) + level.row, axis=0)
+        times = np.minimum(times, np.iinfo(clipped.dtype).max).astype(clipped.dtype)
+        np.minimum(clipped, times[:, None], out=clipped)
+        keys >>= row_bits
+        starts = run_starts(keys)
+        hits[n, keys.take(starts)] = np.add.reduceat(clipped, starts, axis=0, dtype=np.int64)
+    return hits
 
 
-def _own_hits(tables: Sequence[Table], order: int) -> Floats:
-    """Clipped counts (n, k, order) of all references with those of their own table."""
-    sizes = [len(table.lengths) for table in tables]
-    firsts = _before(sizes).tolist()
-    counts = _counts(tables, max(sizes))
-    cells = np.concatenate([table.orders + np.intp(place * order) for place, table in enumerate(tables)])
-    # A gram that occurs once says nothing of the other references; most of the longer ones do.
-    shared = np.flatnonzero(np.concatenate([table.repeated for table in tables]))
-    counts, cells = counts[shared], cells[shared]
-    hits = np.zeros((sum(sizes), order, counts.shape[1]))
-    at_once = max(1, ONES // counts.shape[1])
-    for times in range(1, int(counts.max(initial=0)) + 1):
-        if times > 1:  # few n-grams are that often in one text
-            left = np.unique(np.flatnonzero(counts >= times) // counts.shape[1])
-            counts, cells = counts[left], cells[left]
-        for start in range(0, len(counts), at_once):
-            block = slice(start, start + at_once)
-            ones = (counts[block] >= times).astype(np.float32)  # whole numbers below 2**24 are exact
-            begins = np.searchsorted(cells[block], np.arange(len(tables) * order + 1)).tolist()
-            for cell, (begin, end) in enumerate(pairwise(begins)):
-                if begin < end:
-                    place, n = divmod(cell, order)
-                    first, size = firsts[place], sizes[place]
-                    part = ones[begin:end, :size]
-                    hits[first : first + size, n, :size] += part.T @ part
-    lengths = np.concatenate([table.lengths for table in tables])
-    own = np.arange(len(lengths)) - np.repeat(firsts, sizes)
-    hits[np.arange(len(lengths)), :, own] = np.maximum(lengths[:, None] - np.arange(order), 0)
-    return hits.swapaxes(1, 2)
+def _found(keys: Counts, sought: Counts) -> tuple[Counts, Counts]:
+    """Where among the sorted keys those sought are, and which of these are there."""
+    if not len(keys):
+        return keys, keys
+    places = np.searchsorted(keys, sought)
+    there = np.flatnonzero(keys.take(places, mode="clip") == sought)
+    return places.take(there), there
 
 
-def _hits(tables: Sequence[Table], owners: Counts, grams: "_Grams", order: int) -> Counts:
-    """Clipped counts (n, k, order) of candidates, whose tables are `owners`."""
-    k = max(len(table.lengths) for table in tables)
-    hits = np.zeros((len(owners), order, k), np.int64)
-    offsets = _before([(len(table.words) + 1) ** order for table in tables])
-    codes = np.concatenate([table.codes + offset for table, offset in zip(tables, offsets, strict=True)])
-    texts, rows, times = _found(codes, grams.codes + offsets[owners[grams.texts]], grams.texts)
-    if len(rows):
-        clipped = _counts(tables, k)[rows]
-        most = np.minimum(times, np.iinfo(clipped.dtype).max).astype(clipped.dtype)
-        np.minimum(clipped, most[:, None], out=clipped)
-        cells = texts * order + np.concatenate([table.orders for table in tables])[rows]
-        begins = np.flatnonzero(np.diff(cells, prepend=-1))
-        hits.reshape(-1, k)[cells[begins]] = np.add.reduceat(clipped, begins, axis=0, dtype=np.int64)
-    return hits.swapaxes(1, 2)
+def _bounds(sizes: Sequence[int] | Small) -> Counts:
+    """Where parts of these sizes begin, and the end of the last."""
+    bounds = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=bounds[1:])
+    return bounds
 
 
-def _found(codes: Counts, sought: Counts, texts: Counts) -> tuple[Counts, Counts, Counts]:
-    """Grams that are in the tables: text, row, and how often the text has it; sorted by text, then row."""
-    if not len(codes):
-        return codes, codes, codes
-    rows = np.minimum(np.searchsorted(codes, sought), len(codes) - 1)
-    found = codes[rows] == sought
-    keys, times = np.unique(texts[found] * len(codes) + rows[found], return_counts=True)
-    return keys // len(codes), keys % len(codes), times
-
-
-def _counts(tables: Sequence[Table], k: int) -> npt.NDArray[Any]:
-    """The counts of all tables under each other, 0 where one has fewer than k references."""
-    if all(table.counts.shape[1] == k for table in tables):
-        return np.concatenate([table.counts for table in tables])
-    kind = np.result_type(*{table.counts.dtype for table in tables})
-    counts = np.zeros((sum(len(table.codes) for table in tables), k), kind)
-    start = 0
-    for table in tables:
-        rows, width = table.counts.shape
-        counts[start : start + rows, :width] = table.counts
-        start += rows
-    return counts
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Grams:
-    """n-grams of known tokens: the text each stands in, its number of tokens less one, and its code."""
-
-    texts: Counts
-    orders: npt.NDArray[np.uint8]
-    codes: Counts
-
-
-def _grams(ids: Sequence[int] | Counts, lengths: Counts, bases: Counts, order: int) -> _Grams:
-    """Every n-gram that holds no 0, which is a token that the references do not have."""
-    numbers = np.asarray(ids, np.int64)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    base = bases[owner]
-    known = numbers > 0
-    texts, codes, orders = [owner[known]], [numbers[known]], [np.zeros(known.sum(), np.uint8)]
-    code, whole = numbers, known
-    for n in range(1, order):
-        code = code[:-1] * base[n:] + numbers[n:]
-        whole = whole[:-1] & known[n:] & (owner[: len(code)] == owner[n:])
-        texts.append(owner[: len(code)][whole])
-        codes.append(code[whole])
-        orders.append(np.full(len(codes[-1]), n, np.uint8))
-    return _Grams(np.concatenate(texts), np.concatenate(orders), np.concatenate(codes))
-
-
-def _bases(vocabularies: Sequence[dict[str, int]]) -> Counts:
-    return np.fromiter((len(words) + 1 for words in vocabularies), np.int64, len(vocabularies))
-
-
-def _before(sizes: Sequence[int] | Counts) -> Counts:
-    """Sum of those before each."""
-    return np.concatenate(([0], np.cumsum(np.asarray(sizes, np.int64))[:-1]))
+def _left(lengths: Counts) -> Counts:
+    """How many tokens of its text each token begins: itself and those after it."""
+    return np.repeat(np.cumsum(lengths), lengths) - np.arange(int(lengths.sum()))

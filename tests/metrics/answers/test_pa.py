@@ -12,7 +12,7 @@ from metrics.answers import pa_bleu
 from metrics.answers.bleu import Bleu, bleu
 from metrics.answers.importance import CHOICES, SizedCache, importance, importance_of, weighted
 from metrics.answers.pa import by_pairs, pairwise
-from metrics.answers.pa_bleu import PairBleu, similarities, split_sets, tables_of
+from metrics.answers.pa_bleu import PairBleu, Vocabulary, similarities, split_sets, tables_of
 from metrics.errors import MetricError
 from metrics.profiles import Profile
 from metrics.scoring import in_chunks, score, score_chunks
@@ -103,9 +103,10 @@ def test_the_misprinted_penalty_would_be_a_bonus(split):
         penalty = np.where(c < r, np.exp(1 - c / r) / np.exp(1 - r / c), 1.0)
         return bleu(hits, totals, c, r, how) * penalty
 
-    tables = tables_of(split_sets([REFERENCES], tokeniser), 4)
+    words = Vocabulary()
+    (tables,) = tables_of(split_sets([REFERENCES], tokeniser, words), 4)
     among, found = (
-        similarities(tables, [[tokeniser.split(text) for text in texts]], 4, as_printed)[0]
+        similarities(tables, [0], split_sets([texts], tokeniser, words), 4, as_printed)[0]
         for texts in (REFERENCES, CANDIDATES)
     )
     assert weighted(found, importance_of(among)) == expected(split, "pa_bleu4_with_eq7_as_printed")
@@ -263,18 +264,51 @@ def test_signatures_say_what_is_weighted_and_how():
     )
 
 
-@pytest.mark.parametrize("at_once", [pa_bleu.ONES, 12, 1])
-def test_importance_is_that_of_references_looked_up_as_candidates(monkeypatch, at_once):
-    monkeypatch.setattr(pa_bleu, "ONES", at_once)
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {},
+        {"ONES": 12, "CELLS": 30, "TOKENS": 9},
+        {"ONES": 1, "CELLS": 1, "SETS": 1},
+        {"EXACT_BITS": 10},
+        {"KEY_BITS": 3, "WORDS": 0},
+    ],
+)
+def test_importance_is_that_of_references_looked_up_as_candidates(monkeypatch, limits):
+    for name, limit in limits.items():
+        monkeypatch.setattr(pa_bleu, name, limit)
     sets = [
         ("the cat the cat sat", "the cat sat on the mat", "a dog", "", "the the the"),
         ("one",),
         ("किताब ले लो", "किताब", "é é", "e\u0301 é", "किताब ले लो"),
+        ("", ""),
+        ("the cat sat the cat", "sat", "the " * 300, "cat", "the the cat"),
     ]
     for smoothing in ("exp", "kpqa", "none"):
+        base = metric("bleu-4", Profile("test", "", (), "default", {"bleu": {"smoothing": smoothing}}))
         pairs = PairBleu(Bleu(4, smoothing), tokeniser_named("default"))
-        looked_up = pairs([(references, references) for references in sets])
-        assert [one.tobytes() for one in pairs.among(sets)] == [one.tobytes() for one in looked_up]
+        both = [(references, references) for references in sets]
+        alone = [one.tobytes() for one in by_pairs(base)(both)]
+        for _ in range(2):
+            assert [one.tobytes() for one in pairs.among(sets)] == alone
+            assert [one.tobytes() for one in pairs(both)] == alone
+
+
+def test_words_are_numbered_afresh_when_there_are_many_and_values_stay(monkeypatch):
+    pairs = PairBleu(Bleu(4), tokeniser_named("default"))
+    sets = [(["a b c", "c d"], ["a b c d", "b c"])]
+    before = pairs(sets)[0].tolist()
+    assert len(pairs._book.vocabulary.numbers) == 4
+    monkeypatch.setattr(pa_bleu, "WORDS", 3)
+    pairs([(["x"], ["y"])])
+    assert set(pairs._book.vocabulary.numbers) == {"x", "y"}
+    assert pairs(sets)[0].tolist() == before
+
+
+def test_references_of_many_different_words_are_compared():
+    many = " ".join(f"w{number}" for number in range(60_000))
+    found = metric("pa-bleu-4").score([many, "w1 w2 w3 w4"], [[many, "w1 w2 w3 w4"]] * 2)
+    assert found == pytest.approx([0.5, 0.5], abs=0.01)
 
 
 def test_all_texts_of_all_sets_are_cut_at_once():
