@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
-from django.db.models import Case, Exists, Min, Model, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Exists, Model, OuterRef, Q, QuerySet, Value, When
 from django.db.utils import load_backend
 
 from annotation.models import Answer, AnswerFlag, CuratedPassage, HeldOutWorker, Query
@@ -20,6 +20,7 @@ from core.projects.selectors import pseudonym
 from crowd.counted_work import counting
 from crowd.models import Assignment, Endpoint, Stage, StageSource, Worker
 from crowd.selectors.people import AgreedTexts
+from crowd.selectors.pseudonyms import first_panels, has_several_panels, panel_pseudonym
 from judgments.models import Candidate, FilterRun, Judgment
 from judgments.selectors.candidates import OUT
 from people.models import Guest
@@ -43,7 +44,8 @@ class People:
         self._names: dict[int, str] = {}
         self._simulated: set[int] = set()
         self._ids: dict[int, str] = {}
-        self._protocols: set[str] | None = None
+        self._in_reports: dict[int, str] = {}
+        self._several: bool | None = None
 
     def __len__(self) -> int:
         return len(set(self._names.values()))
@@ -72,15 +74,9 @@ class People:
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """Pseudonyms by that of the worker's id alone, where they differ and the id is one person's."""
-        found: dict[str, set[str]] = {}
-        for worker, external_id in self._ids.items():
-            found.setdefault(external_id, set()).add(self._names[worker])
-        return {
-            alone: next(iter(names))
-            for external_id, names in found.items()
-            if len(names) == 1 and (alone := pseudonym(self._project, external_id)) not in names
-        }
+        """Pseudonyms by those that reports on agreement have for the same workers, where they differ."""
+        pairs = ((self._in_reports[worker], name) for worker, name in self._names.items())
+        return {in_reports: name for in_reports, name in pairs if in_reports != name}
 
     def names(self, workers: Iterable[int]) -> dict[int, str]:
         """Pseudonyms by key, of at least these workers; a few statements where some are new."""
@@ -98,33 +94,16 @@ class People:
         links = [external_id for _, external_id, protocol, _ in rows if protocol == Endpoint.Protocol.LINK]
         first_of = _first_guests(self._project, self._using, links) if links else {}
         ids = {pk: first_of.get(external_id, external_id) for pk, external_id, _, _ in rows}
-        owner_of = self._protocol_by_id(set(ids.values()))
+        if self._several is None:
+            self._several = has_several_panels(self._project, self._using)
+        known = {*ids.values(), *(external_id for _, external_id, _, _ in rows)}
+        first = first_panels(self._project, known, self._using) if self._several else {}
         for pk, external_id, protocol, simulated in rows:
-            # The same id at another panel is another person: of the two the first has the name of the id.
-            known = owner_of.get(ids[pk], protocol) == protocol
-            self._names[pk] = pseudonym(self._project, ids[pk] if known else f"{protocol}:{ids[pk]}")
+            self._names[pk] = panel_pseudonym(self._project, ids[pk], protocol, first)
+            self._in_reports[pk] = panel_pseudonym(self._project, external_id, protocol, first)
             self._ids[pk] = external_id
             if simulated:
                 self._simulated.add(pk)
-
-    def _protocol_by_id(self, ids: Collection[str]) -> Mapping[str, str]:
-        """The kind of panel at which each id first worked here; empty where the project has only one kind."""
-        if self._protocols is None:
-            own = Stage.objects.using(self._using).filter(project=self._project)
-            more = StageSource.objects.using(self._using).filter(stage__project=self._project)
-            asked = own.order_by().values_list("endpoint__protocol")
-            self._protocols = {row[0] for row in asked.union(more.values_list("endpoint__protocol"))}
-        if len(self._protocols) < 2:
-            return {}
-        rows = (
-            Worker.objects.using(self._using)
-            .filter(external_id__in=ids, assignments__stage__project=self._project)
-            .order_by()
-            .values_list("external_id", "endpoint__protocol")
-            .annotate(first=Min("assignments"))
-            .order_by("-first")
-        )
-        return {external_id: protocol for external_id, protocol, _ in rows}
 
 
 def _first_guests(project: Project, using: str, worker_ids: Collection[str]) -> Mapping[str, str]:
@@ -579,7 +558,7 @@ def snapshot() -> Iterator[str]:
 
 
 def _settings() -> dict[str, Any]:
-    """Those of the ordinary connection, for a reader that sees one state and stands in nobody's way."""
+    """Those of the ordinary connection, for a reader that sees one state and blocks no writer."""
     settings: dict[str, Any] = {**connection.settings_dict, "CONN_MAX_AGE": 0}
     settings["OPTIONS"] = dict(settings.get("OPTIONS") or {})
     if connection.vendor == "sqlite":

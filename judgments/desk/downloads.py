@@ -11,8 +11,7 @@ from django.http import HttpResponse
 
 from core.files.cells import cell
 from core.projects.models import Project
-from core.projects.selectors import pseudonym
-from crowd.models import Worker
+from crowd.selectors.pseudonyms import worker_pseudonyms
 from judgments.selectors.live import Live
 from judgments.services.reports import ReportStatus
 
@@ -219,8 +218,8 @@ def _pairs_signature() -> str:
 
 def _pairs(made: ReportStatus, project: Project) -> Table:
     given = made.report.get("pairs", {"workers": [], "cells": []})
-    known = dict(Worker.objects.filter(pk__in=given["workers"]).values_list("pk", "external_id"))
-    names = [pseudonym(project, known[pk]) for pk in given["workers"]]
+    known = worker_pseudonyms(project, given["workers"])
+    names = [known[pk] for pk in given["workers"]]
     rows = [
         (names[i], names[j], common, kappa)
         for i, row in enumerate(given["cells"])

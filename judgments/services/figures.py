@@ -1,15 +1,14 @@
 """All figures of the honest report of a stage, from its columns; nothing is stored here."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.conf import settings
 
-from core.projects.selectors import pseudonym
 from crowd.models import Stage, Worker
+from crowd.selectors.pseudonyms import worker_pseudonyms
 from crowd.sources import source_rows
 from judgments.judging_config import judging_config
 from judgments.models import FilterRun, Verdict
@@ -28,6 +27,12 @@ ROWS = ("removed_workers", "undetermined_workers", "removed_ratings", "workers",
 REPLICATES = 1000
 NO_TYPE = "no type"
 _PARTS = 3
+
+
+class _JudgeName(str):
+    """A judge's id at the marketplace, by which recipes name them, with the pseudonym that leaves instead."""
+
+    pseudonym: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,7 @@ def whole_report(
     labels = about(columns.candidates.tolist())
     progress(1, _PARTS, "Intervals and halves")
     said = report(
-        ratings,
+        replace(ratings, worker_names=_judge_names(stage, columns)),
         decided.run,
         checks=decided.checks,
         seconds=decided.seconds,
@@ -88,7 +93,16 @@ def whole_report(
             for i in range(len(pairs.workers))
         ],
     }
-    return FullReport(said, _rows(stage, said, labels), columns.last, len(ratings))
+    return FullReport(said, _rows(said, labels), columns.last, len(ratings))
+
+
+def _judge_names(stage: Stage, columns: StageRatings) -> list[_JudgeName]:
+    keys = columns.workers.tolist()
+    pseudonyms = worker_pseudonyms(stage.project, keys)
+    names = [_JudgeName(name) for name in columns.ratings.worker_names]
+    for name, key in zip(names, keys, strict=True):
+        name.pseudonym = pseudonyms[key]
+    return names
 
 
 def _sources(stage: Stage, columns: StageRatings) -> "RatingGroups | None":
@@ -111,18 +125,14 @@ def _grouping(names: Sequence[str], decided: FilterDecision) -> "RatingGroups":
     return RatingGroups(codes[decided.columns.ratings.items] if len(names) else codes, known)
 
 
-def _rows(stage: Stage, said: dict[str, Any], labels: CandidateLabels) -> dict[str, Any]:
+def _rows(said: dict[str, Any], labels: CandidateLabels) -> dict[str, Any]:
     """What grows with the data, taken out of the report; workers have pseudonyms, items their names.
 
     Items and removed ratings are made each time they are read.
     """
 
-    @cache
-    def name_of(worker: str) -> str:
-        return pseudonym(stage.project, worker)
-
     def renamed(row: dict[str, Any]) -> dict[str, Any]:
-        return row | {"worker": name_of(row["worker"])}
+        return row | {"worker": row["worker"].pseudonym}
 
     def described(items: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for row, query, system in zip(items, labels.queries, labels.systems, strict=True):

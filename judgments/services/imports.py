@@ -132,7 +132,7 @@ _ONE_EACH = "A system has one answer per query; give a second answer to a system
 
 
 class FirstAnswers:
-    """Remembers the first answer of each system to each query: where it stands, and what it is.
+    """Remembers the first answer of each system to each query: where it is, and what it is.
 
     Both names are numbers of 63 bits; `digest` stands for the answer. A context manager.
     """

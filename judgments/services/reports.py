@@ -17,7 +17,7 @@ from judgments.selectors.ratings import Stamp, stamp_of
 
 REPORT = "judgments.report"
 #: Grows when the report has other figures, so that old ones are made again.
-VERSION = 4
+VERSION = 5
 #: Judgments before the first report is made by itself, and how many times more before the next.
 FIRST, GROWN = 100, 1.25
 _OVER = (JobState.FAILED, JobState.CANCELLED)

@@ -7,6 +7,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from core.projects.selectors import pseudonym
 from crowd.models import Assignment, Endpoint, Hit, Stage, Worker
+from crowd.selectors.pseudonyms import worker_pseudonyms
 from people.models import Guest, StudyLink, Visit
 from releases.options import Options
 from releases.scope import People
@@ -136,3 +137,24 @@ def test_a_release_joins_people_in_every_table_and_says_so(world, tmp_path):
         lines = (tmp_path / "after" / "jsonl" / f"{table}-train.jsonl").read_text().splitlines()
         assert person in {json.loads(line)["worker"] for line in lines}
     assert Hit.objects.exists()
+
+
+def test_two_judges_with_the_same_id_at_two_panels_are_two_in_the_report_on_agreement(world, tmp_path):
+    first = move(world, JUDGES[0], at("pool", Protocol.PROLIFIC), "5f" * 12)
+    second = move(world, JUDGES[1], at("connect", Protocol.CONNECT), "5f" * 12)
+    _, found = names(world, first, second)
+    built(world, tmp_path / "out", Options(formats=("jsonl",)))
+    report = json.loads((tmp_path / "out" / "reports" / "agreement-judging.json").read_text())
+    listed = [row["worker"] for row in report["workers"]]
+    assert len(set(listed)) == len(listed)
+    assert set(found) <= set(listed)
+    lines = (tmp_path / "out" / "jsonl" / "ratings-train.jsonl").read_text().splitlines()
+    assert {json.loads(line)["worker"] for line in lines} <= set(listed)
+
+
+def test_the_report_of_a_stage_names_judges_as_a_release_does(world):
+    first = move(world, JUDGES[0], at("pool", Protocol.PROLIFIC), "5f" * 12)
+    second = move(world, JUDGES[1], at("connect", Protocol.CONNECT), "5f" * 12)
+    people, found = names(world, first, second)
+    assert [worker_pseudonyms(world.project, [first, second])[key] for key in (first, second)] == found
+    assert people.renamed == {}
