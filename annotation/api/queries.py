@@ -1,7 +1,7 @@
 """Queries: lists, one with its way, and decisions about them by hand."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from operator import itemgetter
 from typing import Annotated, Any, Literal
 
 from django.http import Http404, StreamingHttpResponse
@@ -10,12 +10,14 @@ from pydantic import BaseModel, Field
 
 from annotation.models import Query
 from annotation.selectors import queries as selectors
-from annotation.selectors.queries import Filters, History, Progress, history
+from annotation.selectors.queries import Filters, History, history
+from annotation.selectors.query_progress import NOTHING, Progress, progress, with_progress
 from annotation.services import queries as services
 from core.api.models import Scope
+from core.projects.models import Project
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
-from web.api.bodies import ROWS_AT_ONCE, lines_of, rows_by_key, stream_lines
+from web.api.bodies import lines_of, rows_by_key, stream_lines
 from web.api.fields import MOST_ID, Body, Id, Time
 from web.api.pages import Page, PageRequest, page_of
 from web.api.resources import Resource
@@ -136,7 +138,7 @@ def list_queries(
     at = project_access(request).project
     rows = selectors.rows(at, filters.chosen()).order_by()
     page = page_of(rows, paging, key=("pk",), within=(at.pk, filters.model_dump_json()))
-    done = selectors.progress(row.pk for row in page.items)
+    done = progress(row.pk for row in page.items)
     items = [QueryOut(**_columns(row) | _counts(done.get(row.pk))) for row in page.items]
     return Page(items=items, next=page.next)
 
@@ -148,16 +150,16 @@ def export_queries(
     request: ApiRequest, project: str, filters: InQuery[QueryFilters]
 ) -> StreamingHttpResponse:
     """All queries of the filters, one per line."""
-    found = selectors.rows(project_access(request).project, filters.chosen()).select_related(None)
-    return stream_lines(_lines(rows_by_key(found.values(*_COLUMNS, "source__name"))))
+    at = project_access(request).project
+    found = selectors.rows(at, filters.chosen()).select_related(None)
+    return stream_lines(_lines(at, rows_by_key(found.values(*_COLUMNS, "source__name"))))
 
 
-def _lines(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    while some := list(islice(rows, ROWS_AT_ONCE)):
-        done = selectors.progress(row["id"] for row in some)
-        for row in some:
+def _lines(project: Project, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for some, done in with_progress(project, rows, itemgetter("id")):
+        for row, counts in zip(some, done, strict=True):
             row["source"] = row.pop("source__name")
-            yield row | _counts(done.get(row["id"]))
+            yield row | _counts(counts)
 
 
 @queries.get("/projects/{project}/queries/{int:number}", scopes=[Scope.READ], role=Role.VIEWER)
@@ -213,7 +215,7 @@ def find_query(access: ProjectAccess, number: int) -> Query:
 def _details(access: ProjectAccess, number: int) -> QueryDetails:
     row = find_query(access, number)
     found = history(row)
-    done = selectors.progress([row.pk]).get(row.pk)
+    done = progress([row.pk]).get(row.pk)
     return QueryDetails(**_columns(row) | _counts(done) | _way(found))
 
 
@@ -252,5 +254,5 @@ def _columns(row: Query) -> dict[str, Any]:
 
 
 def _counts(done: Progress | None) -> dict[str, Any]:
-    done = done or Progress()
+    done = done or NOTHING
     return {"screening_votes": done.votes, "selections": done.selections, "answers": done.answers}

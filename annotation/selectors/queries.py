@@ -232,32 +232,6 @@ def _only(project: Project, found: QuerySet[Query], only: str) -> QuerySet[Query
     return found.filter(wanted[only]) if only else found
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What people have said about a query so far, as far as it counts."""
-
-    votes: int = 0
-    selections: int = 0
-    answers: int = 0
-
-
-def progress(queries: Iterable[int]) -> dict[int, Progress]:
-    """Progress of these queries, in three questions to the database; queries that nobody saw are missing."""
-    wanted = list(queries)
-    that_count = counting("assignment")
-    votes = _counts(ScreeningVote.objects.filter(that_count, query__in=wanted))
-    selections = _counts(PassageSelection.objects.filter(that_count, query__in=wanted))
-    answers = _counts(Answer.objects.filter(that_count, query__in=wanted, state__in=Answer.COUNTED))
-    return {
-        pk: Progress(votes.get(pk, 0), selections.get(pk, 0), answers.get(pk, 0))
-        for pk in votes.keys() | selections.keys() | answers.keys()
-    }
-
-
-def _counts(found: QuerySet[ScreeningVote] | QuerySet[PassageSelection] | QuerySet[Answer]) -> dict[int, int]:
-    return dict(found.order_by().values_list("query").annotate(n=Count("pk")))
-
-
 def sources(project: Project, most: int = 200) -> list[QuerySource]:
     """Finished imports of a project, the latest first."""
     ready = QuerySource.objects.filter(project=project, state=QuerySource.State.READY)
@@ -481,7 +455,7 @@ def _pairs(found: Any, before: str = "") -> Iterator[tuple[str, str]]:
             yield words, str(value)
 
 
-#: Members of `Query.extra` that say a turn so that it stands alone, with words for who wrote them.
+#: Members of `Query.extra` that say a turn so that it can be read alone, with words for who wrote them.
 _REWRITES = {
     "manual_rewritten_utterance": "Rewritten by a person",
     "resolved_utterance": "Rewritten by a person",

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import AnswerReview, HeldOutWorker, Query, QueryStep
+from annotation.selectors import query_progress
 from annotation.services.queries import put_back, withdraw
 from annotation.services.steps import move
 from core.projects.models import Event
@@ -184,6 +185,29 @@ def test_the_download_asks_a_fixed_number_of_questions_per_thousand_rows(manager
     with CaptureQueriesContext(connection) as asked:
         assert len(rows_of(manager.get(FILE))) == 60
     assert len(asked) <= 9
+
+
+def test_many_rows_have_the_counts_that_few_have(manager, source, stage, monkeypatch):
+    for number in range(4):
+        query = make_query(source, f"query {number}")
+        for who in range(number):
+            work = make_work(make_hit(stage, external_id=f"3V{number}{who}"), f"W{who}")
+            make_vote(stage, query, work=work)
+    make_answer(stage, query)
+    Assignment.objects.filter(worker__external_id="W0").update(state=Assignment.State.REJECTED)
+    few = rows_of(manager.get(FILE))
+    monkeypatch.setattr(query_progress, "_FEW", 2)
+    monkeypatch.setattr(query_progress, "_AT_ONCE", 3)
+    with CaptureQueriesContext(connection) as asked:
+        many = rows_of(manager.get(FILE))
+    assert many == few
+    assert {row["text"]: (row["screening_votes"], row["answers"]) for row in many} == {
+        "query 0": ("0", "0"),
+        "query 1": ("0", "0"),
+        "query 2": ("1", "0"),
+        "query 3": ("2", "1"),
+    }
+    assert sum("COUNT(" in each["sql"] for each in asked) <= 6
 
 
 # One query
