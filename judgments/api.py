@@ -20,7 +20,12 @@ from annotation.api.uploads import (
     stage_lines,
     staged_file,
 )
-from annotation.selectors.agreement import curation_agreement, screening_agreement
+from annotation.selectors.agreement import (
+    SourceAgreement,
+    agreement_by_source,
+    curation_agreement,
+    screening_agreement,
+)
 from core.api.models import Scope
 from core.files.refusals import BadFieldError
 from core.jobs.services import enqueue
@@ -118,12 +123,25 @@ class ScoreFilters(BaseModel):
     descending: bool = False
 
 
+class SourceAgreementOut(BaseModel):
+    """How far the people of one source of a stage agree."""
+
+    source: str = Field(description="The endpoint that they came from.")
+    people: int
+    answers: int = Field(description="Votes of screening, or choices of passages.")
+    shared: int = Field(description="Queries with two answers from this source, on which alpha rests.")
+    alpha: FigureOut = Field(description="Of screening on the class of queries, of curation on the passages.")
+
+
 class AgreementOut(BaseModel):
     """How far people agree in a stage now; of judging with the report, whose figures its `report` holds."""
 
     kind: str
     figures: dict[str, FigureOut]
     counts: dict[str, int]
+    sources: list[SourceAgreementOut] = Field(
+        description="Of screening and curation, where people came from several; of judging in the report."
+    )
     report: dict[str, Any] | None = Field(description="The newest report; null: none yet, or another kind.")
     report_is_fresh: bool
     report_job: int | None = Field(description="The job that makes another one.")
@@ -200,19 +218,30 @@ def get_agreement(request: ApiRequest, project: str, stage: str) -> AgreementOut
     at = stage_access(request).stage
     if at.kind == "judging":
         return _judging_agreement(at)
-    nothing: dict[str, Any] = {"report": None, "report_is_fresh": False, "report_job": None, "caution": ""}
+    if at.kind not in ("screening", "curation"):
+        raise Http404("Stages of this kind have no figures of agreement.")
+    rest: dict[str, Any] = {"report": None, "report_is_fresh": False, "report_job": None, "caution": ""}
+    rest["sources"] = [_describe_source(row) for row in agreement_by_source(at)]
     if at.kind == "screening":
         rows = screening_agreement(at)
         figures = {f"{row.name}.alpha": _figure(row.alpha) for row in rows}
         figures |= {f"{row.name}.percent": _figure(row.percent) for row in rows}
         counts = {"queries": rows[0].queries, "answers": rows[0].answers} if rows else {}
-        return AgreementOut(kind=at.kind, figures=figures, counts=counts, **nothing)
-    if at.kind == "curation":
+    else:
         found = curation_agreement(at)
         figures = {"alpha": _figure(found.alpha), "jaccard": _figure(found.jaccard)}
         counts = {"queries": found.queries, "selections": found.selections}
-        return AgreementOut(kind=at.kind, figures=figures, counts=counts, **nothing)
-    raise Http404("Stages of this kind have no figures of agreement.")
+    return AgreementOut(kind=at.kind, figures=figures, counts=counts, **rest)
+
+
+def _describe_source(row: SourceAgreement) -> SourceAgreementOut:
+    return SourceAgreementOut(
+        source=row.source,
+        people=row.people,
+        answers=row.answers,
+        shared=row.shared,
+        alpha=_figure(row.alpha),
+    )
 
 
 def _judging_agreement(stage: Stage) -> AgreementOut:
@@ -228,6 +257,7 @@ def _judging_agreement(stage: Stage) -> AgreementOut:
         kind=stage.kind,
         figures=figures,
         counts={"judgments": now.judgments, "items": now.items, "workers": now.workers},
+        sources=[],
         report=made.report or None,
         report_is_fresh=made.fresh,
         report_job=made.job.pk if made.job is not None and made.under_way else None,

@@ -24,6 +24,7 @@ from tests.annotation.world import (
     select,
     vote,
 )
+from tests.api.conftest import program_of
 from tests.crowd.sources.worlds import make_links
 
 pytestmark = pytest.mark.django_db
@@ -100,6 +101,19 @@ def test_curation_compares_chosen_passages():
     assert first.alpha == curation_agreement(stage).alpha
     assert first.alpha.value is not None
     assert (second.answers, second.shared) == (0, 0)
+
+
+def test_the_api_has_a_row_for_each_source_and_none_where_there_is_one(stage, django_user_model):
+    user = django_user_model.objects.create_user("mira")
+    set_role(project=stage.project, user=user, role="viewer")
+    at = f"/projects/{stage.project.slug}/stages"
+    program = program_of(user)
+    own, links, pool = program.get(f"{at}/{stage.slug}/agreement").json()["sources"]
+    assert (own["source"], own["alpha"]["value"]) == (stage.endpoint.name, 1)
+    assert (links["people"], links["answers"], links["shared"]) == (2, 24, 12)
+    assert pool["alpha"] == {"value": None, "reason": ONE_RATER}
+    alone = make_stage("curation", stage.project)
+    assert program.get(f"{at}/{alone.slug}/agreement").json()["sources"] == []
 
 
 def test_the_page_has_the_table_only_where_there_are_sources(stage, django_user_model):

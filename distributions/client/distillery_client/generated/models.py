@@ -33,6 +33,7 @@ class AgreementOut(Model):
     report: dict[str, Any] | None
     report_is_fresh: bool
     report_job: int | None
+    sources: list[SourceAgreementOut]
 
 
 class AlarmOut(Model):
@@ -1926,6 +1927,16 @@ class SimulationIn(Model):
     mix: str = "clean"
     seed: int = 1
     workers: int = 20
+
+
+class SourceAgreementOut(Model):
+    """How far the people of one source of a stage agree."""
+
+    alpha: FigureOut
+    answers: int
+    people: int
+    shared: int
+    source: str
 
 
 class SourceIn(Model):
