@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, QuerySet
 from django.http import Http404
 from ninja import Query
 from pydantic import BaseModel, Field
@@ -13,7 +13,7 @@ from crowd.api.access import StagePermission, stage_access
 from crowd.api.hits import OperationRef, planned
 from crowd.desk.access import StageAccess
 from crowd.errors import CrowdError
-from crowd.models import Assignment, Group, PanelMessage, PanelStudy, PanelSubmission, Stage
+from crowd.models import Group, PanelMessage, PanelStudy, PanelSubmission, Stage
 from crowd.panelmodels import LEAST_PERCENT, MOST_PERCENT, MOST_SLOTS
 from crowd.selectors.operations import latest_balance
 from crowd.services import panel_pay, panels
@@ -206,9 +206,7 @@ def list_submissions(
 ) -> Page[SubmissionOut]:
     """Submissions of the study, as the panel has them."""
     here = _here(stage_access(request), endpoint)
-    rows = _submissions(here)
-    if paging.state == "unanswered":
-        rows = rows.filter(answered=False, status="AWAITING REVIEW")
+    rows = (panels.unanswered if paging.state == "unanswered" else panels.submissions_of)(here)
     page = page_of(rows, paging, key=("pk",), within=(here.pk, here.endpoint.pk, paging.state))
     return Page(items=[_describe_submission(row) for row in page.items], next=page.next)
 
@@ -316,24 +314,13 @@ def _study(here: Stage) -> PanelStudy | None:
     return PanelStudy.objects.filter(stage=here.pk, endpoint=here.endpoint).first()
 
 
-def _submissions(here: Stage) -> QuerySet[Any]:
-    answer = Assignment.objects.filter(
-        stage=here.pk,
-        worker__endpoint=here.endpoint,
-        external_id=OuterRef("external_id"),
-        stored_at__isnull=False,
-    )
-    rows = PanelSubmission.objects.filter(study__stage=here.pk, study__endpoint=here.endpoint)
-    return rows.annotate(answered=Exists(answer))
-
-
 def _submission(access: StageAccess, pk: int) -> Any:
     rows = PanelSubmission.objects.filter(study__stage=access.stage).select_related("study__endpoint")
     row = rows.filter(pk=pk).first() if 0 < pk <= MOST_ID else None
     if row is None:
         raise Http404("There is no such submission in this stage.")
     here = _here(access, row.study.endpoint.name)
-    return _submissions(here).select_related("study__stage__project", "study__endpoint").get(pk=pk)
+    return panels.submissions_of(here).select_related("study__stage__project", "study__endpoint").get(pk=pk)
 
 
 def _received(here: Stage) -> QuerySet[PanelMessage]:
@@ -354,7 +341,7 @@ def _describe(here: Stage) -> PanelStudyOut:
         places=study.places,
         wanted_places=panels.wanted_places(here),
         submissions=counts,
-        unanswered=len(panels.unanswered(here)) if row else 0,
+        unanswered=panels.unanswered(here).count() if row else 0,
         unread_messages=_received(here).filter(read_at=None).count(),
         read_at=study.synced_at,
         balance_cents=balance.available_cents if balance else None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
@@ -31,7 +31,6 @@ from crowd.desk.forms import (
 from crowd.desk.stageform import endpoint_words
 from crowd.errors import CrowdError, NotArmedError
 from crowd.models import (
-    Assignment,
     Endpoint,
     Group,
     PanelStudy,
@@ -299,18 +298,9 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     here = _at_panel(request, access)
     study = _study_at(here)
     all_rows = PanelSubmission.objects.filter(study=study)
-    answer = Assignment.objects.filter(
-        stage=access.stage,
-        worker__endpoint=here.endpoint,
-        external_id=OuterRef("external_id"),
-        stored_at__isnull=False,
-    )
 
     def rows(asked: GridRequest) -> QuerySet[PanelSubmission]:
-        found = all_rows.annotate(answered=Exists(answer))
-        if asked["state"] == "unanswered":
-            return found.filter(answered=False, status="AWAITING REVIEW")
-        return found
+        return (panels.unanswered if asked["state"] == "unanswered" else panels.submissions_of)(here)
 
     return show_table(
         request,
@@ -323,7 +313,7 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         endpoint=here.endpoint,
         wanted=panels.wanted_places(here),
         counts=_counts(all_rows),
-        unanswered=len(panels.unanswered(here)) if study else 0,
+        unanswered=panels.unanswered(here).count() if study else 0,
         unbooked=list(panel_pay.unbooked_parts(here)[:_SHOWN]),
         screen_outs=panel_pay.unbooked_screen_outs(study).count() if study else 0,
         payable=panel_pay.PAYABLE_IN_PART,

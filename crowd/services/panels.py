@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -582,16 +582,21 @@ def ask_to_return(submission: PanelSubmission, *, why: str, actor: Any) -> Marke
     return operation
 
 
-def unanswered(stage: Stage) -> list[PanelSubmission]:
-    """Submissions that came back with a code, and of which no answer is here: no data, or a stolen code."""
-    answered = Assignment.objects.filter(stage=stage, stored_at__isnull=False)
-    return list(
-        PanelSubmission.objects.filter(
-            study__stage=stage, study__endpoint=stage.endpoint_id, status="AWAITING REVIEW"
-        )
-        .exclude(external_id__in=answered.values("external_id"))
-        .order_by("completed_at", "pk")
+def submissions_of(here: Stage) -> QuerySet[Any]:
+    """Submissions of the study at a panel; `answered` says whether an answer of theirs is here."""
+    answer = Assignment.objects.filter(
+        stage=here.pk,
+        worker__endpoint=here.endpoint_id,
+        external_id=OuterRef("external_id"),
+        stored_at__isnull=False,
     )
+    rows = PanelSubmission.objects.filter(study__stage=here.pk, study__endpoint=here.endpoint_id)
+    return rows.annotate(answered=Exists(answer))
+
+
+def unanswered(here: Stage) -> QuerySet[Any]:
+    """Submissions that came back with a code, and of which no answer is here: no data, or a stolen code."""
+    return submissions_of(here).filter(answered=False, status="AWAITING REVIEW")
 
 
 # Messages to and from participants
