@@ -5,11 +5,13 @@ from core.extensions import Extension
 from core.notices.conditions import Rule
 from core.projects.services import EventActions
 from crowd import watch
-from crowd.desk import overview, queues, settings
+from crowd.desk import overview, queues, settings, stages, tables
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
+from crowd.selectors import people, stage_status
 from crowd.services.deals import ProjectTarget, StageTarget
 from web.access import has_projects, may_have_projects
 from web.api import ApiPart
+from web.cache import TABLE
 from web.nav import Page, Place
 
 EXTENSION = Extension(
@@ -25,6 +27,14 @@ EXTENSION = Extension(
     SettingsSection("desk/parts/tokens.html", settings.tokens_section),
     *overview.STEPS,
     *queues.QUEUES,
+    TABLE,
+    overview.CONDITIONS,
+    people.PEOPLE,
+    queues.COUNTS,
+    stage_status.STATUS,
+    stages.CAUTIONS,
+    tables.CARDS,
+    tables.STAGE_WORKERS,
     EventActions(
         {
             "stage.sources_changed": "changed the sources of a stage",

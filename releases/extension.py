@@ -17,6 +17,7 @@ from crowd.desk.overview import Count, Link, OverviewPart, OverviewSource, Step
 from crowd.models import Assignment
 from people.models import Guest
 from people.visits import AnswerHolder
+from releases import selectors
 from releases.models import Release, ReleaseFile
 from releases.options import GROUPS, QUERIES
 from releases.tables import REFERENCES
@@ -119,6 +120,7 @@ EXTENSION = Extension(
     Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
     Page("Releases", "releases:list", "releases", position=90),
     OverviewSource("releases", say, position=30),
+    selectors.CONTENT,
     EventType(
         "release.built",
         "A release was built",

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Count, QuerySet
 
+from core.jobs.figures import FigureKind
 from core.jobs.models import Job
 from core.projects.models import Event, Project
 from judgments.models import Candidate, ImportedScore, Judgment
@@ -186,6 +187,14 @@ def content_of(project: Project, include: Collection[str] = ()) -> Content:
         groups=tuple(LeftOut(each, counts[each.name], each.name in include) for each in GROUPS.values()),
         ratings_left_out=aside,
     )
+
+
+def _content(project: int, include: list[str]) -> Content:
+    return content_of(Project.objects.get(pk=project), include)
+
+
+#: Each answer is looked at, so that it is counted by a job where tables are large.
+CONTENT = FigureKind("release-content", _content)
 
 
 def _ratings(project: Project, going_in: QuerySet[Candidate]) -> tuple[int, int, dict[str, int]]:

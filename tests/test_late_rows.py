@@ -105,14 +105,14 @@ def test_rows_deleted_after_counting_are_missing_and_nothing_breaks(workers, pag
 
 def test_rows_deleted_between_their_keys_and_themselves_are_left_out(workers, monkeypatch):
     found = LateRows(workers.order_by("pk"))
-    real = LateRows._keys
+    real = tables.QUESTIONS["keys"]
 
-    def one_goes(self, start, stop):
-        keys = real(self, start, stop)
+    def one_goes(*asked):
+        keys = real(*asked)
         Worker.objects.filter(pk=keys[1]).delete()
         return keys
 
-    monkeypatch.setattr(LateRows, "_keys", one_goes)
+    monkeypatch.setitem(tables.QUESTIONS, "keys", one_goes)
     whole = list(workers.order_by("pk"))
     assert found[0:4] == [whole[0], *whole[2:4]]
 
@@ -135,9 +135,10 @@ def remembering():
     """Keeps every answer for ever, as a process does with a large table for a while."""
     known = {}
 
-    def keep(_model, key, make):
+    def keep(rows, question, *bounds):
+        key = (str(rows.query), question, bounds)
         if key not in known:
-            known[key] = make()
+            known[key] = (timezone.now(), tables.ask(rows, question, *bounds))
         return known[key]
 
     return keep

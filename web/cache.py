@@ -1,22 +1,43 @@
 """Figures that are costly to make, kept until what they were made from has changed.
 
-They are kept by each process of the server for itself, as `figures`. No caller may change what it gets.
+    counted(PEOPLE, {"project": project.pk}, stamp=moment(), large=any_large(project))
+
+What is small is counted at once, and kept by the process as `figures`. What is large is counted by a job
+(`core.jobs.figures`), once for all processes; each keeps what it has read. No caller may change what it gets.
 """
 
-import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar, cast
 
-from django.conf import settings
-from django.db import connection, connections
-from django.db.models import Model
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+
+from core.jobs.errors import PermanentError
+from core.jobs.figures import (
+    KEPT_SECONDS,
+    FigureHead,
+    FigureKind,
+    digest,
+    key_of,
+    order,
+    pack_text,
+    read_head,
+    read_value,
+    read_values,
+    unpack_text,
+)
+from core.jobs.models import JobState
+from web import tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +123,7 @@ def count_rows(value: Any) -> int:
 
 
 T = TypeVar("T")
-logger = logging.getLogger(__name__)
 figures = FigureStore()
-_KEPT_SECONDS = 3600
 #: What takes this long or less is made again whenever something changed.
 CHEAP_SECONDS = 0.1
 #: What takes longer is made again at most once in so many times as long.
@@ -117,14 +136,12 @@ _ESTIMATE_SECONDS = 600
 _MOMENT_SECONDS = 10
 #: How long what could not be made is not tried again.
 _AGAIN_SECONDS = 60
-#: How long a statement may run while no one waits for it; a page's own may run for a minute.
-_LONGEST_SECONDS = 1_800
-#: How long a page waits for figures of something large at the first look; None: as long as it
-#: takes.
+#: How long a page waits for figures of something large at the first look; None: it counts them itself,
+#: as long as it takes.
 FIRST_WAIT_SECONDS: float | None = 0.25
-_LOOK_AGAIN_SECONDS = 0.01
-#: One thing after the other is made again: a process has pages to answer besides.
-_turn = threading.Lock()
+_LOOK_AGAIN_SECONDS = 0.03
+#: A job that no worker has taken up for so long waits for more than its turn: the page says so.
+_UNSERVED_SECONDS = 30
 
 
 @dataclass(slots=True)
@@ -144,15 +161,19 @@ _on_page: ContextVar[PageFigures | None] = ContextVar("on_page", default=None)
 
 
 class NotMadeError(Exception):
-    """What was to be made aside could not be; the log has the whole story."""
+    """What a job was to count could not be counted; the log has the whole story."""
 
 
 class BeingCountedError(Exception):
-    """Figures are being counted in a thread, for so many seconds until now; the page says so."""
+    """Figures were ordered so many seconds ago and are not known yet; the page says so.
 
-    def __init__(self, seconds: float) -> None:
+    `is_unserved`: no worker has taken up the job, and that for longer than it takes one that is free.
+    """
+
+    def __init__(self, seconds: float, *, is_unserved: bool = False) -> None:
         super().__init__(f"Figures have been counted for {seconds:.0f} s and are not known yet.")
         self.seconds = seconds
+        self.is_unserved = is_unserved
 
 
 @contextmanager
@@ -178,93 +199,263 @@ class _CacheEntry:
     made_at: float
     took: float
 
+    @property
+    def age(self) -> float:
+        return time.time() - self.made_at
 
-def cached(
-    key: str,
-    stamp: object,
-    make: Callable[[], T],
-    *,
-    large: bool | Callable[[], bool] = False,
-    dated: bool = False,
-) -> T:
+    @property
+    def is_worth_counting(self) -> bool:
+        """It took so little, or is so old, that counting it again pays."""
+        return self.took <= CHEAP_SECONDS or self.age >= _WORTH * self.took
+
+
+def cached(key: str, stamp: object, make: Callable[[], T], *, dated: bool = False) -> T:
     """What `make` gives, from before where the stamp is the same or making it again would not pay yet.
 
-    Equal stamps mean equal figures. While people work the stamp changes all the time; then figures that took
-    a second are made again every twenty seconds at most, in the background, and quick ones at
-    once. Figures of something `large` that are not known are made aside, too, where a page asks for them;
-    where telling that takes a query, `large` is a function, which is asked only then. The page says how old
-    its figures are, except those that are `dated` where they are shown.
+    For what is small: this process makes it, and the caller waits. Equal stamps mean equal figures. While
+    people work the stamp changes all the time; then figures that took a second are made again every twenty
+    seconds at most, and quick ones at once. The page says how old its figures are, except those that are
+    `dated` where they are shown.
     """
     before: _CacheEntry | None = figures.get(key)
     if before is not None:
         if before.stamp == stamp:
             return cast(T, before.value)
-        age = time.time() - before.made_at
-        if before.took > CHEAP_SECONDS and age < _STILL_GOOD_SECONDS:
-            if age >= _WORTH * before.took:
-                _make_aside(key, stamp, make)
-            if not dated:
-                _note_age(before)
-            return cast(T, before.value)
-    costly = before is None or before.took > CHEAP_SECONDS
-    if costly and FIRST_WAIT_SECONDS is not None and _on_page.get() is not None:
-        is_so = large() if callable(large) else large
-        if is_so:
-            return _made_soon(key, stamp, make, FIRST_WAIT_SECONDS)
-    return _compute(key, stamp, make)
+        if not before.is_worth_counting and before.age < _STILL_GOOD_SECONDS:
+            return cast(T, _from_before(before, dated=dated))
+    begun = time.monotonic()
+    value = make()
+    entry = _CacheEntry(stamp, value, time.time(), time.monotonic() - begun)
+    figures.set(key, entry, KEPT_SECONDS, rows=count_rows(value))
+    return value
 
 
-def _note_age(before: _CacheEntry) -> None:
-    if (figures_of_page := _on_page.get()) is not None:
+def _from_before(before: _CacheEntry, *, dated: bool = False) -> Any:
+    if not dated and (figures_of_page := _on_page.get()) is not None:
         figures_of_page.note(before.made_at)
+    return before.value
 
 
-def _made_soon(key: str, stamp: object, make: Callable[[], T], patience: float) -> T:
-    """The figures, where a thread has them in a moment; else BeingCountedError, or NotMadeError."""
-    begun = time.time()
-    error = figures.get(f"{key}:error")
-    if error is not None:
-        raise NotMadeError(error)
-    _make_aside(key, stamp, make)
-    while True:
-        made: _CacheEntry | None = figures.get(key)
-        if made is not None and made.made_at >= begun:
-            return cast(T, made.value)
-        if time.time() - begun >= patience:
-            raise BeingCountedError(time.time() - (figures.get(f"{key}:aside") or begun))
-        time.sleep(_LOOK_AGAIN_SECONDS)
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure that is asked for: what it is of, and the state and the stamp of now, both as digests."""
+
+    kind: FigureKind[Any]
+    arguments: Callable[[], Mapping[str, Any]]
+    key: str
+    state: str
+    stamp: str
+
+    @property
+    def name(self) -> str:
+        """What this process keeps it under."""
+        return f"{self.key}:{self.state}"
+
+    def read(self, head: FigureHead | None) -> _CacheEntry | None:
+        """The newest that this process or the table has of this state, of whatever stamp."""
+        kept: _CacheEntry | None = figures.get(self.name)
+        if head is None or head.counted_at is None or head.seconds is None or head.state != self.state:
+            return kept
+        made_at = head.counted_at.timestamp()
+        if time.time() - made_at >= KEPT_SECONDS or (kept is not None and kept.made_at >= made_at):
+            return kept
+        value = read_value(head.pk, head.counted)
+        if value is None:
+            return kept
+        entry = _CacheEntry(head.stamp, value, made_at, head.seconds)
+        figures.set(self.name, entry, KEPT_SECONDS - entry.age, rows=count_rows(value))
+        return entry
+
+    def order(self, head: FigureHead | None) -> None:
+        """Have a job count it, unless one does or just could not."""
+        if head is None or not (head.is_ordered or _failure(head)):
+            order(self.kind, self.arguments(), key=self.key, state=self.state, stamp=self.stamp)
 
 
-def cached_rows(model: type[Model], key: str, make: Callable[[], T]) -> T:
-    """What `make` asks of a table: of a large one, some seconds old where asking takes long."""
-    return table_figures((model,), key, make, dated=True)
-
-
-def table_figures(
-    models: Sequence[type[Model]], key: str, make: Callable[[], T], *, dated: bool = False
+def counted(
+    kind: FigureKind[T],
+    arguments: Mapping[str, Any] | Callable[[], Mapping[str, Any]],
+    *,
+    stamp: object,
+    state: object = "",
+    large: bool | Callable[[], bool] = True,
+    dated: bool = False,
+    now: Callable[[], T] | None = None,
+    identity: object = None,
 ) -> T:
-    """What `make` gives of these tables: of now where all are small, cached where one of them is large."""
-    if not any(map(_is_large_table, models)):
-        return make()
-    return cached(key, time.time(), make, large=True, dated=dated)
+    """The figure of these arguments, from before where the stamp is the same or counting would not pay yet.
+
+    Something `large` is counted by a job where a page asks. Where none asks, and what is quick, is counted at
+    once, by `now` where the caller has a shorter way. `large` is a function where telling it takes a query.
+    `state` is what a person did that they shall see at once: of another state a figure is of no use.
+    `identity` tells the figure from others in place of arguments that cost something to make.
+    """
+    asked = _asked(kind, arguments, state, stamp, identity)
+    make = now or (lambda: kind.count(**asked.arguments()))
+    kept: _CacheEntry | None = figures.get(asked.name)
+    if kept is not None and kept.stamp == asked.stamp:
+        return cast(T, kept.value)
+    at_once = partial(cached, asked.name, asked.stamp, make, dated=dated)
+    is_costly = kept is None or kept.took > CHEAP_SECONDS
+    if FIRST_WAIT_SECONDS is None or not is_costly or not (large() if callable(large) else large):
+        return at_once()
+    head = read_head(asked.key)
+    before = asked.read(head)
+    if before is not None:
+        if before.stamp == asked.stamp:
+            return cast(T, before.value)
+        if before.took > CHEAP_SECONDS and before.age < _STILL_GOOD_SECONDS:
+            if before.is_worth_counting:
+                asked.order(head)
+            return cast(T, _from_before(before, dated=dated))
+    # Of another state it is of no use, but tells how long counting takes.
+    was_quick = head is not None and head.seconds is not None and head.seconds <= CHEAP_SECONDS
+    if was_quick or _on_page.get() is None:
+        return at_once()
+    return cast(T, _wait(asked, head, before, FIRST_WAIT_SECONDS, dated=dated))
 
 
-def table_figures_or_none(model: type[Model], key: str, make: Callable[[], T], *, stamp: object) -> T | None:
-    """The same, but of a large table no page waits: None while it is counted, or where that failed."""
-    if not _is_large_table(model):
-        return make()
+def _wait(
+    asked: _Figure, head: FigureHead | None, before: _CacheEntry | None, patience: float, *, dated: bool
+) -> Any:
+    """The figure, where a worker has it in a moment; else BeingCountedError, or NotMadeError."""
+    end = time.monotonic() + patience
+    asked.order(head)
+    while True:
+        head = read_head(asked.key)
+        found = asked.read(head)
+        if found is not None and found is not before:
+            return found.value
+        if head is not None and (failure := _failure(head)):
+            raise NotMadeError(failure)
+        if time.monotonic() >= end:
+            break
+        time.sleep(_LOOK_AGAIN_SECONDS)
+    seconds = max(0.0, time.time() - head.ordered_at.timestamp()) if head else 0.0
+    is_unserved = head is not None and head.is_waiting and seconds >= _UNSERVED_SECONDS
+    if is_unserved and before is not None:
+        return _from_before(before, dated=dated)
+    raise BeingCountedError(seconds, is_unserved=is_unserved)
+
+
+def _failure(head: FigureHead) -> str:
+    """Why it could not be counted a moment ago; empty where that did not happen, or is tried by now."""
+    if head.is_ordered:
+        return head.error if head.is_waiting else ""
+    if head.job_state == JobState.DONE or head.failed_at is None:
+        return ""
+    if time.time() - head.failed_at.timestamp() >= _AGAIN_SECONDS:
+        return ""
+    return head.error or "Counting was cancelled"
+
+
+def _asked(
+    kind: FigureKind[Any],
+    arguments: Mapping[str, Any] | Callable[[], Mapping[str, Any]],
+    state: object,
+    stamp: object,
+    identity: object,
+) -> _Figure:
+    given = arguments if callable(arguments) else lambda: arguments
+    key = key_of(kind, given() if identity is None else identity)
+    return _Figure(kind, given, key, digest(state), digest(stamp))
+
+
+def counted_or_none(
+    kind: FigureKind[T], arguments: Mapping[str, Any], *, stamp: object, state: object = ""
+) -> T | None:
+    """The same of something large, but a page does not wait: None while it is being counted.
+
+    Raises NotMadeError where that failed a moment ago; after a while it is tried again.
+    """
+    asked = _asked(kind, arguments, state, stamp, None)
+    kept: _CacheEntry | None = figures.get(asked.name)
+    if kept is not None and kept.stamp == asked.stamp:
+        return cast(T, kept.value)
+    head = read_head(asked.key)
+    before = asked.read(head)
+    if before is not None and before.stamp == asked.stamp:
+        return cast(T, before.value)
+    asked.order(head)
+    if before is not None and before.age < _STILL_GOOD_SECONDS:
+        return cast(T, _from_before(before))
+    if head is not None and (failure := _failure(head)):
+        raise NotMadeError(failure)
+    return None
+
+
+def counted_before(kind: FigureKind[T], arguments: Sequence[Mapping[str, Any]]) -> list[T | None]:
+    """For each of these arguments what was counted before, of whatever moment; in one question at most."""
+    names = [_asked(kind, each, "", "", None) for each in arguments]
+    kept: list[_CacheEntry | None] = [figures.get(each.name) for each in names]
+    lacking = [each.key for each, entry in zip(names, kept, strict=True) if entry is None]
+    stored = read_values(lacking) if lacking and FIRST_WAIT_SECONDS is not None else {}
+    return [
+        cast("T | None", entry.value if entry else stored.get(each.key))
+        for each, entry in zip(names, kept, strict=True)
+    ]
+
+
+def table_figures_or_none(
+    model: type[Model],
+    kind: FigureKind[T],
+    arguments: Mapping[str, Any],
+    *,
+    stamp: object,
+) -> T | None:
+    """The same of a large table; None while it is counted, or where that failed. A small one is asked now."""
+    if not is_large_table(model):
+        return kind.count(**arguments)
     try:
-        return cached_or_none(key, stamp, make)
+        return counted_or_none(kind, arguments, stamp=stamp)
     except NotMadeError:
         return None
 
 
-def cached_of_table(model: type[Model], key: str, stamp: object, make: Callable[[], T]) -> T:
-    """What `make` gives, cached also of a small table, whose first figures a page waits for."""
-    return cached(key, stamp, make, large=lambda: _is_large_table(model))
+def cached_rows(rows: QuerySet[Any], question: str, /, *bounds: int | None) -> tuple[datetime, Any]:
+    """What a table page asks of its rows, and when: of now, or of a large table as a job counted it.
+
+    The page shows the time itself. The same question is the same statement with the same parameters.
+    """
+
+    def ask_now() -> tuple[datetime, Any]:
+        return timezone.now(), tables.ask(rows, question, *bounds)
+
+    if not is_large_table(rows.model):
+        return ask_now()
+    try:
+        statement = repr(rows.query.sql_with_params())
+    except EmptyResultSet:
+        return ask_now()
+
+    def arguments() -> dict[str, Any]:
+        return {"rows": _pack_rows(rows), "question": question, "bounds": bounds}
+
+    identity = [statement, question, *bounds]
+    return counted(TABLE, arguments, identity=identity, stamp=time.time(), dated=True, now=ask_now)
 
 
-def _is_large_table(model: type[Model]) -> bool:
+def _pack_rows(rows: QuerySet[Any]) -> str:
+    # A query set itself is pickled with its rows; its query can be pickled without (Django documents it).
+    parts = (rows.query, rows._iterable_class, rows._fields, rows.db)
+    return pack_text(parts, purpose=TABLE.name)
+
+
+def _ask_table(rows: str, question: str, bounds: Sequence[int | None]) -> tuple[datetime, Any]:
+    parts = unpack_text(rows, purpose=TABLE.name)
+    if parts is None:
+        raise PermanentError("The statement was signed with another SECRET_KEY; open the page again.")
+    query, row_class, fields, database = parts
+    again: QuerySet[Any] = QuerySet(model=query.model, query=query, using=database)
+    again._iterable_class, again._fields = row_class, fields
+    return timezone.now(), tables.ask(again, question, *bounds)
+
+
+#: Counts and orders of the rows of tables; their arguments are queries, which only we can have signed.
+TABLE: FigureKind[tuple[datetime, Any]] = FigureKind("table", _ask_table)
+
+
+def is_large_table(model: type[Model]) -> bool:
     """Whether the table of a model has so many rows, as PostgreSQL estimates."""
     rows: dict[str, int] | None = figures.get("rows-estimated")
     if rows is None:
@@ -280,64 +471,6 @@ def _estimate_rows() -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT relname, reltuples::bigint FROM pg_class WHERE relkind = 'r'")
         return dict(cursor.fetchall())
-
-
-def cached_or_none(key: str, stamp: object, make: Callable[[], T]) -> T | None:
-    """The same, but a page does not wait for the first one either: None while it is being made.
-
-    Raises NotMadeError where that failed a moment ago; after `_AGAIN_SECONDS` it is tried again.
-    """
-    before: _CacheEntry | None = figures.get(key)
-    if before is not None and before.stamp == stamp:
-        return cast(T, before.value)
-    error = figures.get(f"{key}:error")
-    _make_aside(key, stamp, make)
-    if before is not None and time.time() - before.made_at < _STILL_GOOD_SECONDS:
-        _note_age(before)
-        return cast(T, before.value)
-    if error is not None:
-        raise NotMadeError(error)
-    return None
-
-
-def cached_before(key: str) -> Any | None:
-    """What was made before under this key, of whatever moment; None where nothing was."""
-    before: _CacheEntry | None = figures.get(key)
-    return before.value if before else None
-
-
-def _compute(key: str, stamp: object, make: Callable[[], T]) -> T:
-    begun = time.monotonic()
-    value = make()
-    found = _CacheEntry(stamp, value, time.time(), time.monotonic() - begun)
-    figures.set(key, found, _KEPT_SECONDS, rows=count_rows(value))
-    return value
-
-
-def _make_aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
-    """Make it again in a thread of this process, unless one is at it or just failed."""
-    if figures.get(f"{key}:error") is None and figures.add(f"{key}:aside", time.time(), _LONGEST_SECONDS):
-        threading.Thread(target=_aside, args=(key, stamp, make), daemon=True).start()
-
-
-def _aside(key: str, stamp: object, make: Callable[[], Any]) -> None:
-    try:
-        with _turn:
-            _lift_limit()
-            _compute(key, stamp, make)
-    except Exception as error:  # the border of the thread: the next look at the page says that it failed
-        logger.exception("Figures %s", key)
-        figures.set(f"{key}:error", f"{type(error).__name__}: {error}"[:300], _AGAIN_SECONDS)
-    finally:
-        connections.close_all()
-        figures.delete(f"{key}:aside")
-
-
-def _lift_limit() -> None:
-    """Let this thread's statements run for longer than a page's; behind a pooler the role's limit holds."""
-    if connection.vendor == "postgresql" and not settings.DATABASE_DIRECT_URL:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, false)", [f"{_LONGEST_SECONDS}s"])
 
 
 def moment() -> int:

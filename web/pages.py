@@ -101,7 +101,14 @@ def show_counting(
         answer["Retry-After"] = str(_TRY_AGAIN_SECONDS)
     else:
         status = 429 if is_file else 202
-        answer = show(request, "counting.html", access, status=status, seconds=error.seconds)
+        answer = show(
+            request,
+            "counting.html",
+            access,
+            status=status,
+            seconds=error.seconds,
+            unserved=error.is_unserved,
+        )
         answer["Retry-After"] = str(_LOOK_AGAIN_SECONDS)
     notes = messages.get_messages(request)
     assert isinstance(notes, BaseStorage)

@@ -14,7 +14,6 @@ The address says everything: `?state=open&q=ada&order=-name&page=2`, and with `&
 come as a file. What an address has no meaning for counts as not said.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -24,9 +23,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
-from django.core.exceptions import EmptyResultSet
 from django.core.paginator import Page, Paginator
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.expressions import OrderBy
 from django.db.models.query import ModelIterable
 from django.http import HttpRequest, QueryDict, StreamingHttpResponse
@@ -45,15 +43,32 @@ T = TypeVar("T")
 
 
 class Keep(Protocol):
-    """Asks a model's table by `make`, or gives what it said under this name a while ago."""
+    """Asks for the rows of a query by a question of `QUESTIONS`, or gives what was answered a while ago."""
 
-    def __call__(self, model: type[Model], key: str, make: Callable[[], T], /) -> T:
-        """What the table says."""
+    def __call__(self, rows: QuerySet[Any], question: str, /, *bounds: int | None) -> Any:
+        """The answer."""
 
 
-def ask(_model: type[Model], _key: str, make: Callable[[], T]) -> T:
+def ask(rows: QuerySet[Any], question: str, /, *bounds: int | None) -> Any:
     """Ask each time."""
-    return make()
+    return QUESTIONS[question](rows, *bounds)
+
+
+def _list_keys(rows: QuerySet[Any], start: int, stop: int, count: int) -> list[Any]:
+    """Keys of some of so many rows, asked for from whichever end is nearer."""
+    every = rows.select_related(None).values_list("pk", flat=True)
+    if start <= count - stop or not rows.ordered:
+        return list(every[start:stop])
+    keys: Iterable[Any] = every.reverse()[count - stop : count - start]
+    return list(keys)[::-1]
+
+
+#: What a page asks of the rows of its table: how many there are, the keys of some, or some of them.
+QUESTIONS: Mapping[str, Callable[..., Any]] = {
+    "count": lambda rows: rows.count(),
+    "keys": _list_keys,
+    "rows": lambda rows, start, stop: list(rows[start:stop]),
+}
 
 
 def late(rows: QuerySet[Any] | Sequence[Any], keep: Keep = ask) -> Any:
@@ -79,23 +94,17 @@ class KeptRows:
         self._rows, self._keep = rows, keep
         self._oldest = timezone.now()
 
-    @cached_property
-    def _name(self) -> str:
-        """What is asked, in one word."""
-        try:
-            asked = repr(self._rows.query.sql_with_params())
-        except EmptyResultSet:
-            asked = ""
-        return hashlib.sha256(asked.encode()).hexdigest()
-
-    def _ask(self, key: str, make: Callable[[], T]) -> T:
-        at, answer = self._keep(self._rows.model, f"{key}:{self._name}", lambda: (timezone.now(), make()))
+    def _ask(self, rows: QuerySet[Any], question: str, *bounds: int | None) -> Any:
+        if self._keep is ask:
+            return ask(rows, question, *bounds)
+        at, answer = self._keep(rows, question, *bounds)
         self._oldest = min(self._oldest, at)
         return answer
 
     @cached_property
     def _count(self) -> int:
-        return self._ask("count", self._rows.order_by().count)
+        count: int = self._ask(self._rows.order_by(), "count")
+        return count
 
     @property
     def counted_at(self) -> datetime | None:
@@ -115,7 +124,7 @@ class KeptRows:
         return bool(self._rows.ordered)
 
     def __getitem__(self, wanted: slice) -> list[Any]:
-        rows = self._ask(f"rows:{wanted.start}:{wanted.stop}", lambda: list(self._rows[wanted]))
+        rows = self._ask(self._rows, "rows", wanted.start, wanted.stop)
         return [copy(row) for row in rows]
 
 
@@ -130,7 +139,7 @@ class LateRows(KeptRows):
         end = min(self._count, max(block + _BLOCK, stop))
         if self._keep is ask:
             block, end = start, stop
-        several = self._ask(f"keys:{block}:{end}:{self._count}", lambda: self._keys(block, end))
+        several = self._ask(self._rows, "keys", block, end, self._count)
         keys = several[start - block : stop - block]
         found = self._whole(keys)
         if len(found) < len(keys) and self._keep is not ask:
@@ -141,13 +150,6 @@ class LateRows(KeptRows):
     def _whole(self, keys: Sequence[Any]) -> list[Any]:
         found = {row.pk: row for row in self._rows.filter(pk__in=keys).order_by()}
         return [found[key] for key in keys if key in found]
-
-    def _keys(self, start: int, stop: int) -> list[Any]:
-        every = self._rows.select_related(None).values_list("pk", flat=True)
-        if start <= self._count - stop or not self.ordered:
-            return list(every[start:stop])
-        keys: Iterable[Any] = every.reverse()[self._count - stop : self._count - start]
-        return list(keys)[::-1]
 
 
 #: Rows of a page.

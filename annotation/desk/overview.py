@@ -1,6 +1,7 @@
 """This app's parts of a project's pages: the funnel, what waits, what it needs, how editors agree."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from annotation.selectors.agreement import agreement_by_source, curation_agreeme
 from annotation.selectors.curation import undecided_queries
 from annotation.selectors.queries import Funnel, Part, funnel
 from annotation.services.review_decisions import DECIDING_OPERATIONS
+from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.desk.access import StageAccess, on_stage
@@ -22,9 +24,9 @@ from crowd.desk.agreement import Row
 from crowd.desk.overview import Attention, Count, FirstStep, Link, OverviewPart, Step
 from crowd.desk.queues import Queue, SeparateQueues
 from crowd.models import Assignment, MarketOperation, Stage
-from crowd.selectors.stage_sizes import cached_of_stage, project_figures, stage_figures, work_stamps
+from crowd.selectors.stage_sizes import counted_of_stage, project_figures, stage_figures, work_stamps
 from retrieval.models import Corpus
-from web.cache import cached_before
+from web.cache import counted_before
 from web.pages import show
 
 # Decisions of this app that wait for a person: ties, disputes, answers to review.
@@ -170,10 +172,18 @@ def say(project: Project, _: int | None) -> OverviewPart:
 def _funnel(project: Project) -> Funnel | None:
     """Of a large project as it was some seconds ago, but for what people did to queries and answers."""
 
-    def key() -> str:
-        return f"funnel:{project.pk}:{last_event(project, 'quer')}:{last_event(project, 'answer')}"
+    def state() -> object:
+        return last_event(project, "quer"), last_event(project, "answer")
 
-    return project_figures(project, key, lambda: funnel(project))
+    now = partial(funnel, project)
+    return project_figures(project, FUNNEL, {"project": project.pk}, now=now, state=state)
+
+
+def _funnel_of(project: int) -> Funnel | None:
+    return funnel(Project.objects.get(pk=project))
+
+
+FUNNEL = FigureKind("funnel", _funnel_of)
 
 
 def _in(found: Funnel, everything: str, imports: Link) -> Step:
@@ -263,18 +273,21 @@ AGREEMENT_KINDS = ("screening", "curation")
 def agreement_rows(stages: Sequence[Stage], quick: bool) -> Mapping[int, Row]:
     """One row per stage; cached until its work changes. With `quick` only what was worked out before."""
     if quick:
-        before = {stage.pk: cached_before(_key(stage)) for stage in stages}
-        return {stage: row for stage, row in before.items() if row is not None}
+        before = counted_before(AGREEMENT, [{"stage": stage.pk} for stage in stages])
+        return {stage.pk: row for stage, row in zip(stages, before, strict=True) if row is not None}
     stamps = work_stamps(stages)
     return {stage.pk: _cached_row(stage, stamps[stage.pk]) for stage in stages}
 
 
 def _cached_row(stage: Stage, stamp: tuple[object, ...]) -> Row:
-    return cached_of_stage(stage, _key(stage), stamp, lambda: _row(stage))
+    return counted_of_stage(stage, AGREEMENT, stamp=stamp, now=partial(_row, stage))
 
 
-def _key(stage: Stage) -> str:
-    return f"agreement-row:{stage.pk}"
+def _row_of(stage: int) -> Row:
+    return _row(Stage.objects.select_related("project").get(pk=stage))
+
+
+AGREEMENT = FigureKind("agreement", _row_of)
 
 
 def _row(stage: Stage) -> Row:
@@ -303,15 +316,25 @@ def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     context: dict[str, Any]
     match access.stage.kind:
         case "screening":
-            context = {"questions": _kept(access.stage, screening_agreement)}
+            context = {"questions": _kept(access.stage, SCREENING_AGREEMENT, screening_agreement)}
         case "curation":
-            context = {"curation": _kept(access.stage, curation_agreement)}
+            context = {"curation": _kept(access.stage, CURATION_AGREEMENT, curation_agreement)}
         case _:
             raise Http404("Only screening and curation have this page.")
-    context["sources"] = _kept(access.stage, agreement_by_source, "editors-agree-by-source")
+    context["sources"] = _kept(access.stage, AGREEMENT_BY_SOURCE, agreement_by_source)
     return show(request, "agreement.html", access, folder="annotation", tab="agreement", **context)
 
 
-def _kept(stage: Stage, make: Callable[[Stage], T], name: str = "editors-agree") -> T:
+def _kept(stage: Stage, kind: FigureKind[T], make: Callable[[Stage], T]) -> T:
     """What is made of a stage's answers; of a large one cached until its work changes, and a while longer."""
-    return stage_figures(stage, f"{name}:{stage.pk}", lambda: make(stage), stamp=lambda: work_stamps([stage]))
+    now = partial(make, stage)
+    return stage_figures(stage, kind, {"stage": stage.pk}, now=now, stamp=lambda: work_stamps([stage]))
+
+
+def _of_stage(make: Callable[[Stage], T], stage: int) -> T:
+    return make(Stage.objects.select_related("project").get(pk=stage))
+
+
+SCREENING_AGREEMENT = FigureKind("screening-agreement", partial(_of_stage, screening_agreement))
+CURATION_AGREEMENT = FigureKind("curation-agreement", partial(_of_stage, curation_agreement))
+AGREEMENT_BY_SOURCE = FigureKind("agreement-by-source", partial(_of_stage, agreement_by_source))

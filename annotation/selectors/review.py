@@ -16,6 +16,7 @@ from annotation.likeness import shingles
 from annotation.models import Answer, AnswerFlag, AnswerReview, HeldOutWorker, Query
 from annotation.selectors.answers import COUNTED, dialogues, with_counts
 from annotation.services.review_decisions import possible
+from core.jobs.figures import FigureKind
 from crowd.models import Stage, Worker
 from crowd.selectors.stage_sizes import stage_figures, stage_rows
 
@@ -99,7 +100,15 @@ class StageSpread:
 
 def stage_spread(stage: Stage, *, shown: int = 10) -> StageSpread:
     """Lengths and overlap over a stage, and the queries at both ends; of a large one some seconds old."""
-    return stage_figures(stage, f"spread:{stage.pk}:{shown}", lambda: _spread(stage, shown))
+    arguments = {"stage": stage.pk, "shown": shown}
+    return stage_figures(stage, SPREAD, arguments, now=lambda: _spread(stage, shown))
+
+
+def _spread_of(stage: int, shown: int) -> StageSpread:
+    return _spread(Stage.objects.get(pk=stage), shown)
+
+
+SPREAD = FigureKind("spread", _spread_of)
 
 
 def _spread(stage: Stage, shown: int) -> StageSpread:
@@ -298,11 +307,18 @@ def workers(stage: Stage) -> QuerySet[Worker]:
     )
 
 
+def _writers_of(stage: int) -> list[Worker]:
+    return list(workers(Stage.objects.select_related("project").get(pk=stage)))
+
+
+WRITERS = FigureKind("writers", _writers_of)
+
+
 def writers(stage: Stage, words: str) -> QuerySet[Worker] | list[Worker]:
     """Those of them whose id has these words; of a large stage as they were some seconds ago."""
     return stage_rows(
         stage,
-        f"writers:{stage.pk}",
+        WRITERS,
         lambda: workers(stage),
         narrow=lambda rows: rows.filter(external_id__icontains=words),
         fits=lambda row: words.lower() in row.external_id.lower(),

@@ -13,6 +13,7 @@ tick themselves off, and leave the overview once all are done.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -23,11 +24,12 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from core.extensions import parts_of
-from core.notices.conditions import everything_now
+from core.jobs.figures import FigureKind
+from core.notices.conditions import Condition, everything_now
 from core.notices.models import Notice
 from core.projects.models import Membership, Project
 from crowd.models import Assignment, Stage, Worker
-from web.cache import cached_of_table
+from web.cache import counted, is_large_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +124,21 @@ def compose_overview(project: Project) -> OverviewPart:
 _LEVELS: dict[str, str] = {Notice.Level.ALARM: "now", Notice.Level.WARNING: "soon"}
 
 
+def _count_conditions() -> list[Condition]:
+    return everything_now(timezone.now())
+
+
+CONDITIONS = FigureKind("conditions", _count_conditions)
+
+
 def say(project: Project, _: int | None) -> OverviewPart:
     """Alarms and warnings of this project as they are now; news are in the list of notices.
 
     The rules look at all projects at once. Where that takes long, what they found is cached for a while.
     """
     now = timezone.now()
-    found = cached_of_table(Assignment, "conditions-now", now, lambda: everything_now(now))
+    large = partial(is_large_table, Assignment)
+    found = counted(CONDITIONS, {}, stamp=now, large=large, now=lambda: everything_now(now))
     return OverviewPart(
         attention=tuple(
             Attention(_LEVELS[each.level], each.sentence, each.address)

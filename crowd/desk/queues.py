@@ -10,6 +10,7 @@ page leads on to the next one by itself.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -21,6 +22,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from core.extensions import parts_of
+from core.jobs.figures import FigureKind
 from core.notices import selectors, services
 from core.notices.letters import last_sent, post_office
 from core.notices.models import Notice, Wish
@@ -81,11 +83,20 @@ def queue_named(name: str) -> Queue | None:
 
 def waiting(project: Project) -> list[QueueCount]:
     """All queues with their counts; of a large project as they were some seconds ago."""
-    return project_figures(project, f"queues:{project.pk}", lambda: _count(project))
+    now = partial(_count_of, project)
+    counts = project_figures(project, COUNTS, {"project": project.pk}, now=now)
+    return [QueueCount(queue, counts[queue.name]) for queue in all_queues() if queue.name in counts]
 
 
-def _count(project: Project) -> list[QueueCount]:
-    return [QueueCount(queue, queue.count(project)) for queue in all_queues()]
+def _count_of(project: Project) -> dict[str, int]:
+    return {queue.name: queue.count(project) for queue in all_queues()}
+
+
+def _count(project: int) -> dict[str, int]:
+    return _count_of(Project.objects.get(pk=project))
+
+
+COUNTS = FigureKind("queues", _count)
 
 
 def _undecided(project: Project) -> QuerySet[Assignment]:

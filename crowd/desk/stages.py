@@ -21,6 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from core.jobs.figures import FigureKind
 from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
@@ -32,7 +33,7 @@ from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import Endpoint, MarketOperation, Stage
 from crowd.selectors import operations
 from crowd.selectors import operations as operation_selectors
-from crowd.selectors.stage_sizes import cached_of_stage
+from crowd.selectors.stage_sizes import counted_of_stage
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import review, stages
@@ -199,11 +200,19 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
     )
 
 
+def _find_cautions(stage: int) -> Sequence[str]:
+    row = Stage.objects.select_related("project", "endpoint").get(pk=stage)
+    return kind_of(row).cautions(row)
+
+
+CAUTIONS = FigureKind("stage-cautions", _find_cautions)
+
+
 def _cautions(row: Stage) -> Sequence[str]:
     """What its kind cautions about until it is closed; where that takes a while, as of a moment ago."""
     if row.status == Status.CLOSED:
         return ()
-    return cached_of_stage(row, f"stage-cautions:{row.pk}", time.time(), lambda: kind_of(row).cautions(row))
+    return counted_of_stage(row, CAUTIONS, stamp=time.time(), now=lambda: kind_of(row).cautions(row))
 
 
 @require_safe

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
+from core.jobs.figures import FigureKind
 from core.money import dollars
 from core.projects.models import Event, Membership, Project
 from core.projects.selectors import last_event, projects_of
@@ -68,11 +69,13 @@ class StageCard:
 def stage_cards(project: Project) -> list[StageCard]:
     """All stages of a project in the order in which they were made; of large ones some seconds old."""
     stages = list(Stage.objects.filter(project=project).select_related("endpoint").order_by("pk"))
-    counted = project_figures(project, f"cards:{project.pk}:{len(stages)}", lambda: _cards(project, stages))
-    return [replace(card, stage=stage) for card, stage in zip(counted, stages, strict=True)]
+    work = project_figures(project, CARDS, {"project": project.pk})
+    nothing = (0, 0, 0, 0)
+    return [StageCard(stage, *work.get(stage.pk, nothing)) for stage in stages]
 
 
-def _cards(project: Project, stages: list[Stage]) -> list[StageCard]:
+def _count_work(project: int) -> dict[int, tuple[int, int, int, int]]:
+    """By stage: places that are done, places, held work, operations that wait for a person."""
     places = dict(
         Hit.objects.filter(stage__project=project, compensates=None)
         .exclude(state=Hit.State.REFUSED)
@@ -95,11 +98,14 @@ def _cards(project: Project, stages: list[Stage]) -> list[StageCard]:
         .values_list("stage_id")
         .annotate(n=Count("pk"))
     )
-    cards = []
-    for stage in stages:
-        done, held = work.get(stage.pk, (0, 0))
-        cards.append(StageCard(stage, done, places.get(stage.pk, 0), held, undecided.get(stage.pk, 0)))
-    return cards
+    found = {}
+    for stage in {*places, *work, *undecided}:
+        done, held = work.get(stage, (0, 0))
+        found[stage] = (done, places.get(stage, 0), held, undecided.get(stage, 0))
+    return found
+
+
+CARDS = FigureKind("cards", _count_work)
 
 
 HIT_STATES = {
@@ -190,6 +196,13 @@ def say_what_about(stage: Stage, rows: Iterable[Assignment]) -> None:
 _STATES = {"failed": Q(failed__gt=0), "rejected": Q(rejected__gt=0), "excluded": Q(excluded=True)}
 
 
+def _workers_of(stage: int) -> list[Worker]:
+    return list(workers(Stage.objects.select_related("project").get(pk=stage)))
+
+
+STAGE_WORKERS = FigureKind("workers", _workers_of)
+
+
 def chosen_workers(stage: Stage, state: str, words: str = "") -> QuerySet[Worker] | list[Any]:
     """Workers of a stage that a filter names; of a large stage as they were some seconds ago."""
 
@@ -198,8 +211,9 @@ def chosen_workers(stage: Stage, state: str, words: str = "") -> QuerySet[Worker
 
     return stage_rows(
         stage,
-        lambda: f"workers:{stage.pk}:{last_event(stage.project, 'worker.')}",
+        STAGE_WORKERS,
         lambda: workers(stage),
+        state=lambda: last_event(stage.project, "worker."),
         narrow=lambda rows: workers_in_state(rows, state, words),
         fits=fits,
     )

@@ -12,12 +12,13 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from core.extensions import parts_of
+from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, HitUnit, PanelSubmission, Stage, Worker
 from crowd.selectors.stage_sizes import any_large, work_stamps
 from metrics.agreement.quotes import wilson
 from people.models import ConsentText, Visit
-from web.cache import cached, moment
+from web.cache import counted, moment
 
 State = Assignment.State
 #: Below so many units done nobody's figures are compared with others'.
@@ -160,8 +161,13 @@ def people(project: Project) -> list[Person]:
     large = any_large(project)
     work: object = moment() if large else tuple(sorted(work_stamps(stages).items()))
     known = ":".join(str(source.stamp(mine)).replace(" ", "") for source, mine in above if mine)
-    found: list[Person] = cached(
-        f"people:{project.pk}:{known}", work, lambda: _count_people(stages), large=large
+    found = counted(
+        PEOPLE,
+        {"project": project.pk},
+        stamp=work,
+        state=known,
+        large=large,
+        now=lambda: _count_people(stages),
     )
     excluded = dict(
         Exclusion.objects.filter(scope__in=[f"stage:{stage.pk}" for stage in stages])
@@ -172,6 +178,13 @@ def people(project: Project) -> list[Person]:
         replace(person, excluded=excluded[person.worker]) if person.worker in excluded else person
         for person in found
     ]
+
+
+def _people_of(project: int) -> list[Person]:
+    return _count_people(list(Stage.objects.filter(project=project).order_by("pk")))
+
+
+PEOPLE = FigureKind("people", _people_of)
 
 
 def _count_people(stages: Sequence[Stage]) -> list[Person]:

@@ -3,14 +3,16 @@
 Whether a stage or a project is large is asked here; who wants a figure names it and says how it is counted.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 from django.db.models import Count, Max, Model, QuerySet
 
+from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.models import Assignment, Stage
-from web.cache import cached, cached_or_none, moment
+from web.cache import counted, counted_or_none, moment
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
@@ -29,44 +31,58 @@ def any_large(project: Project) -> bool:
     return work.order_by()[LARGE : LARGE + 1].exists()
 
 
+def _nothing() -> str:
+    return ""
+
+
 def stage_figures(
     stages: Stage | Iterable[Stage],
-    key: str | Callable[[], str],
-    count: Callable[[], T],
+    kind: FigureKind[T],
+    arguments: Mapping[str, Any],
     *,
+    now: Callable[[], T] | None = None,
     stamp: Callable[[], object] = moment,
-    aside: Callable[[], T] | None = None,
+    state: Callable[[], object] = _nothing,
     dated: bool = False,
 ) -> T:
-    """What `count` gives: of now for a small stage; for a large one from the cache, under its `stamp`.
+    """The figure: of now for a small stage, by `now`; of a large one as a job counted it, under its `stamp`.
 
-    The key says what the figures are of, and what a person did that they shall see at once; as a function it
-    is asked for large stages only. What is cached is made by `aside` where that is more than a page asks for,
-    and is `dated` where the page says itself how old it is. Several stages are large where one of them is.
+    `state` says what a person did that they shall see at once; stamp and state are asked for large stages
+    only. A figure is `dated` where the page says itself how old it is. Several stages are large where one of
+    them is.
     """
-    return _figures(_any_is_large(stages), key, count, stamp, aside=aside, dated=dated)
+    if not _any_is_large(stages):
+        return now() if now else kind.count(**arguments)
+    return counted(kind, arguments, stamp=stamp(), state=state(), dated=dated)
 
 
 def stage_figures_or_none(
-    stage: Stage, key: Callable[[], str], count: Callable[[], T], *, stamp: Callable[[], object]
+    stage: Stage,
+    kind: FigureKind[T],
+    arguments: Mapping[str, Any],
+    *,
+    stamp: Callable[[], object],
+    state: Callable[[], object] = _nothing,
 ) -> T | None:
     """The same, but of a large stage no page waits: None while it counts; NotMadeError where that failed."""
-    return cached_or_none(key(), stamp(), count) if is_large(stage) else count()
+    if not is_large(stage):
+        return kind.count(**arguments)
+    return counted_or_none(kind, arguments, stamp=stamp(), state=state())
 
 
 def stage_rows(
     stage: Stage,
-    key: str | Callable[[], str],
+    kind: FigureKind[list[M]],
     rows: Callable[[], QuerySet[M]],
     *,
     narrow: Callable[[QuerySet[M]], QuerySet[M]],
     fits: Callable[[M], bool],
+    state: Callable[[], object] = _nothing,
 ) -> QuerySet[M] | list[M]:
-    """Rows that the database narrows; of a large stage all of them from the cache, and those that fit."""
+    """Rows that the database narrows; of a large stage all of them as counted, and those that fit."""
     if not is_large(stage):
         return narrow(rows())
-    name = key if isinstance(key, str) else key()
-    every: list[M] = cached(name, moment(), lambda: list(rows()), large=True)
+    every = counted(kind, {"stage": stage.pk}, stamp=moment(), state=state(), now=lambda: list(rows()))
     return [row for row in every if fits(row)]
 
 
@@ -76,33 +92,29 @@ def _any_is_large(stages: Stage | Iterable[Stage]) -> bool:
 
 def project_figures(
     project: Project,
-    key: str | Callable[[], str],
-    count: Callable[[], T],
+    kind: FigureKind[T],
+    arguments: Mapping[str, Any],
     *,
-    stamp: Callable[[], object] = moment,
+    now: Callable[[], T] | None = None,
+    state: Callable[[], object] = _nothing,
 ) -> T:
     """The same of all stages of a project together."""
-    return _figures(any_large(project), key, count, stamp)
+    if not any_large(project):
+        return now() if now else kind.count(**arguments)
+    return counted(kind, arguments, stamp=moment(), state=state())
 
 
-def _figures(
-    large: bool,
-    key: str | Callable[[], str],
-    count: Callable[[], T],
-    stamp: Callable[[], object],
+def counted_of_stage(
+    stage: Stage,
+    kind: FigureKind[T],
     *,
-    aside: Callable[[], T] | None = None,
-    dated: bool = False,
+    stamp: object,
+    state: object = "",
+    now: Callable[[], T] | None = None,
 ) -> T:
-    if not large:
-        return count()
-    name = key if isinstance(key, str) else key()
-    return cached(name, stamp(), aside or count, large=True, dated=dated)
-
-
-def cached_of_stage(stage: Stage, key: str, stamp: object, count: Callable[[], T]) -> T:
-    """What `count` gives, cached also for a small stage, whose first figures a page waits for."""
-    return cached(key, stamp, count, large=lambda: is_large(stage))
+    """The figure of a stage, kept also of a small one, whose first figures a page waits for."""
+    arguments = {"stage": stage.pk}
+    return counted(kind, arguments, stamp=stamp, state=state, large=partial(is_large, stage), now=now)
 
 
 def work_stamps(stages: Sequence[Stage]) -> dict[int, tuple[object, ...]]:

@@ -9,6 +9,7 @@ from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import Coalesce, TruncHour
 from django.utils import timezone
 
+from core.jobs.figures import FigureKind
 from core.money import dollars
 from core.projects.models import Project
 from crowd.kinds import kind_of
@@ -247,12 +248,19 @@ def standing(stage: Stage) -> StageStatus:
     """How a stage stands; of a large one as it was some seconds ago, for counting it takes long."""
     return stage_figures(
         stage,
-        f"standing:{stage.pk}",
-        lambda: _build_status(stage, None),
+        STATUS,
+        {"stage": stage.pk},
+        now=lambda: _build_status(stage, None),
         stamp=lambda: (moment(), stage.status, stage.budget_cents, stage.redundancy),
-        aside=lambda: _build_status(stage, timezone.now()),
         dated=True,
     )
+
+
+def _count_status(stage: int) -> StageStatus:
+    return _build_status(Stage.objects.select_related("project", "endpoint").get(pk=stage), timezone.now())
+
+
+STATUS = FigureKind("standing", _count_status)
 
 
 def _build_status(stage: Stage, counted_at: datetime | None) -> StageStatus:

@@ -1,9 +1,8 @@
 """The page of filters: its forms, and what they do: preview, apply, undo, ask again."""
 
 import functools
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -21,12 +20,10 @@ from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form, OnceForm
-from crowd.kinds import kind_of
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import stage_figures, stage_figures_or_none
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.models import FilterRun, Judgment
-from judgments.selectors.judging import MissingJudgments, missing_of
 from judgments.selectors.live import in_force
 from judgments.selectors.ratings import newer_than, stamp_for_pages
 from judgments.services import filter_runs
@@ -327,20 +324,13 @@ def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Prev
     if not form.is_valid():
         return None, "Some of the parameters cannot be read."
 
-    def make() -> tuple[filter_runs.Preview | None, str]:
-        try:
-            return filter_runs.preview(stage, recipe, form.parameters), ""
-        except FilteringError as error:
-            return None, str(error)
-
     stamp = functools.cache(lambda: stamp_for_pages(stage))
-
-    def key() -> str:
-        asked = json.dumps([recipe, form.parameters], sort_keys=True, default=str)
-        return f"filter-preview:{stage.pk}:{stamp().run}:{hashlib.sha256(asked.encode()).hexdigest()}"
-
+    arguments = {"stage": stage.pk, "recipe": recipe, "parameters": form.parameters}
     try:
-        return stage_figures_or_none(stage, key, make, stamp=stamp) or (None, WAIT)
+        found = stage_figures_or_none(
+            stage, filter_runs.PREVIEW, arguments, stamp=stamp, state=lambda: stamp().run
+        )
+        return found or (None, WAIT)
     except NotMadeError as error:
         return None, f"The preview could not be worked out: {error}. In a minute it is tried again."
 
@@ -357,14 +347,13 @@ def _missing(access: StageAccess, run: FilterRun | None) -> dict[str, Any]:
         return {}
     stage = access.stage
 
-    def make() -> MissingJudgments:
-        return missing_of(stage, list(kind_of(stage).pending(stage)))
-
     missing = stage_figures(
         stage,
-        f"filter-missing:{stage.pk}:{run.pk}",
-        make,
+        filter_runs.MISSING,
+        {"stage": stage.pk},
+        now=partial(filter_runs.count_missing, stage),
         stamp=lambda: (moment(), stage.reserved_cents),
+        state=lambda: run.pk,
     )
     return {
         "missing": missing,

@@ -13,7 +13,6 @@ from crowd.desk.forms import Form
 from crowd.selectors.stage_sizes import stage_figures
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.judging_config import judging_config
-from judgments.models import Candidate
 from judgments.selectors import live as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
@@ -93,11 +92,7 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
     judging_only(access)
     stage, now = access.stage, live(access.stage)
     config = judging_config(stage)
-    answers = cached_rows(
-        Candidate,
-        f"planning-answers:{stage.pk}:{config.systems}",
-        candidates_to_judge(stage, config).count,
-    )
+    _, answers = cached_rows(candidates_to_judge(stage, config).order_by(), "count")
     alpha = now.alpha["interval"].value
     return show(
         request,
@@ -140,8 +135,9 @@ def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale)
     stage = access.stage
     own = stage_figures(
         stage,
-        f"planning-spread:{stage.pk}",
-        lambda: selectors.spread_of_stage(stage, now),
+        selectors.SPREAD,
+        {"stage": stage.pk},
+        now=lambda: selectors.spread_of_stage(stage, now),
         stamp=lambda: now.stamp,
     )
     known = own if isinstance(own, ScoreSpread) else None

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from annotation.importing.records import folded, normal
 from annotation.models import Query
 from annotation.selectors.answers import references
+from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.models import Stage
@@ -65,14 +66,15 @@ def systems(project: Project, only: System | None = None) -> list[SystemCounts]:
     stages = Stage.objects.filter(project=project, kind="judging").order_by("pk")
     found = stage_figures(
         stages,
-        lambda: f"systems:{project.pk}:{last_event(project, 'candidate')}:{last_event(project, 'filter')}",
-        lambda: _systems(project, only),
-        aside=lambda: _systems(project, None),
+        SYSTEMS,
+        {"project": project.pk},
+        now=lambda: _systems(project.pk, only),
+        state=lambda: (last_event(project, "candidate"), last_event(project, "filter")),
     )
     return [row for row in found if only is None or row.system.pk == only.pk]
 
 
-def _systems(project: Project, only: System | None) -> list[SystemCounts]:
+def _systems(project: int, only: System | None = None) -> list[SystemCounts]:
     """In four statements at most."""
     found = [only] if only else list(System.objects.filter(project=project).order_by("kind", "name"))
     aside = Candidate.UnjudgedReason
@@ -119,6 +121,9 @@ def _systems(project: Project, only: System | None) -> list[SystemCounts]:
         )
         for system in found
     ]
+
+
+SYSTEMS = FigureKind("systems", _systems)
 
 
 def _counted(

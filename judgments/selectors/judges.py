@@ -12,6 +12,7 @@ from django.db.models import Count, IntegerField, Q
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.models import Assignment, Exclusion, Stage, Worker
 from crowd.selectors.stage_sizes import is_large
@@ -25,10 +26,11 @@ from judgments.selectors.ratings import (
     ratings_of_stage,
     scale_of,
     stamp_for_pages,
+    stamp_of,
     times_of,
 )
 from metrics.agreement.quotes import wilson
-from web.cache import cached
+from web.cache import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -243,8 +245,14 @@ def judges(stage: Stage) -> list[Judge]:
     stamp = stamp_for_pages(stage)
     large = is_large(stage)
     checks = None if large else CheckAnswer.objects.filter(check_item__stage=stage).count()
-    key = f"judgments-judges:{stage.pk}:{stamp.run}"
-    found = cached(key, (stamp, checks), lambda: _count_judges(stage, stamp), large=large)
+    found = counted(
+        JUDGES,
+        {"stage": stage.pk},
+        stamp=(stamp, checks),
+        state=stamp.run,
+        large=large,
+        now=lambda: _count_judges(stage, stamp),
+    )
     excluded = set(Exclusion.objects.filter(scope=f"stage:{stage.pk}").values_list("worker_id", flat=True))
     return [_as_now(row, row.worker in excluded) for row in found]
 
@@ -254,6 +262,14 @@ def _as_now(row: Judge, excluded: bool) -> Judge:
     mine = copy(row)
     mine.excluded = excluded
     return mine
+
+
+def _judges_of(stage: int) -> list[Judge]:
+    row = Stage.objects.select_related("project").get(pk=stage)
+    return _count_judges(row, stamp_of(row))
+
+
+JUDGES = FigureKind("judges", _judges_of)
 
 
 def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:

@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 from annotation.importing.records import quoted
 from annotation.selectors.answers import Material, materials
+from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.counted_work import counting, not_counting
 from crowd.kinds import PendingUnit
@@ -88,8 +89,8 @@ def system_choices(project: Project) -> dict[str, str]:
     # Counting a large table takes seconds: the form does not wait, and says the names alone until it is done.
     counts = table_figures_or_none(
         Candidate,
-        f"system-choices:{project.pk}",
-        lambda: _sizes(project),
+        SYSTEM_SIZES,
+        {"project": project.pk},
         stamp=int(time.time() / _COUNTS_GOOD_S),
     )
     words = {
@@ -98,13 +99,16 @@ def system_choices(project: Project) -> dict[str, str]:
     return {name: words.get(name, name) for name in names}
 
 
-def _sizes(project: Project) -> dict[str, tuple[int, int]]:
+def _sizes(project: int) -> dict[str, tuple[int, int]]:
     """Answers of each system, and how many of them are to be judged."""
     wanted = Q(candidates__aside="") & ~Q(candidates__query__status__in=OUT)
     counted = System.objects.filter(project=project).annotate(
         n=Count("candidates"), wanted=Count("candidates", filter=wanted)
     )
     return {name: (n, wanted) for name, n, wanted in counted.values_list("name", "n", "wanted")}
+
+
+SYSTEM_SIZES = FigureKind("system-sizes", _sizes)
 
 
 def not_asked_about(stage: Stage, config: JudgingConfig) -> dict[str, int]:

@@ -5,17 +5,19 @@ And what follows from them for a study: how many answers and judges it needs, an
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, isnan
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 from django.db.models import Count
 
+from core.jobs.figures import FigureKind
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import cached_of_stage
+from crowd.selectors.stage_sizes import counted_of_stage
 from crowd.services.publication import fee, sizes
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from judgments.selectors.ratings import Stamp, good, scale_of, stamp_for_pages
+from judgments.selectors.ratings import Stamp, good, scale_of, stamp_for_pages, stamp_of
 from metrics.agreement.scale import Scale
 
 if TYPE_CHECKING:
@@ -154,11 +156,21 @@ def live(stage: Stage) -> Live:
     """The figures now; cached until something changes, and of a large stage some seconds longer."""
     stamp = stamp_for_pages(stage)
 
-    def make() -> Live:
-        scale = scale_of(stage)
-        return _build_live(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
+    now = partial(_live_at, stage, stamp)
+    return counted_of_stage(stage, LIVE, stamp=stamp, state=stamp.run, now=now)
 
-    return cached_of_stage(stage, f"judgments-live:{stage.pk}:{stamp.run}", stamp, make)
+
+def _live_at(stage: Stage, stamp: Stamp) -> Live:
+    scale = scale_of(stage)
+    return _build_live(stage, score_counts(stage, stamp, scale.low, scale.size), stamp)
+
+
+def _live_of(stage: int) -> Live:
+    row = Stage.objects.select_related("project").get(pk=stage)
+    return _live_at(row, stamp_of(row))
+
+
+LIVE = FigureKind("live", _live_of)
 
 
 def _build_live(stage: Stage, given: ScoreCounts, stamp: Stamp) -> Live:
@@ -364,3 +376,11 @@ def spread_of_stage(stage: Stage, now: Live) -> "ScoreSpread | Figure | None":
     if not isinstance(found, ScoreSpread):
         return found
     return ScoreSpread(found.sd_difference * unit, found.sd_rating * unit)
+
+
+def _spread_of(stage: int) -> "ScoreSpread | Figure | None":
+    row = Stage.objects.select_related("project").get(pk=stage)
+    return spread_of_stage(row, live(row))
+
+
+SPREAD = FigureKind("planning-spread", _spread_of)

@@ -11,6 +11,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from core.bulk_rows import integer_columns
+from core.jobs.figures import FigureKind
 from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from crowd.selectors.stage_sizes import stage_figures
@@ -322,11 +323,16 @@ class Stamp:
 def stamp_for_pages(stage: Stage) -> Stamp:
     """The stamp as pages need it: of a large stage some seconds old, but always with the run in force."""
 
-    def key() -> str:
-        run, remade = _in_force(stage)
-        return f"judgments-stamp:{stage.pk}:{run}-{remade}"
+    return stage_figures(
+        stage, STAMP, {"stage": stage.pk}, now=lambda: stamp_of(stage), state=lambda: _in_force(stage)
+    )
 
-    return stage_figures(stage, key, lambda: stamp_of(stage))
+
+def _stamp_of(stage: int) -> Stamp:
+    return stamp_of(Stage.objects.get(pk=stage))
+
+
+STAMP = FigureKind("judgments-stamp", _stamp_of)
 
 
 def _in_force(stage: Stage) -> tuple[int, int]:

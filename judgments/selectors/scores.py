@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from math import isnan
 from typing import Any
@@ -11,10 +12,11 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from annotation.models import Query
 from annotation.units import known_score
+from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from core.projects.selectors import last_event
 from crowd.models import Stage
-from crowd.selectors.stage_sizes import cached_of_stage, project_figures
+from crowd.selectors.stage_sizes import counted_of_stage, project_figures
 from judgments.judging_config import judging_config
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
 from judgments.selectors.candidates import to_judge
@@ -36,10 +38,15 @@ NO_TRUTH = (
 
 def random_scores_caution(stage: Stage) -> str:
     """A sentence where simulated judges had no truth to go by, else nothing."""
-    found = cached_of_stage(
-        stage, f"random-scores:{stage.pk}", time.time(), lambda: _has_random_scores(stage)
-    )
-    return NO_TRUTH if found else ""
+    now = partial(_has_random_scores, stage)
+    return NO_TRUTH if counted_of_stage(stage, RANDOM_SCORES, stamp=time.time(), now=now) else ""
+
+
+def _find_random_scores(stage: int) -> bool:
+    return _has_random_scores(Stage.objects.get(pk=stage))
+
+
+RANDOM_SCORES = FigureKind("random-scores", _find_random_scores)
 
 
 def _has_random_scores(stage: Stage) -> bool:
@@ -189,10 +196,18 @@ def judged(project: Project) -> JudgedQueries | None:
     sure).
     """
 
-    def key() -> str:
-        return f"judged-in:{project.pk}:{last_event(project, 'candidate')}:{last_event(project, 'filter')}"
+    def state() -> object:
+        return last_event(project, "candidate"), last_event(project, "filter")
 
-    return project_figures(project, key, lambda: _judged(project))
+    arguments = {"project": project.pk}
+    return project_figures(project, JUDGED, arguments, state=state, now=partial(_judged, project))
+
+
+def _judged_in(project: int) -> JudgedQueries | None:
+    return _judged(Project.objects.get(pk=project))
+
+
+JUDGED = FigureKind("judged-queries", _judged_in)
 
 
 def _judged(project: Project) -> JudgedQueries | None:

@@ -1,6 +1,7 @@
 """The wizard of a release: content, formats, privacy, preview, data card, and the build that it begins."""
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,7 +37,7 @@ from releases.privacy import (
 )
 from releases.services.build import CHECK, begin, look_for_findings
 from web.access import ProjectAccess, Role, on_project
-from web.cache import table_figures
+from web.cache import counted, is_large_table
 from web.forms import FormError, chosen_keys, read_form, run_action
 from web.pages import show
 from web.tables import page_of
@@ -209,12 +210,11 @@ def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 def _content(project: Project, include: Sequence[str]) -> selectors.Content:
-    """What would go in; where tables are large it is counted aside, as each answer is looked at."""
-    return table_figures(
-        (Answer, Judgment),
-        f"release-content:{project.pk}:{','.join(include)}",
-        lambda: selectors.content_of(project, include),
-    )
+    """What would go in; where tables are large a job counts it, as each answer is looked at."""
+    if not any(map(is_large_table, (Answer, Judgment))):
+        return selectors.content_of(project, include)
+    arguments = {"project": project.pk, "include": list(include)}
+    return counted(selectors.CONTENT, arguments, stamp=time.time())
 
 
 @require_safe

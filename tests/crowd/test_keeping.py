@@ -1,6 +1,5 @@
-"""Figures that are cached: what is stale is shown until the new is there, and nothing fails in silence."""
+"""Figures that are cached: what is stale is shown until a job has the new, and nothing fails in silence."""
 
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,16 +7,20 @@ from pathlib import Path
 import pytest
 from django.contrib import messages
 from django.contrib.staticfiles import finders
-from django.db import connections
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import parse_http_date
 
+from core.jobs import figures as stored
+from core.jobs import handlers, runner, services
+from core.jobs.figures import FigureKind
+from core.jobs.models import Job, StoredFigure
 from crowd.desk.overview import OverviewPart
 from crowd.models import Stage
 from crowd.selectors import stage_sizes, stage_status
-from distillery import dbtimeouts
+from distillery.tasks import prune
 from judgments.selectors.live import live
+from tests.crowd.test_concurrency import at_once
 from tests.judgments.desk_world import as_, judge, make_place, people
 from web import cache
 from web.cache import (
@@ -25,184 +28,314 @@ from web.cache import (
     FigureStore,
     NotMadeError,
     cached,
-    cached_before,
-    cached_or_none,
     cached_rows,
+    counted,
+    counted_before,
+    counted_or_none,
     figures,
     page_figures,
 )
 from web.pages import show as pages_show
 
 WAIT = 10
+#: What counting gives or raises, by the figure's name; a test says so.
+answers = {}
 
 
-def until(done):
-    """Wait for what a thread does."""
-    end = time.monotonic() + WAIT
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+def count(name):
+    answer = answers[name]
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
-def aside_is_over(key="k"):
-    until(lambda: figures.get(f"{key}:aside") is None)
-
-
-def made_before(value, stamp=1, *, key="k", took=1.0, age=60.0):
-    figures.set(key, cache._CacheEntry(stamp, value, time.time() - age, took), 60)
-
-
-@pytest.fixture
-def costly(monkeypatch):
-    """As on a server: what takes a tenth of a second is costly."""
-    monkeypatch.setattr(cache, "CHEAP_SECONDS", 0.1)
+KIND = FigureKind("test", count)
+K = {"name": "k"}
+BROKEN = ValueError("no such column")
 
 
 @pytest.fixture(autouse=True)
-def _threads_without_a_database(request, monkeypatch):
-    """Threads of tests that need no database open no connection."""
-    if request.node.get_closest_marker("django_db") is None:
-        monkeypatch.setattr(cache, "_lift_limit", lambda: None)
+def _kind(monkeypatch):
+    real = stored.parts_of
+    monkeypatch.setattr(stored, "parts_of", lambda kind: (*real(kind), KIND))
+    answers.clear()
+    answers["k"] = "figures"
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """As on a server: what takes a tenth of a second is costly, and a page waits for no worker."""
+    monkeypatch.setattr(cache, "CHEAP_SECONDS", 0.1)
+    monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", 0.0)
+
+
+def work():
+    """Do what waits, as a worker would."""
+    for pk in (
+        Job.objects.filter(kind=stored.COUNT, state="queued").order_by("pk").values_list("pk", flat=True)
+    ):
+        Job.objects.filter(pk=pk).update(run_after=timezone.now() - timedelta(seconds=1))
+        runner.run(job_id=pk)
+
+
+def jobs():
+    return list(Job.objects.filter(kind=stored.COUNT).values_list("state", flat=True))
+
+
+def made_before(value, stamp=1, *, key="k", took=1.0, age=60.0):
+    """As if this process had made it by `cached`."""
+    figures.set(key, cache._CacheEntry(stamp, value, time.time() - age, took), 60)
+
+
+def counted_earlier(value="old", stamp=1, *, took=1.0, age=60.0, state=""):
+    """As if a job had counted it; this process has not read it yet."""
+    answers["k"] = value
+    counted_or_none(KIND, K, stamp=stamp, state=state)
+    work()
+    at = timezone.now() - timedelta(seconds=age)
+    StoredFigure.objects.update(seconds=took, counted_at=at)
+    figures.clear()
+
+
+def look(stamp=1, **more):
+    """A page asks for it."""
+    with page_figures():
+        return counted(KIND, K, stamp=stamp, **more)
 
 
 def broken():
-    raise ValueError("no such column")
+    raise BROKEN
 
 
-def test_of_one_stamp_it_is_made_once():
-    made = []
-    for _ in range(3):
-        assert cached("k", 1, lambda: made.append(1) or "figures") == "figures"
-    assert made == [1]
+class TestSmall:
+    """What this process counts itself, while the page waits."""
+
+    def test_of_one_stamp_it_is_made_once(self):
+        made = []
+        for _ in range(3):
+            assert cached("k", 1, lambda: made.append(1) or "figures") == "figures"
+        assert made == [1]
+
+    def test_what_is_cheap_is_made_again_at_once_when_the_stamp_changes(self, server):
+        made_before("old", took=0.05)
+        assert cached("k", 2, lambda: "new") == "new"
+
+    def test_what_took_a_second_is_made_again_after_twenty(self, server):
+        made_before("old", took=1.0, age=19.0)
+        assert cached("k", 2, broken) == "old"
+        made_before("old", took=1.0, age=21.0)
+        assert cached("k", 2, lambda: "new") == "new"
+
+    def test_nothing_older_than_ten_minutes_is_shown(self, server):
+        made_before("old", took=100.0, age=601)
+        with pytest.raises(ValueError, match="no such column"):
+            cached("k", 2, broken)
 
 
-def test_what_is_cheap_is_made_anew_at_once_when_the_stamp_changes(costly):
-    made_before("old", took=0.05)
-    assert cached("k", 2, lambda: "new") == "new"
-
-
-def test_what_is_costly_is_shown_stale_until_the_new_is_there(costly):
-    made_before("old")
-    go = threading.Event()
-    assert cached("k", 2, lambda: go.wait(WAIT) and "new") == "old"
-    assert cached("k", 2, lambda: "never made twice at once") == "old"
-    go.set()
-    aside_is_over()
-    assert cached("k", 2, broken) == "new"
-
-
-def test_what_was_made_just_now_is_not_made_anew_yet(costly):
-    made_before("old", age=5)
-    assert cached("k", 2, broken) == "old"
-    assert figures.get("k:error") is None
-
-
-def test_what_is_very_old_is_waited_for(costly):
-    made_before("old", age=601)
-    assert cached("k", 2, lambda: "new") == "new"
-
-
-def test_what_cannot_be_made_anew_is_raised_once_the_old_is_too_old(costly):
-    made_before("old")
-    assert cached("k", 2, broken) == "old"
-    aside_is_over()
-    assert cached_before("k") == "old"
-    made_before("old", age=601)
-    with pytest.raises(ValueError, match="no such column"):
-        cached("k", 2, broken)
-
-
-def test_what_failed_aside_is_left_alone_for_a_while_and_then_tried_again(costly):
-    made_before("old")
-    cached("k", 2, broken)
-    aside_is_over()
-    assert figures.get("k:error") == "ValueError: no such column"
-    assert cached("k", 2, lambda: "new") == "old"
-    aside_is_over()
-    assert cached_before("k") == "old"
-    figures.delete("k:error")
-    assert cached("k", 2, lambda: "new") == "old"
-    aside_is_over()
-    assert cached_before("k") == "new"
-
-
-def test_nobody_waits_for_the_first_one():
-    assert cached_or_none("k", 1, lambda: "new") is None
-    aside_is_over()
-    assert cached_or_none("k", 1, broken) == "new"
-
-
-def test_soon_shows_what_is_stale_until_the_new_is_there():
-    made_before("old", stamp=1)
-    go = threading.Event()
-    assert cached_or_none("k", 2, lambda: go.wait(WAIT) and "new") == "old"
-    assert cached_or_none("k", 3, lambda: "newer") == "old"
-    go.set()
-    aside_is_over()
-    assert cached_or_none("k", 2, broken) == "new"
-
-
-def test_what_could_not_be_made_soon_is_said():
-    assert cached_or_none("k", 1, broken) is None
-    aside_is_over()
-    with pytest.raises(NotMadeError, match="ValueError: no such column"):
-        cached_or_none("k", 1, lambda: "new")
-    figures.delete("k:error")
-    cached_or_none("k", 1, lambda: "new")
-    aside_is_over()
-    assert cached_or_none("k", 1, broken) == "new"
-
-
-class TestFirstLook:
-    """Figures of something large that nobody has looked at yet."""
+@pytest.mark.django_db
+class TestLarge:
+    """What a job counts."""
 
     @pytest.fixture(autouse=True)
-    def _as_on_a_server(self, costly, monkeypatch):
-        monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", 0.0)
+    def _as_on_a_server(self, server):
+        pass
 
-    def test_a_page_does_not_wait_and_says_since_when_they_are_counted(self):
-        go, asked = threading.Event(), []
-        with page_figures():
-            for _ in range(2):
-                with pytest.raises(BeingCountedError):
-                    cached("k", 1, lambda: asked.append(1) or (go.wait(WAIT) and "figures"), large=True)
-        go.set()
-        aside_is_over()
-        assert asked == [1]
-        with page_figures():
-            assert cached("k", 1, broken, large=True) == "figures"
-
-    def test_a_page_waits_a_moment_for_what_is_quick(self, monkeypatch):
-        monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", WAIT)
-        with page_figures():
-            assert cached("k", 1, lambda: "figures", large=True) == "figures"
-
-    def test_whoever_is_no_page_waits(self):
-        assert cached("k", 1, lambda: "figures", large=True) == "figures"
-
-    def test_small_things_are_waited_for(self):
-        with page_figures():
-            assert cached("k", 1, lambda: "figures") == "figures"
-
-    def test_what_was_quick_before_is_made_at_once(self):
-        made_before("old", took=0.05)
-        with page_figures():
-            assert cached("k", 2, lambda: "new", large=True) == "new"
-
-    def test_what_cannot_be_made_is_raised_on_the_page(self):
-        with page_figures():
+    def test_a_page_does_not_wait_and_says_since_when_it_is_counted(self):
+        for _ in range(2):
             with pytest.raises(BeingCountedError):
-                cached("k", 1, broken, large=True)
-            aside_is_over()
-            with pytest.raises(NotMadeError, match="no such column"):
-                cached("k", 1, lambda: "figures", large=True)
+                look()
+        assert jobs() == ["queued"]
+        work()
+        answers["k"] = BROKEN
+        assert look() == "figures"
+        assert jobs() == ["done"]
+
+    def test_another_process_reads_what_was_counted_and_then_asks_no_more(self, django_assert_num_queries):
+        counted_earlier(stamp=1)
+        answers["k"] = BROKEN
+        with django_assert_num_queries(2):
+            assert look() == "old"
+        with django_assert_num_queries(0):
+            assert look() == "old"
+        assert jobs() == ["done"]
+
+    def test_a_page_waits_a_moment_for_a_worker(self, monkeypatch):
+        monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", WAIT)
+        monkeypatch.setattr(cache.time, "sleep", lambda _: work())
+        assert look() == "figures"
+
+    def test_what_is_no_page_counts_itself(self):
+        assert counted(KIND, K, stamp=1) == "figures"
+        assert jobs() == []
+
+    def test_small_things_are_counted_at_once(self):
+        assert look(large=False) == look(stamp=2, large=lambda: False) == "figures"
+        assert jobs() == []
+
+    def test_what_was_quick_before_is_counted_at_once_also_of_another_state(self):
+        counted_earlier(took=0.05)
+        answers["k"] = "new"
+        assert look(stamp=2) == "new"
+        figures.clear()
+        assert look(stamp=2, state="filters changed") == "new"
+        assert jobs() == ["done"]
+
+    def test_what_is_stale_is_shown_until_the_new_is_there(self):
+        counted_earlier(took=1.0, age=21.0)
+        answers["k"] = "new"
+        assert look(stamp=2) == look(stamp=3) == "old"
+        assert jobs() == ["queued"]
+        work()
+        assert look(stamp=2) == "new"
+
+    def test_what_took_a_second_is_counted_again_after_twenty(self):
+        counted_earlier(took=1.0, age=19.0)
+        assert look(stamp=2) == "old"
+        assert jobs() == ["done"]
+
+    def test_nothing_older_than_ten_minutes_is_shown_and_nothing_of_another_state(self):
+        counted_earlier(age=601)
+        with pytest.raises(BeingCountedError):
+            look(stamp=2)
+        counted_earlier()
+        with pytest.raises(BeingCountedError):
+            look(stamp=1, state="filters changed")
+        work()
+        assert look(stamp=1, state="filters changed") == "old"
+
+    def test_what_could_not_be_counted_is_said_and_tried_again_as_any_job(self):
+        answers["k"] = BROKEN
+        with pytest.raises(BeingCountedError):
+            look()
+        work()
+        with pytest.raises(NotMadeError, match="ValueError: no such column"):
+            look()
+        assert jobs() == ["queued"]
+        answers["k"] = "figures"
+        work()
+        assert look() == "figures"
+
+    def test_what_failed_for_good_is_left_alone_for_a_while(self):
+        counted_earlier(took=1.0)
+        Job.objects.update(state="failed", error="ValueError: no such column", finished_at=timezone.now())
+        assert look(stamp=2) == "old"
+        with pytest.raises(NotMadeError, match="no such column"):
+            look(stamp=2, state="filters changed")
+        assert jobs() == ["failed"]
+        Job.objects.update(finished_at=timezone.now() - timedelta(seconds=61))
+        assert look(stamp=2) == "old"
+        assert jobs() == ["queued"]
+
+    def test_a_figure_whose_worker_died_is_counted_by_another(self):
+        with pytest.raises(BeingCountedError):
+            look()
+        services.claim(job_id=Job.objects.get(kind=stored.COUNT).pk)
+        Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+        services.reconcile()
+        work()
+        assert look() == "figures"
+        assert Job.objects.get(kind=stored.COUNT).attempts == 2
+
+    def test_where_no_worker_runs_a_page_says_so_and_shows_what_there_is(self):
+        with pytest.raises(BeingCountedError) as found:
+            look()
+        assert not found.value.is_unserved
+        Job.objects.update(created_at=timezone.now() - timedelta(seconds=40))
+        with pytest.raises(BeingCountedError) as found:
+            look()
+        assert found.value.is_unserved and found.value.seconds >= 40
+        counted_earlier(age=900)
+        with pytest.raises(BeingCountedError):
+            look(stamp=2)
+        Job.objects.update(created_at=timezone.now() - timedelta(seconds=40))
+        with page_figures():
+            assert counted(KIND, K, stamp=2) == "old"
+            assert (timezone.now() - cache.oldest_on_page()).total_seconds() >= 900
+
+    def test_figures_are_of_their_version_alone(self, settings):
+        counted_earlier()
+        settings.DISTILLERY_VERSION = "another"
+        with pytest.raises(BeingCountedError):
+            look()
+
+    def test_what_was_not_signed_for_this_figure_is_never_unpickled(self):
+        counted_earlier()
+        StoredFigure.objects.update(value=stored.pack("forged", purpose="another figure"))
+        with pytest.raises(BeingCountedError):
+            look()
+
+    def test_a_figure_has_half_an_hour(self):
+        assert handlers.longest_of(stored.COUNT) == timedelta(minutes=30)
+
+    def test_figures_that_no_page_shows_are_deleted_with_their_jobs(self):
+        counted_earlier()
+        prune()
+        assert StoredFigure.objects.count() == 1
+        Job.objects.update(finished_at=timezone.now() - timedelta(hours=2))
+        prune()
+        assert (StoredFigure.objects.count(), jobs()) == (0, [])
+        with pytest.raises(BeingCountedError):
+            look()
+        work()
+        assert look() == "old"
+
+    def test_keys_have_nothing_to_do_with_each_other(self):
+        answers["a"] = "another"
+        assert [counted(KIND, {"name": name}, stamp=1) for name in ("k", "a", "k")] == [
+            "figures", "another", "figures",
+        ]  # fmt: skip
+
+
+@pytest.mark.django_db
+class TestNoWait:
+    """Figures that no page waits for."""
+
+    def test_the_first_one_is_none_until_it_is_counted(self):
+        assert counted_or_none(KIND, K, stamp=1) is None
+        assert counted_or_none(KIND, K, stamp=1) is None
+        assert jobs() == ["queued"]
+        work()
+        answers["k"] = BROKEN
+        assert counted_or_none(KIND, K, stamp=1) == "figures"
+
+    def test_what_is_stale_is_shown_until_the_new_is_there(self):
+        counted_earlier()
+        answers["k"] = "new"
+        assert [counted_or_none(KIND, K, stamp=stamp) for stamp in (2, 3)] == ["old", "old"]
+        work()
+        assert counted_or_none(KIND, K, stamp=2) == "new"
+
+    def test_what_could_not_be_counted_is_said(self):
+        answers["k"] = BROKEN
+        assert counted_or_none(KIND, K, stamp=1) is None
+        work()
+        with pytest.raises(NotMadeError, match="ValueError: no such column"):
+            counted_or_none(KIND, K, stamp=1)
+        answers["k"] = "figures"
+        work()
+        assert counted_or_none(KIND, K, stamp=1) == "figures"
+
+    def test_what_was_counted_before_is_read_in_one_question(self, server, django_assert_num_queries):
+        counted_earlier()
+        with django_assert_num_queries(1):
+            assert counted_before(KIND, [K, {"name": "never"}]) == ["old", None]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pages_of_many_processes_order_a_figure_once(server):
+    key = stored.key_of(KIND, K)
+    for round_number in range(3):
+        at_once(4, lambda _, stamp=str(round_number): stored.order(KIND, K, key=key, state="", stamp=stamp))
+        assert jobs() == ["queued"]
+        work()
+        assert StoredFigure.objects.get().counted == round_number + 1
 
 
 class TestAge:
     """Figures from before, and what a page says about their age."""
 
     @pytest.fixture(autouse=True)
-    def _as_on_a_server(self, costly):
+    def _as_on_a_server(self, server):
         pass
 
     def test_a_page_knows_when_the_oldest_of_its_figures_were_made(self):
@@ -223,38 +356,44 @@ class TestAge:
             assert cached("k", stamp, broken, dated=dated) == "old"
             assert cache.oldest_on_page() is None
 
-
-@pytest.mark.only_on("postgresql")
-@pytest.mark.django_db(transaction=True)
-def test_what_is_counted_aside_has_longer_than_a_statement_of_a_page():
-    def limit():
-        with connections["default"].cursor() as cursor:
-            cursor.execute("SHOW statement_timeout")
-            return cursor.fetchone()[0]
-
-    dbtimeouts.limit_connections("web")
-    try:
-        assert cached_or_none("k", 1, limit) is None
-        aside_is_over()
-        assert cached_before("k") == "30min"
-    finally:
-        dbtimeouts.connection_created.disconnect(dispatch_uid="distillery.dbtimeouts")
+    @pytest.mark.django_db
+    @pytest.mark.parametrize(
+        ("age", "dated", "says"), [(200, False, True), (2, False, False), (200, True, False)]
+    )
+    def test_so_it_is_with_those_of_a_job(self, age, dated, says):
+        counted_earlier(took=100.0, age=age)
+        with page_figures():
+            assert counted(KIND, K, stamp=2, dated=dated) == "old"
+            assert (cache.oldest_on_page() is not None) == says
 
 
+@pytest.mark.django_db
 class TestRows:
-    """What a table says, of large ones cached."""
+    """What a table says, of large ones by a job."""
 
     def test_a_small_table_is_asked_each_time(self):
-        answers = iter((1, 2))
-        assert [cached_rows(Stage, "k", lambda: next(answers)) for _ in range(2)] == [1, 2]
+        make_place()
+        rows = Stage.objects.order_by("pk")
+        before = cached_rows(rows, "count")[1]
+        make_place()
+        assert cached_rows(rows, "count")[1] > before
+        assert jobs() == []
 
-    def test_a_large_one_is_asked_again_after_a_while(self, monkeypatch):
+    def test_a_large_one_is_asked_by_a_job_with_the_statement_of_the_page(self, server, monkeypatch):
         monkeypatch.setattr(cache, "_estimate_rows", lambda: {Stage._meta.db_table: cache.LARGE_TABLE})
-        answers = iter((1, 2))
-        assert cached_rows(Stage, "k", lambda: next(answers)) == 1
-        monkeypatch.setattr(cache, "CHEAP_SECONDS", -1.0)
-        assert cached_rows(Stage, "k", lambda: next(answers)) == 1
-        aside_is_over()
+        place = make_place()
+        rows = Stage.objects.filter(project__slug__in=[place.project.slug]).order_by("-slug", "pk")
+        columns = rows.values_list("slug", "status")
+        asked = [(rows, "count"), (rows, "keys", 0, rows.count(), rows.count()), (columns, "rows", 0, 25)]
+        for each in asked:
+            with page_figures(), pytest.raises(BeingCountedError):
+                cached_rows(*each)
+        assert len(jobs()) == 3
+        work()
+        figures.clear()
+        with page_figures():
+            found = [cached_rows(*each)[1] for each in asked]
+        assert found == [rows.count(), list(rows.values_list("pk", flat=True)), list(columns)]
 
 
 def test_a_store_gives_the_same_object_until_its_time_is_over_and_forgets_the_least_asked():
@@ -340,7 +479,7 @@ class TestCountingPage:
         assert first.content.decode().count("Saved just now.") == 1
         assert "Saved just now." in client.get(self.address(place)).content.decode()
 
-    def test_a_page_says_when_its_older_figures_were_counted(self, place, monkeypatch, costly):
+    def test_a_page_says_when_its_older_figures_were_counted(self, place, monkeypatch, server):
         def slow_said(*_args, **_kwargs):
             cached("k", 2, broken)
             return OverviewPart()
@@ -354,7 +493,7 @@ class TestCountingPage:
         words = client.get(self.address(place)).content.decode()
         assert words.partition(mark)[2][:5] in {f"{at:%H:%M}", f"{at - timedelta(seconds=WAIT):%H:%M}"}
 
-    def test_a_file_says_in_its_name_when_its_older_figures_were_counted(self, place, monkeypatch, costly):
+    def test_a_file_says_in_its_name_when_its_older_figures_were_counted(self, place, monkeypatch, server):
         def slow_live(stage):
             cached("k", 2, broken)
             return live(stage)
@@ -372,6 +511,17 @@ class TestCountingPage:
         assert 60 <= timezone.now().timestamp() - at < 60 + WAIT
         stamp = datetime.fromtimestamp(at, UTC)
         assert old["Content-Disposition"].endswith(f'-histogram-counted-{stamp:%Y%m%dT%H%M%SZ}.csv"')
+
+    def test_it_says_that_no_worker_has_begun(self, place, monkeypatch):
+        def unserved(*_args, **_kwargs):
+            raise BeingCountedError(90.0, is_unserved=True)
+
+        client = as_("owner")
+        assert "No jobs worker has begun" not in client.get(self.address(place)).content.decode()
+        monkeypatch.setattr("crowd.desk.projects.overview.compose_overview", unserved)
+        answer = client.get(self.address(place))
+        assert answer.status_code == 202
+        assert "No jobs worker has begun to count in 90 s." in answer.content.decode()
 
     def test_a_page_says_that_counting_failed_and_when_to_come_again(self, place, monkeypatch):
         def failing(*_args, **_kwargs):
@@ -395,28 +545,6 @@ class TestCountingPage:
     def test_a_script_that_wants_a_file_is_told_to_come_again(self, place):
         answer = as_("owner").get(f"{self.address(place)}?format=csv")
         assert (answer.status_code, answer["Retry-After"]) == (429, "2")
-
-
-def test_keys_have_nothing_to_do_with_each_other():
-    assert [cached(key, 1, lambda key=key: key) for key in ("a:1", "a:11", "a:1")] == ["a:1", "a:11", "a:1"]
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("fails", [False, True])
-def test_the_thread_closes_its_connection(fails):
-    used = []
-
-    def make():
-        used.append(connections["default"])
-        count = Stage.objects.count()
-        assert used[0].connection is not None
-        return broken() if fails else count
-
-    cached_or_none("k", 1, make)
-    until(lambda: used)
-    aside_is_over()
-    assert used[0] is not connections["default"]
-    assert used[0].connection is None
 
 
 @pytest.mark.django_db

@@ -19,7 +19,6 @@ from judgments.models import FilterRun, Verdict
 from judgments.services import filter_runs
 from tests.judgments.desk_world import as_, check, judge, make_place, people
 from tests.saving import versions
-from web import cache
 
 pytestmark = pytest.mark.django_db
 
@@ -322,14 +321,15 @@ def test_what_costs_more_by_now_fails_in_words(place):
 
 
 def test_a_preview_that_cannot_be_worked_out_says_so_and_does_not_wait_for_ever(place, monkeypatch):
-    def fail(key, *_):
-        cache.figures.set(f"{key}:error", "OSError: no disk", 60)
+    def fail(*_):
+        raise OSError("no disk")
 
-    monkeypatch.setattr(cache, "_make_aside", fail)
+    monkeypatch.setattr(filter_runs, "preview", fail)
     address = f"{at(place, 'filters')}?recipe=default&look=1&rules=checks"
     first = as_("owner").get(address)
     assert first.headers["Refresh"] == "3"
     assert "The preview is being worked out" in first.content.decode()
+    runner.run(job_id=Job.objects.get(kind="jobs.figure").pk)
     second = as_("owner").get(address)
     assert "The preview could not be worked out: OSError: no disk." in second.content.decode()
     assert "Refresh" not in second.headers

@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Answer
-from core.jobs.models import Job, JobState
+from core.jobs import runner
+from core.jobs.models import Job, JobState, StoredFigure
 from core.projects.models import Event, Project
 from releases.models import PrivacyFinding, Release
 from releases.privacy import accept_findings, check_project
@@ -50,14 +51,15 @@ def said(response: Any) -> list[str]:
     return [str(message) for message in response.context["messages"]][-1:]
 
 
-def test_what_goes_in_is_counted_aside_where_the_tables_are_large(world, monkeypatch):
+def test_what_goes_in_is_counted_by_a_job_where_the_tables_are_large(world, monkeypatch):
     monkeypatch.setattr(cache, "_estimate_rows", lambda: {Answer._meta.db_table: cache.LARGE_TABLE})
     monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", 0.0)
-    asked = []
-    monkeypatch.setattr(cache, "_make_aside", lambda key, *_: asked.append(key))
     assert as_("manager").get(NEW).status_code == 202
-    assert asked == [f"release-content:{world.project.pk}:"]
-    monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", None)
+    figure = StoredFigure.objects.get()
+    assert (figure.kind, figure.arguments) == (
+        "release-content", {"project": world.project.pk, "include": []},
+    )  # fmt: skip
+    runner.run(job_id=figure.job_id)
     assert "What goes in" in text(as_("manager").get(NEW))
 
 
