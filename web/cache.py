@@ -138,7 +138,7 @@ _MOMENT_SECONDS = 10
 _AGAIN_SECONDS = 60
 #: How long a page waits for figures of something large at the first look; None: it counts them itself,
 #: as long as it takes.
-FIRST_WAIT_SECONDS: float | None = 0.25
+FIRST_WAIT_SECONDS: float | None = 0.5
 _LOOK_AGAIN_SECONDS = 0.03
 #: A job that no worker has taken up for so long waits for more than its turn: the page says so.
 _UNSERVED_SECONDS = 30
@@ -437,7 +437,8 @@ def cached_rows(rows: QuerySet[Any], question: str, /, *bounds: int | None) -> t
 
 def _pack_rows(rows: QuerySet[Any]) -> str:
     # A query set itself is pickled with its rows; its query can be pickled without (Django documents it).
-    parts = (rows.query, rows._iterable_class, rows._fields, rows.db)
+    fields = rows._fields  # type: ignore[attr-defined]  # the stubs miss it
+    parts = (rows.query, rows._iterable_class, fields, rows.db)
     return pack_text(parts, purpose=TABLE.name)
 
 
@@ -447,7 +448,8 @@ def _ask_table(rows: str, question: str, bounds: Sequence[int | None]) -> tuple[
         raise PermanentError("The statement was signed with another SECRET_KEY; open the page again.")
     query, row_class, fields, database = parts
     again: QuerySet[Any] = QuerySet(model=query.model, query=query, using=database)
-    again._iterable_class, again._fields = row_class, fields
+    again._iterable_class = row_class
+    again._fields = fields  # type: ignore[attr-defined]  # the stubs miss it
     return timezone.now(), tables.ask(again, question, *bounds)
 
 

@@ -103,13 +103,13 @@ def read_head(key: str) -> FigureHead | None:
 def read_value(pk: int, counted: int) -> object | None:
     """The figure as it was counted that time; None where it is gone or another one by now."""
     row = StoredFigure.objects.filter(pk=pk, counted=counted).values_list("key", "value").first()
-    return None if row is None else unpack(bytes(row[1]), purpose=row[0])
+    return None if row is None else unpack(bytes(row[1] or b""), purpose=row[0])
 
 
 def read_values(keys: Iterable[str]) -> dict[str, object]:
     """What is stored under these keys, of whatever moment."""
     rows = StoredFigure.objects.filter(key__in=list(keys), counted__gt=0).values_list("key", "value")
-    found = {key: unpack(bytes(value), purpose=key) for key, value in rows}
+    found = {key: unpack(bytes(value or b""), purpose=key) for key, value in rows}
     return {key: value for key, value in found.items() if value is not None}
 
 
