@@ -177,7 +177,7 @@ def similarity(one: Region, other: Region) -> float:
 def overlap(one: Region, other: Region) -> bool:
     """Whether two passages are of one page and have a part of it in common.
 
-    By their offsets where both have them; otherwise by a long run of words that stands in both.
+    By their offsets where both have them; otherwise by a long run of words that is in both.
     """
     if not one.page or one.page != other.page:
         return False

@@ -91,7 +91,7 @@ FLAGS: Mapping[str, FlagDescription] = {
         FlagDescription(
             "copy-run",
             "copied run",
-            "A long sequence stands in a passage or an earlier turn word for word. Definitions and names can "
+            "A long sequence occurs in a passage or an earlier turn word for word. Definitions and names can "
             "be the same by necessity.",
             "number",
             "words in a row",

@@ -18,7 +18,7 @@ from annotation.flags import Flag, FlaggedAnswer, Limits
 
 _TATWEEL = "\u0640"
 _SPACELESS = frozenset({"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"})
-#: Inside a word these join what stands around them: don't, l'eau.
+#: Inside a word these join what is around them: don't, l'eau.
 _JOINERS = frozenset({"'", "\u2019"})
 
 
@@ -120,9 +120,9 @@ def shingles(text: str) -> frozenset[str]:
     return frozenset(a.folded + b.folded for a, b in pairwise(found))
 
 
-# Text that stands in a passage word for word.
+# Text that is in a passage word for word.
 #
-# A *run* is a longest sequence of tokens of the answer that stands in one passage in the same order without a
+# A *run* is a longest sequence of tokens of the answer that is in one passage in the same order without a
 # gap. Runs are found with a suffix automaton of the passages (Blumer et al. 1985): building it and reading
 # the answer are linear in the number of tokens.
 #

@@ -48,7 +48,7 @@ class Query(models.Model):
         DESCRIPTION = "DESCRIPTION"
 
     class Status(models.TextChoices):
-        """Where it stands; `status_reason` says why. Tied and disputed wait for a researcher."""
+        """How far it has come; `status_reason` says why. Tied and disputed wait for a researcher."""
 
         WAITING = "waiting", "waiting for screening"
         TIED = "tied", "tied in screening"

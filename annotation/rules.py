@@ -50,7 +50,7 @@ Selection = frozenset[str]
 def decide_curation(selections: Sequence[Selection], *, wanted: int, merging: str) -> CurationDecision:
     """Merge selections, of which there are at least `wanted`; their order means nothing.
 
-    One editor's choice stands as it is. Several equal ones stand too. Where they differ, `merging` says how
+    One editor's choice is taken as it is, several equal ones too. Where they differ, `merging` says how
     to go on: `majority` keeps each passage that more than half of the editors chose; `exact` asks one more
     editor, and then takes the choice that more than half of them made. That more than half found the passages
     of no use decides in both. Whatever is left is disputed. Raises ValueError for too few selections.

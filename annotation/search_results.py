@@ -110,9 +110,9 @@ _MIDDLE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A word: its place, its radius, and where its label stands; `scored` if it has a weight of its own.
+    """A word: its place, its radius, and where its label is; `scored` if it has a weight of its own.
 
-    anchor: which part of the label stands at its place: start, middle or end.
+    anchor: which part of the label is at its place: start, middle or end.
     """
 
     word: str
@@ -192,7 +192,7 @@ def _round_trip(words: Mapping[str, float], pairs: Sequence[tuple[str, str, floa
 
 
 def _places(count: int) -> list[tuple[float, float]]:
-    """Points on the ellipse, the first one on top; one word alone stands in the middle."""
+    """Points on the ellipse, the first one on top; one word alone is in the middle."""
     if count == 1:
         return [(WIDTH / 2, HEIGHT / 2)]
     turns = (2 * math.pi * number / count - math.pi / 2 for number in range(count))

@@ -37,7 +37,7 @@ class WritingConfig(StageConfig):
         default=0.5,
         gt=0,
         le=1,
-        description="Flag: share of an answer that stands in a passage word for word.",
+        description="Flag: share of an answer that occurs in a passage word for word.",
     )
     copy_run: int = Field(
         default=12, ge=3, le=1000, description="Flag: words in a row that stand in a passage."
@@ -104,7 +104,7 @@ class DistillationConfig(WritingConfig):
     instructions: str = Field(
         default=_INSTRUCTIONS,
         max_length=4000,
-        description="What stands above the answer. The stage's redundancy is the number of editors per "
+        description="What is shown above the answer. The stage's redundancy is the number of editors per "
         "query; 20 is usual.",
     )
     hold_out: int = Field(

@@ -297,7 +297,7 @@ class ComposedInsert(Generic[M]):
         return list(rows)
 
     def run_if_new(self, row: M) -> bool:
-        """Insert it unless a row stands in the way of a unique constraint; whether it was. It gets no key."""
+        """Insert it unless a unique constraint refuses it; whether it was. It gets no key."""
         sql, fields, wrapper = self._of_thread.get(self._composed_for)
         with wrapper.cursor() as cursor:
             cursor.execute(f"{sql} ON CONFLICT DO NOTHING", self._values(row, fields, wrapper))

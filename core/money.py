@@ -224,9 +224,7 @@ def banks_letters(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.translate(_SPELLED))
     plain = "".join(each for each in plain if not unicodedata.combining(each))
     if not _BANKS_LETTERS.fullmatch(plain) or "//" in plain:
-        raise ValueError(
-            "Banks take Latin letters only; write the name as it stands on the account's papers."
-        )
+        raise ValueError("Banks take Latin letters only; write the name as it is on the account's papers.")
     return plain
 
 

@@ -1,6 +1,6 @@
 """Posting to addresses that other people name: public ones alone, resolved once, with an end to everything.
 
-Whoever may name an address could have this server call what stands behind it: the database's port, a cloud's
+Whoever may name an address could have this server call what is behind it: the database's port, a cloud's
 metadata, a router. So the host is resolved here, every address it has must be public, the connection goes to
 the address that was checked (a second look-up could answer something else), redirects are not followed, no
 proxy of the environment is asked, and an answer is read up to a limit. Hosts that the operator names may be

@@ -147,7 +147,7 @@ class StageKind(Protocol):
         """Units that everybody gets, besides their own."""
 
     def together(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
-        """Which units belong together: what they have in common, by unit; who is left out stands alone.
+        """Which units belong together: what they have in common, by unit; who is left out is alone.
 
         They come in one HIT where it has room for all of them, and stand one after the other in it.
         """
@@ -247,7 +247,7 @@ class SimpleKind(ABC):
         return []
 
     def together(self, stage: Stage, units: Sequence[str]) -> Mapping[str, str]:
-        """Every unit stands alone."""
+        """No unit belongs to another."""
         return {}
 
     def passes(self, stage: Stage, unit: str, response: Any) -> bool:

@@ -630,7 +630,7 @@ class MarketOperation(models.Model):
         PARTIAL = "partial"
 
     class State(models.TextChoices):
-        """Where it stands."""
+        """How far it has come."""
 
         PLANNED = "planned"
         CLAIMED = "claimed"

@@ -111,7 +111,7 @@ _Value = TypeVar("_Value")
 
 
 def names_in_page(hit: Hit, units: Sequence[str]) -> dict[str, str]:
-    """By unit, what stands before the bar in the names of its fields: its place in the HIT.
+    """By unit, what is before the bar in the names of its fields: its place in the HIT.
 
     Nothing that a worker's browser receives has the unit itself, whose name says whether it is a check and in
     what order things were stored.
@@ -599,7 +599,7 @@ def _begun_again(request: HttpRequest, hit: Hit, ticket: Ticket) -> Assignment |
 
 
 def _hand_over(request: HttpRequest, assignment: Assignment, ticket: Ticket) -> HttpResponse:
-    """Our record stands; now the worker's browser gives the marketplace its receipt.
+    """Our record is stored; now the worker's browser gives the marketplace its receipt.
 
     Where the marketplace has it already, there is nothing to send.
     """

@@ -458,7 +458,7 @@ def _direct_settings() -> dict[str, Any]:
 
 
 def _run(command: Sequence[str], *, connect: bool = True) -> None:
-    """Run a tool of PostgreSQL; where it is told by variables, no password stands on a command line."""
+    """Run a tool of PostgreSQL; where it is told by variables, no password is on a command line."""
     given = _direct_settings()
     place = {
         "PGHOST": given["HOST"],

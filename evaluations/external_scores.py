@@ -111,7 +111,7 @@ def _place(columns: Sequence[str], names: Sequence[str]) -> int | None:
 def _finder(
     places: dict[str, int | None], candidates: Candidates, name: str
 ) -> Callable[[Sequence[Any], str], str]:
-    """How a row names its candidate: the id of a row's candidate, given its cells and where it stands."""
+    """How a row names its candidate: the id of a row's candidate, given its cells and where it is."""
     own, query, system = places["candidate_id"], places["query_id"], places["system"]
     if own is not None:
         place = own

@@ -123,7 +123,7 @@ class Places:
 def places_of(
     columns: Sequence[str], given: Mapping[str, str], external: Sequence[str], *, name: str
 ) -> Places:
-    """Where each field stands. `given` maps fields to columns; an empty name turns a field off.
+    """Where each field is. `given` maps fields to columns; an empty name turns a field off.
 
     EvaluationError for a field or column that there is not, and for two columns of one name where it matters.
     """
@@ -303,7 +303,7 @@ class FileTable:
         """The single ratings of each answer with what columns such as aspect_topicality_2 say beside rating2;
         nothing where there are no such columns.
 
-        EvaluationError for an aspect without a score that it stands beside.
+        EvaluationError for an aspect without a score that it is beside.
         """
         aspects = self._aspect_places()
         if not aspects:
@@ -343,7 +343,7 @@ class FileTable:
         for place, fits in found.items():
             if fits["number"] not in ratings:
                 raise EvaluationError(
-                    f"{self.sheet.name}, line 1: the column {self.sheet.columns[place]!r} stands beside no "
+                    f"{self.sheet.name}, line 1: the column {self.sheet.columns[place]!r} is beside no "
                     f"column rating{fits['number']}. Name both by the same number."
                 )
             aspects[ratings[fits["number"]]][fits["name"].replace("_", " ")] = place

@@ -36,7 +36,7 @@ class ValueRefusedError(ValueError):
 
 
 def text_of(value: Any) -> str:
-    """A text as it stands there; numbers as they are written."""
+    """A text as it is there; numbers as they are written."""
     if isinstance(value, str):
         return value
     if value is None:

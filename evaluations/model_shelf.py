@@ -54,7 +54,7 @@ class ModelEntry:
 
     @property
     def signature(self) -> str:
-        """As it stands in the signatures of scores."""
+        """As it is in the signatures of scores."""
         return ModelFolder(self.folder, self.kind, self.name, self.digest, {}, {}).signature
 
 
@@ -199,7 +199,7 @@ def _entry(
     return ModelEntry(folder.name, folder, kind, digest, card, wrong, when, bundle)
 
 
-#: What every card has, and what stands elsewhere on a page or in a report.
+#: What every card has, and what is elsewhere on a page or in a report.
 _FRAME = ("format", "kind", "name", "digest", "files")
 _MOST, _DEEPEST, _LONGEST = 120, 4, 300
 

@@ -38,7 +38,7 @@ class PinnedModel(BaseModel):
 
     @property
     def signature(self) -> str:
-        """As it stands in the signatures of scores."""
+        """As it is in the signatures of scores."""
         return f"{self.kind}-{self.digest[:12]}"
 
 

@@ -88,5 +88,5 @@ def state_of(evaluation: Evaluation) -> str:
 
 
 def name_of(evaluation: Evaluation) -> str:
-    """How it is called where no title stands."""
+    """How it is called where there is no title."""
     return evaluation.title or f"Evaluation {evaluation.number} of release {evaluation.release.version}"

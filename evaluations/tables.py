@@ -22,7 +22,7 @@ AspectRating = tuple[str, str, float, dict[str, float]]
 
 @dataclass(slots=True)
 class Row:
-    """An answer as its table has it; `line` is where it stands there.
+    """An answer as its table has it; `line` is its line there.
 
     `human` is the mean human score, nan where there is none; `ratings` are the single ratings behind it as
     far as they are known, each with its rater. `labels` are opinions of the references, parallel to them.

@@ -223,7 +223,7 @@ class JudgingConfig(StageConfig):
         default="How correct is the predicted answer?",
         min_length=1,
         max_length=300,
-        description="The overall question, which stands first and on its own.",
+        description="The overall question, which comes first and on its own.",
     )
     wording: Literal["question", "dialogue"] = Field(
         default="question",
@@ -330,7 +330,7 @@ class JudgingConfig(StageConfig):
     @classmethod
     def _says_the_score(cls, text: str) -> str:
         if "{score}" not in text:
-            raise ValueError("it does not say where {score} stands")
+            raise ValueError("it does not say where {score} goes")
         return text
 
     @model_validator(mode="after")
@@ -408,7 +408,7 @@ class TrainingConfig(StageConfig):
     """What future judges learn from, and how many first choices must be right to pass."""
 
     instructions: str = Field(
-        default=_TRAINING_INSTRUCTIONS, max_length=4000, description="What stands above the examples."
+        default=_TRAINING_INSTRUCTIONS, max_length=4000, description="What is shown above the examples."
     )
     question: str = Field(
         default="How correct is the predicted answer?",

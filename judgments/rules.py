@@ -110,7 +110,7 @@ def size(text: str) -> int:
 #   texts that were given to more than one query, such as "no answer".
 # - Reference: one of the query's accepted references as the answer. Judges then see another one as the
 #   correct answer. Two references may disagree, so only those are taken that are much alike; where a query
-#   has no such pair, the same text stands in both places, which is always fair.
+#   has no such pair, the same text is in both places, which is always fair.
 # - Instruction: a line that says which score to choose.
 
 _SHARED = 0.5

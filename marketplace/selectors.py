@@ -82,7 +82,7 @@ def touched_by_expiry() -> Q:
 def hit_types_asking_for(qualification_type_id: str) -> QuerySet[HITType]:
     """HIT types that have a requirement on a qualification.
 
-    Requirements are searched as text, which the database does in one scan of the HIT types; the id stands
+    Requirements are searched as text, which the database does in one scan of the HIT types; the id is
     in its quotation marks, and nothing else in a requirement can look like it.
     """
     as_text = HITType.objects.annotate(requirements_text=Cast("requirements", TextField()))

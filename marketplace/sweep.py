@@ -205,7 +205,7 @@ def _approve_each(holdings: Iterable[Holding]) -> int:
                     holding=holding, hit=lock_hit(holding.hit_id), at=holding.auto_approve_at, auto=True
                 )
         except Refusal:
-            # Somebody decided in between; their decision stands.
+            # Somebody decided in between; their decision holds.
             continue
     return len(due)
 

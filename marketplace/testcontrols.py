@@ -85,7 +85,7 @@ def take_lost_response(requester_id: int) -> bool:
 
 
 def _take(counter: str, requester_id: int) -> bool:
-    # The condition stands in the update again: of calls at once, as many are hit as were asked for.
+    # The condition is in the update again: of calls at once, as many are hit as were asked for.
     wanting = Chaos.objects.filter(_concerns(requester_id), **{f"{counter}__gt": 0})
     pk = wanting.values_list("pk", flat=True).first()
     return bool(

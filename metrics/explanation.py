@@ -1,4 +1,4 @@
-"""Why a metric gave an answer its score: what matched, where that stands, and the counts of the formula."""
+"""Why a metric gave an answer its score: what matched, where that is, and the counts of the formula."""
 
 import math
 from collections import Counter
@@ -277,7 +277,7 @@ def _marked(text: str, split: Callable[[str], list[str]], orders: Sequence[int])
 
 
 def _apart(text: str, mark: tuple[int, int, int], span: Span) -> bool:
-    """Only white space stands between a part and the next token."""
+    """Only white space is between a part and the next token."""
     return not text[mark[1] : span[0]].strip()
 
 

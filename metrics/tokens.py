@@ -84,7 +84,7 @@ def composed(text: str) -> str:
 
 
 def belongs_to_letters(character: str) -> bool:
-    """Whether it is a combining mark or a joiner: no letter by itself, and part of the word it stands in."""
+    """Whether it is a combining mark or a joiner: no letter by itself, and part of the word it is in."""
     return category(character).startswith("M") or character in _JOINERS
 
 
@@ -341,7 +341,7 @@ def _folded(text: str) -> tuple[str, list[int]]:
 
 
 def _next(folded: str, wanted: str, at: int) -> Span | None:
-    """The next place where the token stands as it is, if nothing but marks is passed over."""
+    """The next place where the token occurs as it is, if nothing but marks is passed over."""
     found = folded.find(wanted, at) if wanted else -1
     if found < 0 or any(character.isalnum() for character in folded[at:found]):
         return None
@@ -366,7 +366,7 @@ def _scattered(folded: str, wanted: str, at: int) -> Span | None:
 # Three readings of "all terms were lower-cased" (Mitra et al. 2016, Table 2), which names no tokeniser.
 #
 # Of these, `fit` is the one under which all five printed values of
-# pa-BLEU come out; it stands in the profile `distillery-2016`.
+# pa-BLEU come out; it is in the profile `distillery-2016`.
 
 _NO_MARKS = str.maketrans({"\u2019": "'", ",": None, ".": None})
 _SINGLE = str.maketrans({"\u2019": " ' ", "'": " ' ", ",": " , ", ".": " . "})
@@ -434,7 +434,7 @@ def _characters(text: str) -> list[str]:
 DEFAULT = Tokeniser("default", _default, Runs(lower=True, alone="marks"), version=2)
 #: DuReader's rule: white space removed, one character is one token, with the combining marks it carries.
 CHAR = Tokeniser("char", _characters, Runs(lower=False, alone="all"), version=3)
-#: What stands between white space, as it is.
+#: What is between white space, as it is.
 WHITESPACE = Tokeniser(
     "whitespace", lambda text: composed(text).split(), Runs(lower=False, alone="none"), version=2
 )
@@ -465,7 +465,7 @@ def _kept_words(text: str) -> list[str]:
     return " ".join(_kept(text)).split()
 
 
-#: CoreNLP 3.4.1's PTBTokenizer with -lowerCase, for a text that stands by itself; "1 1/2" is one token with a
+#: CoreNLP 3.4.1's PTBTokenizer with -lowerCase, for a text by itself; "1 1/2" is one token with a
 #: no-break space within.
 PTB = Tokeniser("ptb", _ptb)
 #: `ptb` without punctuation, as pycocoevalcap and with it Lee et al. (2021) have it.

@@ -33,7 +33,7 @@ class ManifestFile:
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """As it stands in the manifest."""
+        """As it is in the manifest."""
         return {
             "path": self.path,
             "format": self.format,
@@ -55,7 +55,7 @@ def json_text(value: Any) -> str:
 
 
 def content_digest(lines: Mapping[str, str], about: Mapping[str, Any]) -> str:
-    """The digest of the data alone: of the digests of all tables' lines, and of what stands beside them.
+    """The digest of the data alone: of the digests of all tables' lines, and of what is beside them.
 
     The same data give the same digest, whatever the formats, the version and the code.
     """

@@ -18,7 +18,7 @@ from releases.tables import RECORDS, SPLITS, Kind, Table
 #: Signs that turn the direction of what follows them, or are invisible: no line of ours needs them.
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~$])")
-#: What begins a heading, a list, a quotation or a rule where it stands first.
+#: What begins a heading, a list, a quotation or a rule where it comes first.
 _FIRST = re.compile(r"(\d{1,9}(?=[.)])|(?=[#+=-]|&gt;))")
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _TEX = {
@@ -121,7 +121,7 @@ def _citation_lines(facts: Facts) -> Iterator[str]:
 
 
 def _author(name: str, *, known: bool) -> Iterator[str]:
-    """`Family, Given` is a person; any other name stands as it is, for who knows where it parts."""
+    """`Family, Given` is a person; any other name stays as it is, for who knows where it parts."""
     person = _FAMILY_FIRST.fullmatch(name) if known else None
     if person is None:
         yield f"- name: {yaml(name)}"

@@ -355,7 +355,7 @@ class Parts(NamedTuple):
 
 
 def excerpt(text: str, start: int, end: int) -> str:
-    """The span with what stands around it, in one line."""
+    """The span with what is around it, in one line."""
     low, high = max(0, start - _AROUND), min(len(text), min(end, start + _SPAN) + _AROUND)
     cut = "".join(each if each.isprintable() else " " for each in text[low:high])
     return f"{_MORE if low else ''}{cut}{_MORE if high < len(text) else ''}"
@@ -377,7 +377,7 @@ def parts(excerpt: str, start: int, end: int) -> Parts:
 
 State = PrivacyFinding.State
 _LONGEST = 300
-#: What stands as the reason of blacking out where nobody gave one.
+#: The reason of blacking out where nobody gave one.
 BLACKED_OUT = "Nobody needs to know it."
 HAS_TEXT = Q(end__gt=0)
 

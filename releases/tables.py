@@ -87,7 +87,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def place(self, column: str) -> int:
-        """Where a column stands in a row."""
+        """Where a column is in a row."""
         return self.names.index(column)
 
 

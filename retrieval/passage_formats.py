@@ -449,7 +449,7 @@ def read_car_records(file: PassageSource, raw: IO[bytes]) -> Iterator[tuple[int,
 
 
 def _items(file: PassageSource, raw: IO[bytes], where: LineNumber) -> Iterator[Any]:
-    """What stands in the file, one after the other, without the marks of the list around it."""
+    """What is in the file, one after the other, without the marks of the list around it."""
     from cbor2 import CBORDecodeEOF, CBORDecodeError, CBORDecoder  # only for such files
 
     content, after_header = io.BytesIO(), False

@@ -166,7 +166,7 @@ _FIRST_UNSPACED = re.compile(rf"[{UNSPACED_CHARACTERS}]")
 
 
 class WordPosition(NamedTuple):
-    """A content word and where it stands in the text it was taken from: text[start:end]."""
+    """A content word and where it is in the text it was taken from: text[start:end]."""
 
     word: str
     start: int

@@ -113,7 +113,7 @@ class Plot:
 
     @property
     def twin(self) -> Sequence[Mapping[str, Any]]:
-        """The rows of the table that stands beside the plot."""
+        """The rows of the table beside the plot."""
         return self.table or self.rows
 
 
@@ -273,7 +273,7 @@ def specification(plot: Plot, look: Look = Look.PAPER) -> dict[str, Any]:
 def svg(plot: Plot, look: Look = Look.PAPER, *, width: int = 0) -> str:
     """The plot as SVG, its axes as wide as its specification says or `width` pixels.
 
-    On pages it has no title, for a heading stands above it. The same data in the same look are drawn once.
+    On pages it has no title, for a heading is above it. The same data in the same look are drawn once.
     """
     said = specification(plot, look)
     if look != Look.PAPER:
@@ -306,7 +306,7 @@ _NEEDLESS = ("role", "class", "font-family", "pointer-events", "stroke-miterlimi
 def inline(plot: Plot, *, width: int = 0) -> str:
     """The plot as an `svg` element without names of its own that a program would read out.
 
-    It stands in an element with a role and words. Colours are those of the light look, which
+    It is in an element with a role and words. Colours are those of the light look, which
     `colour_rules` overrides by the page's properties.
     """
     root: Element = SafeTree.fromstring(svg(plot, Look.LIGHT, width=width))
@@ -480,7 +480,7 @@ def _in_order(rows: Rows) -> list[Any]:
 
 
 def _bars(title: str, across: str, up: str, rows: Rows, *, says: str, signature: str, axis: str = "") -> Plot:
-    """Bars; of two steps the later one stands before the earlier one, which it is a part of."""
+    """Bars; of two steps the later one is before the earlier one, which it is a part of."""
     import altair as alt
 
     order = list(dict.fromkeys(row[across] for row in rows))

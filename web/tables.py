@@ -36,7 +36,7 @@ from core.files.cells import csv_text, plain
 # Rows of a long table, of which one page is shown: only its rows are read whole.
 #
 # A database that is asked for the rows 99,976 to 100,000 makes all the rows before them as well, with all
-# that stands in them. Here it is asked for the keys of the page alone, from whichever end is nearer, and then
+# that is in them. Here it is asked for the keys of the page alone, from whichever end is nearer, and then
 # for those rows.
 
 T = TypeVar("T")
@@ -166,7 +166,7 @@ class Column:
     """A column: its head on the page, its name in addresses and files, and its value in a row.
 
     `by` is what the database sorts by; without it nobody sorts by this column.
-    `down`: the natural order begins with the largest. `gaps`: it may be undefined, and stands last then.
+    `down`: the natural order begins with the largest. `gaps`: it may be undefined, and comes last then.
     `then` are further columns of the database among equal ones. Rows that are no query are sorted by `key`,
     or else by the value. A column is on the page, in the file, or in both.
     """
@@ -387,7 +387,7 @@ def respond(
 ) -> HttpResponseBase:
     """The page of a table, or its file where the address asks for that.
 
-    `complete` makes what stands in a row of the rows of one page, or of a thousand for the file, in few
+    `complete` makes what is in a row of the rows of one page, or of a thousand for the file, in few
     statements. `show` gets, by name, the page's rows as `rows_as`, what is asked as `grid`, and what `about`
     makes of the rows of the page; it gives the page. `keep` may answer what costs much from before.
     """

@@ -15,7 +15,7 @@ from core.extensions import parts_of
 from core.projects.models import Project
 from web.tables import Choices, Column, Grid, Words
 
-# Pages about a query that apps above have: pages on which a query stands link to them.
+# Pages about a query that apps above have: pages that show a query link to them.
 #
 # Each is a part of its app's extension:
 #

@@ -155,7 +155,7 @@ class Conversations:
             if record.turn not in (None, 1):
                 refuse(
                     record.line,
-                    f"Turn {record.turn} of conversation {record.conversation!r} stands without the turns "
+                    f"Turn {record.turn} of conversation {record.conversation!r} comes without the turns "
                     "before it: lines of a conversation must stand together, from turn 1 on.",
                     "turn",
                 )
@@ -223,7 +223,7 @@ def _again(known: _Conversation, record: Record) -> bool:
 # Words of strangers inside our own sentences.
 
 _LONGEST = 60
-#: Unicode's "first strong isolate" and its end: what lies between turns nothing around that stands outside.
+#: Unicode's "first strong isolate" and its end: what lies between turns nothing around that is outside.
 _ISOLATE, _END = "\u2068", "\u2069"
 
 

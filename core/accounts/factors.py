@@ -148,7 +148,7 @@ class Factors:
 
     @property
     def any(self) -> bool:
-        """Whether there is one that stands alone."""
+        """Whether there is one that needs no other."""
         return self.app is not None or bool(self.passkeys)
 
 

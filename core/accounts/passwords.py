@@ -67,7 +67,7 @@ class EasyPasswordValidator:
             )
 
     def get_help_text(self) -> str:
-        """What stands beside the field."""
+        """What is beside the field."""
         return "It is not your name, a word of this site, or letters repeated or in a row."
 
 
@@ -113,7 +113,7 @@ class BreachedPasswordValidator:
                     )
 
     def get_help_text(self) -> str:
-        """What stands beside the field."""
+        """What is beside the field."""
         return "It is no password that was found in a breach, with something added or not."
 
 

@@ -98,7 +98,7 @@ def end_all_sessions(*, user: User, password: str) -> None:
 
 
 def end_sessions_without_password(*, user: User) -> None:
-    """The same for a person who has none: what stands in its place is random, and is made again."""
+    """The same for a person who has none: what is in its place is random, and is made again."""
     user.set_unusable_password()
     user.save(update_fields=["password"])
 

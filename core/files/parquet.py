@@ -1,6 +1,6 @@
 """Parquet: only the columns that are wanted are read, as many rows at a time as some megabytes hold.
 
-A text that stands once in the file and is referred to by many rows is kept once; so is a column read whose
+A text that occurs once in the file and is referred to by many rows is kept once; so is a column read whose
 texts are encoded so. It is a bomb only if it is written out for every row.
 """
 

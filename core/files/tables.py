@@ -61,7 +61,7 @@ def find_delimiter(
 class DelimitedTable(ABC):
     """A CSV or TSV file as rows of text. TSV has no quoting, as query logs and TREC files are written.
 
-    `given` maps fields to columns. `places` says in which column each field stands, `width` how many columns
+    `given` maps fields to columns. `places` says in which column each field is, `width` how many columns
     the first row has.
     """
 

@@ -168,7 +168,7 @@ class TextSource:
     def chunks(self, refuse: Refuse) -> Iterator[tuple[int, str]]:
         """Whole lines, many at a time: the number of the first, and their text with plain newlines.
 
-        A line that is refused stands there as an empty one, so that the numbers stay right.
+        A line that is refused is kept as an empty one, so that the numbers stay right.
         """
         line = 1
         for data in self._whole_lines(refuse):

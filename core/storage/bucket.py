@@ -1,7 +1,7 @@
 """S3-compatible storage through django-storages, and reading from it without taking whole objects.
 
 The reader of django-storages copies an object before its first byte is to be had. Ours asks for the bytes
-from where it stands and reads on in the same answer, so that a download of a gigabyte begins at once and a
+from where it is and reads on in the same answer, so that a download of a gigabyte begins at once and a
 part of it costs a part.
 """
 

@@ -20,7 +20,7 @@ from crowd.adapters.base import (
 )
 from crowd.adapters.outcomes import GARBAGE, GATEWAY_PAUSE_S, SOMETHING_ELSE, describe_garbage, timed_pools
 
-#: Seconds until a connection stands, and until the whole answer is there.
+#: Seconds until a connection is made, and until the whole answer is there.
 _CONNECT_S, _ANSWER_S = 5.0, 30.0
 _LONGEST_PAUSE_S = 600.0
 

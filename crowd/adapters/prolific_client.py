@@ -35,7 +35,7 @@ class ProlificClient(PanelClient):
         super().__init__(url=url, headers={"Authorization": f"Token {token}", "Referer": _REFERER})
 
     def pages(self, path: str, **query: Any) -> Iterator[Document]:
-        """All results of a list with `page`; behind the last page stands a 404, so it is not asked for."""
+        """All results of a list with `page`; behind the last page there is a 404, so it is not asked for."""
         number = 1
         while True:
             page = self.read(path, **query, page=number, page_size=_PAGE)

@@ -1,4 +1,4 @@
-"""The sources of a stage: how each stands, what a person does about one, and its study at a panel."""
+"""The sources of a stage: the state of each, what a person does about one, and its study at a panel."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -49,7 +49,7 @@ def cost_of(
 
 # Texts for workers on forms: made from what is entered, until a person writes others.
 #
-# Beside each text stands a hidden copy of what was made when the page was drawn. A text that still equals its
+# Beside each text is a hidden copy of what was made when the page was drawn. A text that still equals its
 # copy is made again from what is sent; the answer's page shows it, before anything is published.
 
 #: Fields of `TaskFields` that kinds make.
@@ -351,6 +351,6 @@ def _first_listing(kind: StageKind) -> Listing:
 
 
 def endpoint_words(endpoint: Endpoint) -> str:
-    """A marketplace as it stands in a list to choose from."""
+    """A marketplace as it is in a list to choose from."""
     money = "real money" if endpoint.real_money else "play money"
     return f"{endpoint.label} ({endpoint.name}, {money})"

@@ -312,7 +312,7 @@ class WizardForm(Form):
         return document_toml(self.document(owner))
 
     def planned(self, owner: str) -> tuple[Study, Plan] | None:
-        """The study and what applying it would do; None where something is wrong, which then stands here."""
+        """The study and what applying it would do; None where something is wrong, which is here then."""
         try:
             study = parse(_NAME, self.text(owner).encode())
             return study, plan(study, {}, to_apply=True)
@@ -366,7 +366,7 @@ def _options_asked(kind: StageKind) -> list[str]:
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    """Nothing was entered, or what stands there anyway."""
+    """Nothing was entered, or what is there anyway."""
     if isinstance(value, str) and isinstance(default, str):
         return value.split() == default.split()
     return value is None or value == (list(default) if isinstance(default, tuple) else default)

@@ -245,7 +245,7 @@ class StageStatus:
 
 
 def standing(stage: Stage) -> StageStatus:
-    """How a stage stands; of a large one as it was some seconds ago, for counting it takes long."""
+    """The status of a stage; of a large one as it was some seconds ago, for counting it takes long."""
     return stage_figures(
         stage,
         STATUS,

@@ -307,7 +307,7 @@ def _refuse_rules_that_cannot_be_kept(stage: Stage) -> None:
 
 
 def opening_problems(stage: Stage) -> Iterator[str]:
-    """Why a stage cannot be opened by what it says and where it stands, in sentences; looks at no money."""
+    """Why a stage cannot be opened by what it says and by its status, in sentences; looks at no money."""
     if stage.status not in (Status.DRAFT, Status.PAUSED):
         yield f"The stage is {stage.status}; only a draft or paused stage can be opened."
     if why := why_read_only(stage.project):

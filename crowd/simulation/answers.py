@@ -131,7 +131,7 @@ class Field:
 
     @property
     def unit(self) -> str:
-        """The unit it belongs to: what stands before the last bar of its name."""
+        """The unit it belongs to: what is before the last bar of its name."""
         return self.name.rpartition("|")[0]
 
     @property
@@ -181,7 +181,7 @@ def read_form(html: str, url: str) -> Form | None:
 
 
 class _Reader(HTMLParser):
-    """Collects one form; text goes to the section it stands in."""
+    """Collects one form; text goes to the section it is in."""
 
     def __init__(self, url: str) -> None:
         super().__init__(convert_charrefs=True)

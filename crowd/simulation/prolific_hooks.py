@@ -48,7 +48,7 @@ def rotate_keys(state: State, *, drop_old: bool = False) -> str:
 
 
 def sign_arrival(state: State, study: Thing, submission: Thing, address: str) -> str:
-    """The token of a secure link: the values of the address and who stands behind them."""
+    """The token of a secure link: the values of the address and who is behind them."""
     key = _keys(state)[0]
     now = int(time.time())
     claims = {

@@ -342,7 +342,7 @@ class _Turn:
 
 
 class _Line:
-    """Who is next. Thinking waits by the clock of the run, which stands still for nobody in a fast one."""
+    """Who is next. Thinking waits by the clock of the run, which waits for no person in a fast one."""
 
     def __init__(self, fast: bool) -> None:
         self._fast = fast

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from crowd.study.schema import Amount, Period
 
-# Where in a TOML text a field stands. The standard library reads values without their lines.
+# Where in a TOML text a field is. The standard library reads values without their lines.
 #
 # The text is scanned once for its structure alone: headers, keys, arrays, inline tables. Where it is no TOML,
 # what was found up to there is kept.
@@ -220,7 +220,7 @@ Code = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, where it stands, and what to do. A caution keeps nobody from applying."""
+    """One thing that is wrong, where it is, and what to do. A caution keeps nobody from applying."""
 
     code: Code
     file: str
@@ -355,7 +355,7 @@ _LONGEST_SHOWN = 60
 def findings(
     error: ValidationError, model: type[BaseModel], data: object, at: Path = ()
 ) -> Iterator[Finding]:
-    """All that a failed validation of `data` found, once per field; `at` is where the data stands."""
+    """All that a failed validation of `data` found, once per field; `at` is where the data is."""
     found: dict[tuple[Path, str], Finding] = {}
     for details in error.errors(include_url=False):
         finding = _finding(cast(dict[str, Any], details), model, data, at)
@@ -428,7 +428,7 @@ def shown(value: object) -> str:
 
 
 def _path_in(data: object, loc: tuple[str | int, ...], *, absent: bool) -> Path:
-    """pydantic's location as it stands in the data, without the names of choices that pydantic adds.
+    """pydantic's location as it is in the data, without the names of choices that pydantic adds.
 
     `absent`: the last part is a key that is not there.
     """

@@ -197,7 +197,7 @@ SHADES = 10
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a text: a word with its weight, or with an empty `number` what stands between words."""
+    """A part of a text: a word with its weight, or with an empty `number` what is between words."""
 
     text: str
     number: str = ""

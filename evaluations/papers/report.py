@@ -399,7 +399,7 @@ def report_files(report: PaperReport) -> dict[str, Write]:
 
 
 def render_page(report: PaperReport) -> str:
-    """The report as a page that stands alone."""
+    """The report as a page of its own."""
     items = [
         {
             "item": item,

@@ -41,7 +41,7 @@ class Comparison:
         return ", ".join(filter(None, (name_statistic(self.statistic, self.grouping), method)))
 
     def of(self, one: str, other: str) -> MetricTest | None:
-        """The test of two metrics, whichever stands first in it."""
+        """The test of two metrics, whichever comes first in it."""
         wanted = {one, other}
         return next((each for each in self.tests if {each.a, each.b} == wanted), None)
 

@@ -494,7 +494,7 @@ class Lead:
 
     @property
     def words(self) -> str:
-        """As it stands in a sentence."""
+        """As it is in a sentence."""
         return name_statistic(self.statistic, self.grouping)
 
 

@@ -1,4 +1,4 @@
-"""The report as a page that stands alone, and as a part of the desk's page."""
+"""The report as a page of its own, and as a part of the desk's page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -233,7 +233,7 @@ def file_name() -> str:
 
 
 def pages(report: Report, points: Points) -> dict[str, Write]:
-    """The report as a page that stands alone and as a part of the desk's; its plots are drawn once."""
+    """The report as a page of its own and as a part of the desk's; its plots are drawn once."""
     context = context_of(report, points)
     return {
         "report.html": text_of(page_with(context)),

@@ -92,7 +92,7 @@ def number(given: Any) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a cell: `small` under it; `note` is the number of a note that says `why`."""
+    """What is in a cell: `small` under it; `note` is the number of a note that says `why`."""
 
     text: str
     small: str = ""
@@ -103,7 +103,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row: its name, what stands under the name, and its cells; `look` is `apart` after a group."""
+    """A row: its name, what is under the name, and its cells; `look` is `apart` after a group."""
 
     name: str
     cells: Sequence[Cell]
@@ -474,7 +474,7 @@ _SIGNS = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
 }
-#: Title of a column, and where its figure stands in the entry of a metric.
+#: Title of a column, and where its figure is in the entry of a metric.
 _COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"Pearson $r$", ("pearson", "global")),
     (r"Spearman $\rho$", ("spearman", "global")),

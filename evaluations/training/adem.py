@@ -241,7 +241,7 @@ def train(
     The projection sees vectors of `train` alone. Each form leaves out examples that lack what it needs.
     """
     if common := set(train.keys) & set(validation.keys):
-        raise MetricError(f"The context {min(common)} stands in training and in validation.")
+        raise MetricError(f"The context {min(common)} is in training and in validation.")
     if train.encoder.digest != validation.encoder.digest:
         raise MetricError("Training and validation are encoded by different encoders.")
     projection = Projection.of(_used(train), max(settings.tried_sizes))

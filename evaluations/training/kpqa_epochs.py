@@ -281,7 +281,7 @@ class StoppedError(MetricError):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where a training stands: `done` of `total` steps, mean loss of the epoch so far, windows a second."""
+    """How far a training is: `done` of `total` steps, mean loss of the epoch so far, windows a second."""
 
     epoch: int
     epochs: int

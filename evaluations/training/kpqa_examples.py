@@ -145,7 +145,7 @@ def sentences(text: str) -> tuple[Span, ...]:
 
 
 def around(cut: Sequence[Span], span: Span) -> Span:
-    """Begin and end of the sentence that a span stands in, or of all that it touches."""
+    """Begin and end of the sentence that a span is in, or of all that it touches."""
     touched = [sentence for sentence in cut if sentence[0] < span[1] and span[0] < sentence[1]]
     return touched[0][0], touched[-1][1]
 
@@ -204,7 +204,7 @@ class Passage:
         self._sentences = sentences(text)
 
     def example(self, question: str, span: Span) -> Example:
-        """The example whose key phrase stands at this place of the passage."""
+        """The example whose key phrase is at this place of the passage."""
         begin, end = around(self._sentences, span)
         inside = self.text[begin:end]
         begin += len(inside) - len(inside.lstrip())
@@ -224,7 +224,7 @@ def is_yes_or_no(answer: str) -> bool:
 
 
 def occurrences(text: str, phrase: str, *, any_case: bool = False) -> list[Span]:
-    """Where a phrase stands in a text as words of its own; white space may differ."""
+    """Where a phrase is in a text as words of its own; white space may differ."""
     words = phrase.split()
     told = text.lower() if any_case else text
     if not words or not all((word.lower() if any_case else word) in told for word in words):
@@ -245,7 +245,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 class Value:
     """A value of a file.
 
-    `place` names the entry that it was read with; beside it stands its way from there.
+    `place` names the entry that it was read with; beside it is its way from there.
     """
 
     __slots__ = ("_above", "_file", "_key", "_place", "given")

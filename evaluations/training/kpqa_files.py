@@ -53,7 +53,7 @@ from metrics.neural.pieces import Span
 #
 #     {"question": "Where did he live?", "answer": "He lived in Rome for a year.", "span": "Rome"}
 #
-# The key phrase is labelled wherever it stands in the answer. With a text `group` in all lines, those of one
+# The key phrase is labelled wherever it is in the answer. With a text `group` in all lines, those of one
 # group stay on one side of the split; without it, those of one answer do.
 
 SPANS = "spans"
@@ -61,7 +61,7 @@ SPANS_KEYS = frozenset({"question", "answer", "span"})
 
 
 def spans_examples(rows: Iterable[Value], dropped: DropCounts) -> Iterator[Example]:
-    """An example for each row whose span stands in its answer."""
+    """An example for each row whose span is in its answer."""
     for row in rows:
         with dropped.counting():
             yield _spans_example(row, dropped)
@@ -90,7 +90,7 @@ def _spans_example(row: Value, dropped: DropCounts) -> Example:
 #     {"answers": […], "passages": [{"is_selected": …, "passage_text": …, "url": …}, …], "query": …, …}
 #
 # People wrote the answers; those count that are a span of a passage which was selected for the question (Lee
-# et al. 2021, C.1). Of several answers the first such counts, at the first place where it stands in a
+# et al. 2021, C.1). Of several answers the first such counts, at the first place where it is in a
 # selected passage; the dot at its end is no part of it. Well-formed answers are not looked at.
 #
 # Columns may take gigabytes: they are read beside one another, each in a pass of its own through the file, so
@@ -187,7 +187,7 @@ def _found_phrase(texts: list[str], phrases: list[str], *, any_case: bool) -> tu
 #      "supporting_facts": [[title, number of the sentence], …], "context": [[title, [sentence, …]], …]}
 #
 # All supporting sentences, in the order of the context, are the answer sentences; the key phrase is labelled
-# wherever the answer stands in them. Lee et al. (2021, 3.1) resolve coreferences by SpanBERT to find the
+# wherever the answer is in them. Lee et al. (2021, 3.1) resolve coreferences by SpanBERT to find the
 # supporting sentences; here they are those that people marked, and nothing is resolved. Questions whose
 # answer is yes or no are left out, as in the paper.
 
@@ -196,7 +196,7 @@ HOTPOTQA_KEYS = frozenset({"question", "supporting_facts", "context"})
 
 
 def hotpotqa_examples(rows: Iterable[Value], dropped: DropCounts) -> Iterator[Example]:
-    """An example for each question whose answer stands in its supporting sentences."""
+    """An example for each question whose answer is in its supporting sentences."""
     for row in rows:
         with dropped.counting():
             yield _hotpotqa_example(row, dropped)
@@ -290,7 +290,7 @@ def _squad_example(asked: Value, passage: Passage, dropped: DropCounts) -> Examp
 
 
 def _marked_place(context: str, text: str, start: int) -> Span | None:
-    """Where an answer stands: at its place, or as words of their own near it."""
+    """Where an answer is: at its place, or as words of their own near it."""
     text, start = text.strip(), _bare_start(text, start)
     for begin in (start + shift for shift in _SHIFTS):
         end = begin + len(text)
@@ -312,7 +312,7 @@ def _inside_word(context: str, at: int) -> bool:
     return 0 < at < len(context) and context[at - 1].isalnum() and context[at].isalnum()
 
 
-# Which form a file has, by what stands in it and not by its name, and its examples.
+# Which form a file has, by what is in it and not by its name, and its examples.
 
 Reading = Callable[[DropCounts], Iterator[Example]]
 #: Forms of one object for each question: the members that an object must have, and what reads many.

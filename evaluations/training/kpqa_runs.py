@@ -56,7 +56,7 @@ class Checkpoints:
         return self._read(self._best(epoch))
 
     def remove(self) -> None:
-        """Throw all of it away: the model stands."""
+        """Throw all of it away: the model is complete."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _best(self, epoch: int) -> Path:

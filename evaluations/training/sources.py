@@ -30,7 +30,7 @@ Open = Callable[[str], AbstractContextManager[AnswerTable]]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a row stands: the number of its source, its line there, its id, and whether it is used."""
+    """Where a row is: the number of its source, its line there, its id, and whether it is used."""
 
     source: int
     line: int
@@ -405,7 +405,7 @@ def split(keys: Sequence[Hashable], seed: int, shares: tuple[float, float, float
 
 
 def folds(keys: Sequence[Hashable], k: int, seed: int, validation: float = 0.15) -> list[Parts]:
-    """k parts for test in which each context stands once; of what is left a share is for validation."""
+    """k parts for test in which each context occurs once; of what is left a share is for validation."""
     numbers, dealt = _dealt(keys, seed)
     if not 2 <= k <= len(dealt):
         raise MetricError(f"{len(dealt)} contexts cannot be dealt into {k} parts.")
@@ -435,5 +435,5 @@ def _parts(
     rows = [np.flatnonzero(np.isin(numbers, part)) for part in (train, validation, test)]
     sides = [{keys[int(row)] for row in part} for part in rows]
     if sides[0] & sides[1] or sides[0] & sides[2] or sides[1] & sides[2]:
-        raise AssertionError("a context stands in two parts")
+        raise AssertionError("a context is in two parts")
     return Parts(*rows)

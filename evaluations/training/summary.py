@@ -88,7 +88,7 @@ StudyReport = Mapping[str, Any]
 
 
 class StudyFigure(Figure):
-    """A figure of a study; `more` is what else stands beside it, such as p."""
+    """A figure of a study; `more` is what else is beside it, such as p."""
 
     more: dict[str, Any] = {}
 

@@ -43,7 +43,7 @@ from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
 
 
 def _ranked(value: Any) -> Any:
-    """Who has few judgments stands behind all others, whatever is sorted by."""
+    """Judges with few judgments come last, whatever is sorted by."""
     return lambda row: value(row) if row.enough else None
 
 

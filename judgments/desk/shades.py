@@ -21,7 +21,7 @@ def share(value: float | None) -> str:
 
 @register.filter
 def shade(kappa: float | None, common: int) -> str:
-    """The class of a cell: how well two judges agree, and pale where little stands behind it."""
+    """The class of a cell: how well two judges agree, and pale where it rests on little."""
     if kappa is None:
         return "pale"
     level = "well" if kappa >= _WELL else "fair" if kappa >= _FAIR else "poor"

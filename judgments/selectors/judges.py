@@ -369,7 +369,7 @@ def _verdicts(stamp: Stamp) -> tuple[Counter[int], dict[int, str], set[int]]:
 
 
 def chosen(rows: Sequence[Judge], show: str, words: str = "") -> list[Judge]:
-    """Judges of a kind, or whose name has the words; who has few judgments stands behind."""
+    """Judges of a kind, or whose name has the words; those with few judgments come last."""
     filters: dict[str, Callable[[Judge], bool]] = {
         "all": lambda row: True,
         "flagged": lambda row: bool(row.flags),

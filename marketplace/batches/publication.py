@@ -188,7 +188,7 @@ def annotation(batch: Batch) -> str:
 
 
 def _stop(batch: Batch, refusal: Refusal) -> str:
-    """The batch stands still; the sentence says where and what to do."""
+    """The batch has stopped; the sentence says where and what to do."""
     batch.refresh_from_db()
     requester = Requester.objects.get(pk=batch.requester_id)
     left = batch.task_count - batch.published_count

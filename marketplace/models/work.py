@@ -274,7 +274,7 @@ class Holding(models.Model):
     """One worker's hold on a place, from acceptance to its end: the assignment as one worker sees it."""
 
     class State(models.TextChoices):
-        """Where the hold stands; the first is in progress, the last two ended without an answer."""
+        """How far the hold has come; the first is in progress, the last two ended without an answer."""
 
         ACCEPTED = "accepted"
         SUBMITTED = "submitted"

@@ -199,12 +199,12 @@ def _page(
         return page
 
     page = templates.parse(batch.html)
-    stands = _standing(batch, now)
+    facts = _standing(batch, now)
     hours = Hours.of(batch.hours) if batch.hours else None
-    more: dict[str, Any] = stands
+    more: dict[str, Any] = facts
     if batch.state == State.DRAFT:
         more |= _of_draft(access.requester, batch, page)
-        more["form"] = form or PublishForm(total=stands["cost"].total, label_suffix="")
+        more["form"] = form or PublishForm(total=facts["cost"].total, label_suffix="")
         more["status"] = 422 if form else 200
     return respond(
         request,
@@ -225,7 +225,7 @@ def _page(
         opens_again=hours.next_opening(now) if hours and not hours.is_open(now) else None,
         study_links=links_to("batch", batch.pk),
         additions=batch.additions.filter(task_count__gt=0).order_by("number")[:5],
-        waiting_cents=selectors.waiting_cents(batch) if stands["tally"].submitted else 0,
+        waiting_cents=selectors.waiting_cents(batch) if facts["tally"].submitted else 0,
         **more,
     )
 

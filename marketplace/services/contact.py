@@ -128,7 +128,7 @@ def send_letter(address: str, subject: str, lines: list[str], **headers: str) ->
 
 
 def token_of(row: Contact) -> str:
-    """What stands in the link: valid for this address alone, and until another one is asked for."""
+    """What is in the link: valid for this address alone, and until another one is asked for."""
     return _signer.sign(f"{row.pk}-{_mark(row)}")
 
 

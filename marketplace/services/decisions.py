@@ -1,6 +1,6 @@
 """Decisions that people take on pages: once however often they press, and many at a time.
 
-What a decision is and what it costs stands in `marketplace.services.review`. Here is what people need around
+What a decision is and what it costs is in `marketplace.services.review`. Here is what people need around
 it: pressing twice is no error, and what somebody else decided meanwhile is said in words.
 """
 
@@ -125,7 +125,7 @@ def reject_each(*, holdings: Iterable[Holding], feedback: str, now: datetime) ->
 
 
 def _state(holding: Holding, refusal: Refusal) -> str:
-    """How the work stands now, where the refusal was about that."""
+    """What state the work is in now, where the refusal was about that."""
     if refusal.code != "InvalidAssignmentState":
         return ""
     return str(Holding.objects.values_list("state", flat=True).get(pk=holding.pk))

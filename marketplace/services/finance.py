@@ -63,7 +63,7 @@ def make_payable(
     if not sums["cents"]:
         raise Refusal(
             "NothingToPay",
-            "Nothing is to be paid out: every payment of that time stands in a report already.",
+            "Nothing is to be paid out: every payment of that time is in a report already.",
         )
     report.cents, report.workers = sums["cents"], sums["workers"]
     report.save(update_fields=["cents", "workers"])

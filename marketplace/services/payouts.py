@@ -56,7 +56,7 @@ class ClaimState(StrEnum):
 
 @dataclass(slots=True)
 class Claim:
-    """What one person is owed by reports, and how it stands."""
+    """What one person is owed by reports, and what became of it."""
 
     worker: Worker
     cents: int = 0

@@ -353,7 +353,7 @@ def never_granted(qualification_type: QualificationType, worker_id: str) -> Refu
 
 @dataclass(frozen=True, slots=True)
 class QualificationStatus:
-    """Where a worker stands with a qualification type: what they hold, and what they asked last."""
+    """What a qualification type is to a worker: what they hold, and what they asked last."""
 
     qualification_type: QualificationType
     grant: QualificationGrant | None
@@ -416,7 +416,7 @@ class QualificationStatus:
 
 
 def standing(*, worker: Worker, qualification_type: QualificationType) -> QualificationStatus:
-    """Where the worker stands with this type."""
+    """What this type is to the worker."""
     return QualificationStatus(
         qualification_type=qualification_type,
         grant=QualificationGrant.objects.filter(qualification_type=qualification_type, worker=worker).first(),

@@ -51,7 +51,7 @@ def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
 @never_cache
 @for_workers
 def qualification(request: HttpRequest, worker: Worker, qualification_type_id: str) -> HttpResponse:
-    """One qualification: what it is, how to get it, where the worker stands, and which work wants it."""
+    """One qualification: what it is, how to get it, what the worker holds, and which work wants it."""
     now = clock.now()
     kind = _kind(qualification_type_id)
     found = standing(worker=worker, qualification_type=kind)

@@ -211,7 +211,7 @@ State = QualificationRequest.State
 
 @dataclass(frozen=True, slots=True)
 class QualificationView:
-    """A qualification type and where the worker stands with it at one moment."""
+    """A qualification type and what it is to the worker at one moment."""
 
     standing: QualificationStatus
     now: datetime
@@ -267,7 +267,7 @@ def qualifications(
 
 
 def standings(worker: Worker, kinds: Sequence[QualificationType]) -> list[QualificationStatus]:
-    """Where the worker stands with each of these types, in two queries."""
+    """What each of these types is to the worker, in two queries."""
     grants = {
         grant.qualification_type_id: grant
         for grant in QualificationGrant.objects.filter(worker=worker, qualification_type__in=kinds)

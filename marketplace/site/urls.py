@@ -12,11 +12,11 @@ class EntityIdConverter:
     regex = "[A-Z0-9]{1,64}"
 
     def to_python(self, value: str) -> str:
-        """As it stands in the URL."""
+        """As it is in the URL."""
         return value
 
     def to_url(self, value: str) -> str:
-        """As it stands in the database."""
+        """As it is in the database."""
         return value
 
 

@@ -1,6 +1,6 @@
 """The honest report: what a filter removed, and how good the result is, said so that nobody is misled.
 
-One dictionary as it goes to JSON. Every alpha after a response filter stands beside its null
+One dictionary as it goes to JSON. Every alpha after a response filter is beside its null
 (`metrics.agreement.intervals`), alpha after worker removal beside its cross-fitted twin, and the figure to
 quote is the split-half reliability (both in `metrics.agreement.reliability`). What is not defined is null,
 with words under `reason` in the same object. docs/filter.md says field by field what is in it.

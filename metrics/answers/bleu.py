@@ -214,7 +214,7 @@ class _Block:
         return self._counted(places, number, sizes)
 
     def _sorted(self) -> tuple[Ints, Ints]:
-        """The places where an n-gram can match, and what stands there, sorted by that and then by place."""
+        """The places where an n-gram can match, and what is there, sorted by that and then by place."""
         here, live = self.here, self.live
         if self.order == 1:
             keys = here[live]

@@ -156,7 +156,7 @@ class Sweep:
         if not 2 <= len(self.values) <= MOST_POINTS:
             raise MetricError(f"A sweep has 2 to {MOST_POINTS} values; this one has {len(self.values):,}.")
         if any(low >= high for low, high in pairwise(self.values)):
-            raise MetricError("The values of a sweep rise, and each stands once.")
+            raise MetricError("The values of a sweep rise, and each is given once.")
 
 
 def sweep_of(text: str) -> Sweep:

@@ -465,7 +465,7 @@ NO_PAIR = "no adapted metric stands beside the plain one, such as adapted-bleu-4
 
 
 def yang_bootstrap(judged: ScoredAnswers, *, seed: int, times: int = TIMES) -> dict[str, Any]:
-    """The six tests of 4.2, for each adapted metric that stands beside the plain one: by type and overall."""
+    """The six tests of 4.2, for each adapted metric that is beside the plain one: by type and overall."""
     pairs = {
         name: plain
         for name in sorted(judged.metrics)

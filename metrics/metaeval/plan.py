@@ -25,7 +25,7 @@ from metrics.metaeval.pairwise import (
 AnyStatistic = Statistic | PairStatistic | Literal["pa"]
 #: The protocol that is made of the length bias that every report has; all others are worked out as parts.
 TABLE8 = "adem-table8"
-#: Before a metric's name where its length bias stands beside that of people.
+#: Before a metric's name where its length bias is beside that of people.
 METRIC = "metric "
 
 
@@ -221,7 +221,7 @@ class Comparison:
             raise MetricError("Williams' test is one of Pearson's r over all answers.")
 
 
-#: QA has few systems, so whole questions are swapped; Williams' test stands beside it as a quick look.
+#: QA has few systems, so whole questions are swapped; Williams' test is beside it as a quick look.
 COMPARISONS = (
     Comparison("pearson", "global", "perm_inputs"),
     Comparison("pearson", "global", "williams"),
@@ -295,7 +295,7 @@ class CorpusRule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportHeader:
-    """What stands in the report and does not come from the scores.
+    """What is in the report and does not come from the scores.
 
     `titles` of metrics in words; `corpus` their score of each system as a whole; `undefined` how many values
     of a metric are missing, by reason; `rules` for protocols that need the corpus score of samples;

@@ -67,7 +67,7 @@ def runs_of(scores: Floats, starts: Indices) -> Runs:
     return Runs(order, runs, of, group[runs], np.searchsorted(runs, starts))
 
 
-# How each answer stands to all others for people and for two metrics: sums of signs in O(n log n).
+# How each answer compares with all others for people and for two metrics: sums of signs in O(n log n).
 #
 # `sign_sums(human, own, others)`: for each answer i the sum over all answers j of sign(h_i - h_j) ·
 # sign(x_i - y_j), x being its own scores and y those of the others. With x = y these are the rows of

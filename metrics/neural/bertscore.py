@@ -8,7 +8,7 @@ vectors and matching are those of the package bert-score.
 
 y are all pieces of the other text, those that frame it included. The package lets a maximum below 0 count as
 0 where a text is padded to the length of a longer one beside it; here every text is padded, so that it always
-does, whatever stands beside it. So F1 lies between 0 and 1. Where weights of a side are all 0, it is 0.
+does, whatever is beside it. So F1 lies between 0 and 1. Where weights of a side are all 0, it is 0.
 
 What differs is the weight w of a piece:
 
@@ -96,8 +96,8 @@ class References:
 #
 # Either every piece has the weight of the word that it belongs to. Or, as in the authors' code, each piece of
 # the KPQA model's own tokeniser has its own weight, also those that begin no word, whose weights were never
-# trained; an encoder with the same tokeniser then has the authors' weights. A piece that stands on several of
-# them has the greatest weight; one that stands on none, such as those that frame a text, has 0.
+# trained; an encoder with the same tokeniser then has the authors' weights. A piece that is on several of
+# them has the greatest weight; one that is on none, such as those that frame a text, has 0.
 
 Pair = tuple[str, str]
 #: Pieces that the KPQA model sees at once.
@@ -322,7 +322,7 @@ _CUT, _LOADED = 512, 2
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Word pieces of a text by number, and where each stands; those that frame the text stand nowhere.
+    """Word pieces of a text by number, and where each is; those that frame the text stand nowhere.
 
     A text is `empty` that has no others.
     """

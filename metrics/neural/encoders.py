@@ -111,7 +111,7 @@ class EncoderFolder:
 
     @property
     def signature(self) -> str:
-        """As it stands in the signature of every score."""
+        """As it is in the signature of every score."""
         return f"{self.name}-{self.digest[:_SHORT]}"
 
     def layer(self, asked: int | None) -> int:

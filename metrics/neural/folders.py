@@ -40,7 +40,7 @@ class ModelFolder:
 
     @property
     def signature(self) -> str:
-        """As it stands in the signature of every score."""
+        """As it is in the signature of every score."""
         return f"{self.kind}-{self.digest[:_SHORT]}"
 
 

@@ -9,7 +9,7 @@ its words. Each pair of question and text is weighed once for all metrics of a c
 references the best counts, as in the authors' code. A text without tokens, or whose weights are all 0, has 0.
 
 Tokens are those of the profile's tokeniser, or with the tokeniser `pieces` the model's own word pieces, as
-the authors' code has them. A token has the weight of the word that it stands on.
+the authors' code has them. A token has the weight of the word that it is on.
 
 BLEU-1, variants:
 
@@ -225,7 +225,7 @@ def _subsequence(pairs: Pairs, rule: Rule, *, by_reference: bool) -> Floats:
 
 
 def _times(tokens: Ids, texts: Ids) -> Ids:
-    """How often each token of a row stands in the same row of `texts`; 0 for what is padded."""
+    """How often each token of a row occurs in the same row of `texts`; 0 for what is padded."""
     size = max(int(tokens.max(initial=0)), int(texts.max(initial=0))) + 1
     rows = np.arange(len(texts))[:, None] * size
     known, times = np.unique((rows + texts)[texts >= 0], return_counts=True)
@@ -412,7 +412,7 @@ def _of(chunk: Chunk, by: Weigher, tokeniser: str) -> _Texts:
 
 
 def _pieces(texts: Sequence[str], tokenizer: Any) -> tuple[Tokens, list[list[Span]]]:
-    """Texts as the word pieces of a model, and where each piece stands."""
+    """Texts as the word pieces of a model, and where each piece is."""
     cut = tokenizer(
         list(texts), add_special_tokens=False, truncation=False, verbose=False, return_offsets_mapping=True
     )

@@ -6,7 +6,7 @@ Words are runs of letters and digits, and single marks, with their places. Of ea
 is classified (Lee et al. 2021, section 3.1): the first that begins in the word, or, where the tokeniser joins
 what are several words here (`'s`, `...`), the one that covers it. A question is cut at half of the length
 that the encoder takes. An answer that is longer than what is left is read in windows that overlap by half;
-each of its words is taken from the window where it stands farthest from an edge.
+each of its words is taken from the window where it is farthest from an edge.
 """
 
 import re
@@ -92,7 +92,7 @@ def windows(
 
 
 def _encodable(text: str) -> str:
-    """The text with another sign, in the same place, for each half of a surrogate pair that stands alone."""
+    """The text with another sign, in the same place, for each half of a surrogate pair that is alone."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -166,7 +166,7 @@ def _cuts(pieces: int, firsts: dict[int, int], room: int) -> Iterator[tuple[int,
 
 
 def _inside(begin: int, place: int, room: int, pieces: int) -> int:
-    """How far a piece stands from the nearer edge that the window cuts; negative outside of it."""
+    """How far a piece is from the nearer edge that the window cuts; negative outside of it."""
     if not begin <= place < begin + room:
         return -1
     left = place - begin if begin else pieces

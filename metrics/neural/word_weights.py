@@ -36,7 +36,7 @@ from metrics.tokens import placed
 #
 # A file is SQLite, `kpqa-DIGEST.sqlite` in the folder of the cache, and may be used by several processes at a
 # time. It never is an error: one that cannot be read is set aside under another name, one that cannot be
-# written is left alone, and what stands in it is used only if it is whole and fits the words of the answer.
+# written is left alone, and what is in it is used only if it is whole and fits the words of the answer.
 
 Weights = npt.NDArray[np.float32]
 #: Bytes that a process keeps of a model, and what an entry takes beside its weights.
@@ -353,10 +353,10 @@ def _likely(network: Any, batch: Sequence[Window], pad: int, device: Any) -> Wei
 
 
 def on_tokens(text: str, tokens: Sequence[str], weighed: WordWeights) -> list[float]:
-    """A weight for each token of any tokeniser: the greatest of the words that it stands on in the text.
+    """A weight for each token of any tokeniser: the greatest of the words that it is on in the text.
 
     A token that says something else than the text, such as a number written out, has the words between its
-    neighbours; a token that stands on no word has 0.
+    neighbours; a token that is on no word has 0.
     """
     spans: list[Span] = weighed.spans
     weights: list[float] = weighed.weights.tolist()

@@ -213,7 +213,7 @@ def _fewer_collections() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseTables:
-    """The tables on disk, and what stands beside them.
+    """The tables on disk, and what is beside them.
 
     `about` has what was brought in, steps, stages with their recipes, and costs, for the digest of the
     content and the manifest. `reports` are those of judging stages by slug. `workers` wrote or judged;

@@ -62,7 +62,7 @@ def read_run(path: Path, name: str = "") -> Run:
         elif not query or not passage:
             faults.add(number, "passage" if query else "query", "it is empty", _FORM)
         elif passage in scores.setdefault(query, {}):
-            what = f"{shown(passage)} stands twice in the list of {shown(query)}"
+            what = f"{shown(passage)} occurs twice in the list of {shown(query)}"
             faults.add(number, "passage", what, "Keep the better one.")
         else:
             scores[query][passage] = score

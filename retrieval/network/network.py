@@ -384,7 +384,7 @@ def _within(sentence: NDArray[np.int64], passage: NDArray[np.int64]) -> NDArray[
     return found
 
 
-# Looking into a network: the words nearest to a word, and those it stands next to.
+# Looking into a network: the words nearest to a word, and those it is next to.
 
 _LOW = np.uint64((1 << 32) - 1)
 
@@ -397,7 +397,7 @@ class Similar(NamedTuple):
 
 
 class Associate(NamedTuple):
-    """A word that stands close by: NPMI, and in how many passages."""
+    """A word close by: NPMI, and in how many passages."""
 
     word: str
     npmi: float

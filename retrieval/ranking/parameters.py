@@ -231,7 +231,7 @@ _WEIGHT_WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
     }
 )
-#: What stands before the name of a weight in forms, JSON and commands: weight_node.
+#: What is before the name of a weight in forms, JSON and commands: weight_node.
 PREFIX = "weight_"
 
 

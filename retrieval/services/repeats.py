@@ -2,7 +2,7 @@
 
 `keep` looks for none. `report` and `skip` find passages of the same words as an earlier one, by the digest
 (without case, punctuation and space) that every passage then has, and with a share in `near` those that
-nearly repeat one too. Earlier is what stands in the corpus, and further up in the file.
+nearly repeat one too. Earlier is what is in the corpus, and further up in the file.
 """
 
 import re
@@ -144,7 +144,7 @@ class Watch:
 def watching(
     corpus: Corpus, policy: str, near: float | None, told: Callable[[Repeat], None] = lambda repeat: None
 ) -> Iterator[Watch]:
-    """A watch over one addition; what stands in the corpus already is looked through first."""
+    """A watch over one addition; what is in the corpus already is looked through first."""
     if policy != "keep":
         _fill_digests(corpus)
     if policy == "keep" or near is None:

@@ -264,7 +264,7 @@ def test_a_table_of_answers_has_aspects_in_columns_beside_its_ratings(sample_rep
     ("rating", "column", "answer"),
     [
         ("", "aspect_topicality_1", "line 2: there is a score of topicality and none in 'rating1'"),
-        ("3", "aspect_topicality_2", "'aspect_topicality_2' stands beside no column rating2"),
+        ("3", "aspect_topicality_2", "'aspect_topicality_2' is beside no column rating2"),
     ],
 )
 def test_an_aspect_without_its_rating_is_refused(rating, column, answer, tmp_path):

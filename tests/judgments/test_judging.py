@@ -242,7 +242,7 @@ def test_researchers_read_query_and_answer():
         ({"aspects": [{"name": "score", "question": "Why?"}]}, "names of their own"),
         ({"gold": [{"query": "q", "text": "t", "accepted": [6]}]}, "not on the scale"),
         ({"least_judgments": 9, "most_judgments": 3}, "most_judgments is below least_judgments"),
-        ({"instruction": "Please choose."}, "does not say where {score} stands"),
+        ({"instruction": "Please choose."}, "does not say where {score} goes"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_words(config, said):

@@ -414,7 +414,7 @@ def test_what_may_tell_who_somebody_is_can_wait_for_a_person_before_the_release(
 def test_what_the_file_has_already_is_accepted_for_that_reason(tmp_path):
     file = write(tmp_path / "scores.csv", [*TWO_SYSTEMS, ["who?", "write to ada@example.org", "Ada", "3"]])
     assert "Accepted what the privacy check found: 1 that the file has already" in run(file, release=True)
-    assert PrivacyFinding.objects.get().reason == "It stands in scores.csv, which was made elsewhere."
+    assert PrivacyFinding.objects.get().reason == "It is in scores.csv, which was made elsewhere."
     assert Release.objects.get().state == "ready"
 
 

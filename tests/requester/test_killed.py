@@ -58,7 +58,7 @@ def test_a_killed_report_is_there_whole_or_not_at_all(server, point):
     kill_at(server, "payable", lab, point)
     again = ("marketplace", "payable", "make", lab.name, "--simulated", "--json")
     if point == 4:
-        with pytest.raises(RuntimeError, match="stands in a report already"):
+        with pytest.raises(RuntimeError, match="is in a report already"):
             server.console(*again)
     else:
         assert server.console(*again) == {"number": 1, "workers": 3, "sum": "0.75"}

@@ -162,7 +162,7 @@ class Command(BaseCommand):
 def _release(done: ImportResult, options: dict[str, Any], owner: Any, progress: Progress) -> Release:
     """The release that the project has already, or its first."""
 
-    reason = options["accept_findings"] or f"It stands in {done.report['file']}, which was made elsewhere."
+    reason = options["accept_findings"] or f"It is in {done.report['file']}, which was made elsewhere."
     there = released(done.project)
     if there is not None:
         return there

@@ -92,7 +92,7 @@ def test_turns_out_of_place_are_refused(write):
     records, refusals, _ = read(path)
     assert [each.text for each in records] == ["one"]
     assert [each.line for each in refusals.listed] == [2, 4]
-    assert "stands without the turns before it" in refusals.listed[0].reason
+    assert "comes without the turns before it" in refusals.listed[0].reason
 
 
 def test_passages_and_answers_may_be_json_in_a_column(write):

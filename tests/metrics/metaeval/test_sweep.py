@@ -47,7 +47,7 @@ def test_ways_to_write_a_sweep(text, values):
         ("alpha=3:1:1", "2 to 101 values"),
         ("alpha=0:9:0", "the step must be above 0"),
         ("alpha=0:9:0.001", "at most 101 values"),
-        ("alpha=1,1", "each stands once"),
+        ("alpha=1,1", "each is given once"),
         ("alpha", "write a sweep as alpha=0:10:1"),
         ("alpha=nan:1:1", "write a sweep as alpha=0:10:1"),
     ],

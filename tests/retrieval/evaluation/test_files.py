@@ -217,7 +217,7 @@ def test_every_fault_of_a_run_is_told_with_its_place(file):
         "line 1 [score]: 'high' is no score. Scores are numbers such as 12.5.",
         "line 2: there are 4 columns. A line is QUERY Q0 PASSAGE RANK SCORE TAG, or QUERY PASSAGE RANK.",
         "line 3 [score]: 'nan' is no score. Scores are numbers such as 12.5.",
-        "line 5 [passage]: 'b' stands twice in the list of 'q'. Keep the better one.",
+        "line 5 [passage]: 'b' occurs twice in the list of 'q'. Keep the better one.",
         "line 6 [rank]: 'first' is no rank. Ranks are whole numbers from 1.",
     ]
 

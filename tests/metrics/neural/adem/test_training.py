@@ -199,7 +199,7 @@ def test_oversampling_is_part_of_training_alone(parts):
 
 def test_what_cannot_be_trained_is_refused_with_a_remedy(parts):
     train_part, validation, _ = parts
-    with pytest.raises(MetricError, match="stands in training and in validation"):
+    with pytest.raises(MetricError, match="is in training and in validation"):
         train(train_part, train_part, SETTINGS)
     with pytest.raises(MetricError, match="n is 40, and the vectors of training have only 12 components"):
         train(train_part, validation, replace(SETTINGS, n=40))
