@@ -782,27 +782,7 @@ class DispatchHalt(models.Model):
 
 
 __all__ = [
-    "Assignment",
-    "Claim",
-    "Compensation",
-    "DispatchEpoch",
-    "DispatchHalt",
-    "Endpoint",
-    "EndpointRound",
-    "Exclusion",
-    "Group",
-    "Hit",
-    "HitUnit",
-    "LedgerEntry",
-    "MarketOperation",
-    "PanelHook",
-    "PanelMessage",
-    "PanelStudy",
-    "PanelSubmission",
-    "PersonMatch",
-    "Recount",
-    "Stage",
-    "StageSource",
-    "Worker",
-    "WorkerMark",
-]
+    "Assignment", "Claim", "Compensation", "DispatchEpoch", "DispatchHalt", "Endpoint", "EndpointRound",
+    "Exclusion", "Group", "Hit", "HitUnit", "LedgerEntry", "MarketOperation", "PanelHook", "PanelMessage",
+    "PanelStudy", "PanelSubmission", "PersonMatch", "Recount", "Stage", "StageSource", "Worker", "WorkerMark",
+]  # fmt: skip

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Keys = npt.NDArray[np.int64]
+    Keys = npt.NDArray[np.integer[Any]]
 
 Row = TypeVar("Row")
 _Found = QuerySet[ScreeningVote] | QuerySet[PassageSelection] | QuerySet[Answer]
