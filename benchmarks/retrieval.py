@@ -160,6 +160,53 @@ def searching(queries: str) -> dict[str, Any]:
     }
 
 
+#: Rounds of ours and tantivy's in turn, of which the best of either counts.
+ROUNDS = 5
+
+
+def beside_tantivy(queries: str) -> dict[str, Any]:
+    """Processor time of a query: the engine from text to numbers, and tantivy alone with the terms known.
+
+    Tantivy is used as its users would: the same index opened by itself, the same query, numbers from their
+    column.
+    """
+    import gc
+
+    import tantivy
+
+    from retrieval.copies import engine_of, folder_of
+    from retrieval.engine.tantivy_engine import schema
+    from retrieval.models import Corpus
+
+    corpus = Corpus.objects.select_related("index").get(slug="speed")
+    engine, texts = engine_of(corpus), json.loads(queries)
+    folder = folder_of(corpus.index) / f"g{engine.generation()}"
+    searcher, made = tantivy.Index.open(str(folder)).searcher(), schema()
+
+    def alone(terms: list[str]) -> object:
+        clauses = [
+            (tantivy.Occur.Should, tantivy.Query.term_query(made, "body", term, index_option="freq"))
+            for term in terms
+        ]
+        hits = searcher.search(tantivy.Query.boolean_query(clauses), 100, count=False).hits
+        return searcher.fast_field_values("pk", [address for _, address in hits])
+
+    def taken(ask: Callable[[Any], object], given: list[Any]) -> float:
+        before = time.thread_time()
+        for each in given:
+            ask(each)
+        return (time.thread_time() - before) / len(given)
+
+    known = [engine.terms(text) for text in texts]
+    gc.collect()
+    gc.freeze()  # as the web server does
+    gc.set_threshold(10_000, 20, 20)
+    rounds = [
+        (taken(lambda text: numbers(corpus, text, 100), texts), taken(alone, known)) for _ in range(ROUNDS)
+    ]
+    return {"ours": min(ours for ours, _ in rounds), "alone": min(theirs for _, theirs in rounds)}
+
+
 def percentiles(times: list[float]) -> tuple[float, float]:
     """Median and 95th percentile of sorted times."""
     return times[len(times) // 2], times[int(len(times) * 0.95)]
@@ -305,6 +352,8 @@ def index_run(folder: Path, count: int, scratch: Path) -> Any:  # a Run, as abov
     sample = queries[:: max(1, len(queries) // QUERIES)][:QUERIES]
     opened = step("opening")
     found = step("searching", json.dumps(sample))
+    beside = step("beside_tantivy", json.dumps(sample))
+    share = beside["alone"] / beside["ours"]
     more = step("one_more")
     stored = added["passages"] / added["seconds"]
     rate = indexed["passages"] / indexed["seconds"]
@@ -345,6 +394,13 @@ def index_run(folder: Path, count: int, scratch: Path) -> Any:  # a Run, as abov
                 "≥ 1,500",
                 found["qps"] >= 1_500,
                 f"peak {found['rss']:.0f} MB",
+            ),
+            Figure(
+                "search, of tantivy alone",
+                f"{share:.2f}",
+                "≥ .95",
+                share >= 0.95,
+                f"processor time: {beside['ours'] * 1e6:.0f} µs, alone {beside['alone'] * 1e6:.0f} µs",
             ),
             Figure("add one passage and commit", f"{more['ms']:.1f} ms"),
         ],

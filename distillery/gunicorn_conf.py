@@ -77,6 +77,13 @@ def post_fork(server: Any, worker: Any) -> None:
     lifeline.watch()
 
 
+def child_exit(server: Any, worker: Any) -> None:
+    """A worker has ended, perhaps without a word."""
+    from distillery.worker_loads import LOADS  # noqa: PLC0415  # `up` reads this module for its settings alone
+
+    LOADS.forget(worker.age)
+
+
 def post_worker_init(worker: Any) -> None:
     """A worker has loaded the application, and accepts connections from now on."""
     from distillery.presence import begin_signs  # noqa: PLC0415  # needs the application

@@ -24,6 +24,7 @@ from gunicorn.http.unreader import SocketUnreader  # type: ignore[import-untyped
 from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]
 
 from distillery import gunicorn_conf, lifeline
+from distillery.worker_loads import LOADS
 
 # Visitors are not told which server answers.
 wsgi.SERVER = "Distillery"
@@ -167,6 +168,8 @@ class Connection(TConn):  # type: ignore[misc]
 class PatientWorker(ThreadWorker):  # type: ignore[misc]
     """gunicorn's threaded worker, whose threads never wait for a slow client's form or call."""
 
+    _accepting = False  # gunicorn sets it on the object, after its first count of connections
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         #: In the order in which they began, which is nearly that of their deadlines.
@@ -177,6 +180,17 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._long_running = 0
         self._long_waiting: deque[tuple[Connection, Arrival]] = deque()
         self._most_long = max(1, self.cfg.threads // 2)
+
+    @property
+    def nr_conns(self) -> int:
+        """Open connections, which gunicorn counts."""
+        return self._open
+
+    @nr_conns.setter
+    def nr_conns(self, count: int) -> None:
+        self._open = count
+        if self._accepting:
+            LOADS.note(self.age, count)
 
     def init_process(self) -> None:
         """As many open files as the system allows, for connections are files."""
@@ -200,6 +214,10 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     def set_accept_enabled(self, enabled: bool) -> None:
         """As gunicorn does; and who stops keeps no socket open on which nobody is accepted any more."""
         super().set_accept_enabled(enabled)
+        if enabled:
+            LOADS.note(self.age, self.nr_conns)
+        else:
+            LOADS.forget(self.age)
         if not self.alive:
             for listener in self.sockets:
                 listener.close()
@@ -207,7 +225,11 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     # Arriving
 
     def accept(self, listener: socket.socket) -> None:
-        """Take a connection, and read it when it says something. At the limit the oldest silent one goes."""
+        """Take a connection, and read it when it says something. At the limit the oldest silent one goes.
+
+        Where another process has fewer connections, it may take this one.
+        """
+        LOADS.let_freer_go_first(self.age)
         if self.cfg.is_ssl:
             super().accept(listener)
             return

@@ -153,17 +153,19 @@ class TantivyEngine:
         if query is None or k < 1:
             return []
         limit, most = k + SPARE, k + MOST_TIED
-        while True:
-            with damage_told(f"{self._what} cannot be searched", self._files.path):
-                hits = searcher.search(query, limit, count=False).hits
-            worst = hits[k - 1][0] if len(hits) > k else -math.inf
-            # Passages as good as the last one may stand beyond the limit, with lower numbers.
-            if len(hits) < limit or hits[-1][0] < worst or limit >= most:
-                break
-            limit = min(limit * 8, most)
-        if len(hits) > k:
-            hits = [hit for hit in hits if hit[0] >= worst]
         with damage_told(f"{self._what} cannot be searched", self._files.path):
+            while True:
+                hits = searcher.search(query, limit, count=False).hits
+                worst = hits[k - 1][0] if len(hits) > k else -math.inf
+                # Passages as good as the last one may stand beyond the limit, with lower numbers.
+                if len(hits) < limit or hits[-1][0] < worst or limit >= most:
+                    break
+                limit = min(limit * 8, most)
+            if len(hits) > k:  # best first: those after the last that is as good as the k-th
+                end = k
+                while end < len(hits) and hits[end][0] >= worst:
+                    end += 1
+                hits = hits[:end]
             numbers = searcher.fast_field_values("pk", [address for _, address in hits])
         found = sorted(zip([-score for score, _ in hits], cast(list[int], numbers), strict=True))
         return [_scored(ScoredPassage, (number, -score)) for score, number in found[:k]]

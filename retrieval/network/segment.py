@@ -78,25 +78,54 @@ class Spelling(Protocol):
         """The words, in this order."""
 
 
+#: Words whose numbers a process remembers, some 150 bytes each; of more words at once none is remembered.
+#: Searches ask again and again for words of questions and of the best passages, a build once for all words.
+_MOST_REMEMBERED, _TOO_MANY = 50_000, 2_000
+
+
+class _RememberedCodes(dict[str, int]):
+    """The numbers of words that were asked for before."""
+
+    def __missing__(self, word: str) -> int:
+        code = int.from_bytes(_digest(word), "little")
+        if len(self) < _MOST_REMEMBERED:
+            self[word] = code
+        return code
+
+
+def _digest(word: str) -> bytes:
+    return blake2b(word.encode(), digest_size=_BYTES).digest()
+
+
+_remembered = _RememberedCodes()
+
+
 def codes_of(words: Iterable[str]) -> Codes:
     """The numbers of words; of `WordSequence` ones without computing them again."""
     if isinstance(words, WordSequence):
         return words.codes
-    digests = b"".join(blake2b(word.encode(), digest_size=_BYTES).digest() for word in words)
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64, copy=False)
+    words = list(words)
+    if len(words) <= _TOO_MANY:
+        return np.fromiter(map(_remembered.__getitem__, words), np.uint64, len(words))
+    return np.frombuffer(b"".join(map(_digest, words)), dtype="<u8").astype(np.uint64, copy=False)
 
 
 class WordSequence(UnspelledWords):
-    """Words of a network by their numbers; spelled when somebody reads them, all at once."""
+    """Words of a network by their numbers; spelled when somebody reads them, all at once.
 
-    def __init__(self, codes: Codes, spelling: Spelling) -> None:
+    places: where they stand in the only segment of the network, if it has but one.
+    """
+
+    def __init__(self, codes: Codes, spelling: Spelling, places: NDArray[np.int64] | None = None) -> None:
         self.codes = codes
-        self._spelling = spelling
+        self.spelling = spelling
+        self.places = places
         self._words: list[str] | None = None
 
     def take(self, places: NDArray[np.int64]) -> "WordSequence":
         """The words at these places."""
-        return WordSequence(self.codes[places], self._spelling)
+        theirs = None if self.places is None else self.places[places]
+        return WordSequence(self.codes[places], self.spelling, theirs)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -112,12 +141,13 @@ class WordSequence(UnspelledWords):
 
     def __getitem__(self, place: int | slice) -> "str | WordSequence":
         if isinstance(place, slice):
-            return WordSequence(self.codes[place], self._spelling)
+            theirs = None if self.places is None else self.places[place]
+            return WordSequence(self.codes[place], self.spelling, theirs)
         return self._all()[place]
 
     def _all(self) -> list[str]:
         if self._words is None:
-            self._words = self._spelling.spelled(self.codes)
+            self._words = self.spelling.spelled(self.codes)
         return self._words
 
 

@@ -227,21 +227,32 @@ class Vectors:
             getattr(self, name)
         return self
 
-    def of(self, codes: Codes) -> tuple[Rows, NDArray[np.bool_]]:
-        """Rows of words, and which of them have one; the others are 0."""
+    def places_of(self, codes: Codes) -> NDArray[np.int64]:
+        """Numbers of the rows of words; -1 where a word has none."""
         if not self.facts.words:
-            return np.zeros((len(codes), self.facts.dimensions), np.float32), np.zeros(len(codes), np.bool_)
+            return np.full(len(codes), -1, np.int64)
         places = np.searchsorted(self.codes, codes)
         places[places == self.facts.words] = 0
-        there = np.asarray(self.codes[places] == codes)
-        found = single_precision(self.rows.take(places, axis=0))
+        found: NDArray[np.int64] = np.where(self.codes[places] == codes, places, -1)
+        return found
+
+    def of(self, codes: Codes) -> tuple[Rows, NDArray[np.bool_]]:
+        """Rows of words, and which of them have one; the others are 0."""
+        return self.at(self.places_of(codes))
+
+    def at(self, places: NDArray[np.int64]) -> tuple[Rows, NDArray[np.bool_]]:
+        """Rows by their numbers, and which there are; those of -1 are 0."""
+        there = places >= 0
+        if not self.facts.words:
+            return np.zeros((len(places), self.facts.dimensions), np.float32), there
+        found = single_precision(self.rows.take(np.maximum(places, 0), axis=0))
         found[~there] = 0
         return found, there
 
-    def cosines(self, codes: Codes, others: Codes) -> NDArray[np.float64]:
-        """Cosines, (codes, others); -1 where one of the two has no vector."""
-        rows, there = self.of(codes)
-        columns, theirs = self.of(others)
+    def cosines(self, places: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Cosines of words by the numbers of their rows, (places, others); -1 where one has no vector."""
+        rows, there = self.at(places)
+        columns, theirs = self.at(others)
         # No matrix multiplication: on a busy machine its threads wait for each other, for longer than this.
         found = np.einsum("ij,kj->ik", rows, columns).astype(np.float64)
         found[~there] = -1.0

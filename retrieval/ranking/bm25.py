@@ -26,6 +26,10 @@ class Candidate(NamedTuple):
     score: float
 
 
+#: What a named tuple's own constructor calls, without the way there: a hundred of them in a search.
+_candidate = tuple.__new__
+
+
 @dataclass(frozen=True)
 class CandidateList:
     """Candidates by falling BM25 score, and the words by which the engines found them."""
@@ -73,9 +77,15 @@ def find(
         theirs = _heaviest(theirs)
         for term, weight in theirs.items():
             terms[term] = max(terms.get(term, 0.0), weight)
-        found += [Candidate(place, pk, score) for pk, score in collection.engine.search(theirs, most)]
-    best = nsmallest(most, found, key=lambda each: (-each.score, each.place, each.pk))
+        hits = collection.engine.search(theirs, most)
+        found += [_candidate(Candidate, (place, pk, score)) for pk, score in hits]
+    # One engine has its own in this order already.
+    best = found[:most] if len(collections) == 1 else nsmallest(most, found, key=_order)
     return CandidateList(best, terms, cut)
+
+
+def _order(each: Candidate) -> tuple[float, int, int]:
+    return -each.score, each.place, each.pk
 
 
 def _heaviest(terms: dict[str, float]) -> dict[str, float]:

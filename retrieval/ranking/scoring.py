@@ -326,12 +326,19 @@ def _coverages(
     total = importance.sum()
     if not total > 0:
         return nothing
-    similar = np.where(is_similar(found.similarity, alpha, strict=False), found.similarity, 0.0)
-    similar = np.maximum(similar, SAME_STEM * evidence.same_stem(passages.words, words))
-    relevant = np.flatnonzero(similar.max(axis=1)[passages.tokens])
+    is_near = is_similar(found.similarity, alpha, strict=False)
+    is_form = evidence.same_stem(passages.words, words)
+    # Few of the passages' words are like any of the query: the others are left out at once.
+    alike = np.flatnonzero((is_near | is_form).any(axis=1))
+    similar = np.where(is_near[alike], found.similarity[alike], 0.0)
+    similar = np.maximum(similar, SAME_STEM * is_form[alike])
+    row = np.full(len(passages.words), -1)
+    row[alike] = np.arange(len(alike))
+    rows = row[passages.tokens]
+    relevant = np.flatnonzero(rows >= 0)
     if not len(relevant):
         return nothing
-    best = similar[passages.tokens[relevant]]
+    best = similar[rows[relevant]]
     in_sentence, segment_begins = _largest(best, passages.segments[relevant])
     sentence = relevant[segment_begins]
     within = in_sentence @ importance / (total * np.sqrt(passages.sentence[sentence]))

@@ -1,11 +1,16 @@
 """What the web worker knows before the settings are there agrees with them."""
 
+import os
+from http.client import HTTPConnection
+from pathlib import Path
 from types import SimpleNamespace
 
 from django.conf import settings
 from gunicorn.http import wsgi
 
-from distillery import webworker
+from distillery import webworker, worker_loads
+from distillery.worker_loads import WorkerLoads
+from tests.server import RunningServer
 
 
 def test_bodies_are_refused_unread_where_the_settings_would_refuse_them():
@@ -20,3 +25,87 @@ def test_answers_do_not_name_the_server_behind():
     answer = wsgi.Response(request, None, SimpleNamespace())
     answer.start_response("200 OK", [])
     assert "gunicorn" not in "".join(answer.default_headers()).lower()
+
+
+# Who accepts the next connection
+
+
+def test_of_two_processes_the_one_with_fewer_connections_goes_first():
+    loads = WorkerLoads()
+    loads.note(1, 2)
+    loads.note(2, 1)
+    assert not loads.goes_first(1)
+    assert loads.goes_first(2)
+
+    loads.note(2, 2)
+    assert loads.goes_first(1)
+    assert loads.goes_first(2)
+
+
+def test_a_process_that_accepts_no_more_is_waited_for_by_nobody():
+    loads = WorkerLoads()
+    loads.note(1, 5)
+    loads.note(2, 0)
+    loads.forget(2)
+    assert loads.goes_first(1)
+
+
+def test_a_process_alone_or_not_counted_yet_does_not_wait():
+    loads = WorkerLoads()
+    assert loads.goes_first(7)
+    loads.note(7, 100)
+    assert loads.goes_first(7)
+
+
+def test_forked_processes_see_the_connections_of_each_other():
+    loads = WorkerLoads()
+    loads.note(1, 1)
+    child = os.fork()
+    if not child:
+        loads.note(2, 0)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert not loads.goes_first(1)
+
+
+def test_a_worker_lets_others_first_only_while_they_have_fewer(monkeypatch):
+    waits: list[float] = []
+    loads = WorkerLoads()
+    loads.note(1, 1)
+    loads.note(2, 0)
+
+    def take_it(seconds: float) -> None:
+        waits.append(seconds)
+        loads.note(2, 1)
+
+    monkeypatch.setattr(worker_loads.time, "sleep", take_it)
+    loads.let_freer_go_first(1)
+    assert len(waits) == 1
+
+    loads.note(1, 3)
+    monkeypatch.setattr(worker_loads.time, "sleep", waits.append)
+    loads.let_freer_go_first(1)
+    assert len(waits) == 1 + worker_loads.PRECEDENCES
+
+
+def test_clients_that_connect_at_once_are_shared_by_the_processes():
+    with RunningServer(workers=2) as server:
+        for _ in range(3):
+            connections = [HTTPConnection(server.url.removeprefix("http://")) for _ in range(6)]
+            for each in connections:
+                each.request("GET", "/health/live")
+                each.getresponse().read()
+            assert min(open_connections(server)) >= 1
+            for each in connections:
+                each.close()
+
+
+def open_connections(server: RunningServer) -> list[int]:
+    """Connections of each process that serves."""
+    port = f":{int(server.url.rsplit(':', 1)[1]):04X}"
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
+    ours = {f"socket:[{row[9]}]" for row in rows if row[1].endswith(port) and row[3] == "01"}
+    return [
+        sum(str(each.readlink()) in ours for each in Path(f"/proc/{pid}/fd").iterdir() if each.is_symlink())
+        for pid in server.pids[1:]
+    ]
