@@ -45,13 +45,7 @@ from people.models import StudyLink
 from web.api import audit as audit_api
 from web.api import webhooks as webhook_api
 from web.api.access import ACCOUNT, ApiRequest, Caller, Permission
-from web.api.audit import (
-    AuditEntry,
-    AuditFilter,
-    AuditLine,
-    AuditState,
-    AuditVerification,
-)
+from web.api.audit import AuditEntry, AuditFilter, AuditLine, AuditState, AuditVerification
 from web.api.bodies import lines_of
 from web.api.fields import MOST_NUMBER, Body, Cents, Moment, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of

@@ -25,14 +25,7 @@ from marketplace.protocol import errors, sigv4
 from marketplace.protocol.errors import ProtocolError
 from marketplace.questionform import printable
 from marketplace.taskpages import site_url
-from marketplace.topics import (
-    TopicError,
-    account_number,
-    certificate_at,
-    invalid,
-    send_soon,
-    topic_named,
-)
+from marketplace.topics import TopicError, account_number, certificate_at, invalid, send_soon, topic_named
 
 logger = logging.getLogger(__name__)
 SERVICE = "sns"

@@ -18,22 +18,9 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from core.money import dollars
 from core.origin import Owner
-from marketplace import clock
+from marketplace import clock, models
 from marketplace.eligibility import verdicts
 from marketplace.errors import Refusal
-from marketplace.models import (
-    HIT,
-    Activity,
-    Batch,
-    HITType,
-    Holding,
-    LedgerEntry,
-    Letter,
-    QualificationGrant,
-    QualificationType,
-    Requester,
-    Worker,
-)
 from marketplace.selectors import assignable
 from marketplace.services import qualifications
 from marketplace.services.activity import note
@@ -45,16 +32,16 @@ from people.models import Guest, Outcome, StudyLink, Visit
 from people.owners import NextTask, OwnerKind, Target
 from people.visits import LEFT_OUT
 
-State = Holding.State
+State = models.Holding.State
 _MONEY = StudyLink.Compensation.MONEY
 #: HITs that are tried one after the other before others are said to have taken all.
 _TRIES = 20
 
 
-def register_guest(guest: Guest) -> Worker:
+def register_guest(guest: Guest) -> models.Worker:
     """The guest's worker, made where there is none yet; the worker id is the guest's."""
     assert guest.requester_id is not None
-    worker, _ = Worker.objects.get_or_create(
+    worker, _ = models.Worker.objects.get_or_create(
         worker_id=guest.worker_id,
         defaults={
             "name": guest.worker_id,
@@ -66,27 +53,30 @@ def register_guest(guest: Guest) -> Worker:
 
 
 @transaction.atomic
-def grant_on_joining(link: StudyLink, worker: Worker) -> None:
+def grant_on_joining(link: StudyLink, worker: models.Worker) -> None:
     """Give what the link grants, once: what was taken back or changed since stays so when they come again."""
     kind = grantable_types(link.requester_id or 0).filter(qualification_type_id=link.granted).first()
     if kind is None:
         return
     value = 1 if link.granted_value is None else link.granted_value
-    _, made = QualificationGrant.objects.get_or_create(
+    _, made = models.QualificationGrant.objects.get_or_create(
         qualification_type=kind, worker=worker, defaults={"value": value, "granted_at": clock.now()}
     )
     if made:
         qualifications.note_grant(kind, worker, value)
 
 
-def grantable_types(requester_pk: int) -> QuerySet[QualificationType]:
+def grantable_types(requester_pk: int) -> QuerySet[models.QualificationType]:
     """Qualifications that a link of the requester can grant."""
-    return QualificationType.objects.filter(
-        requester=requester_pk, status=QualificationType.Status.ACTIVE, disposing_at=None, deleted_at=None
+    return models.QualificationType.objects.filter(
+        requester=requester_pk,
+        status=models.QualificationType.Status.ACTIVE,
+        disposing_at=None,
+        deleted_at=None,
     ).order_by("name", "pk")
 
 
-def begin_work(visit: Visit, hits: QuerySet[HIT]) -> Holding | Outcome:
+def begin_work(visit: Visit, hits: QuerySet[models.HIT]) -> models.Holding | Outcome:
     """The assignment among these HITs that the visitor has open, else the next one, else why there is none.
 
     Runs in a transaction in which the guest's row is locked, so that two tabs get the same one.
@@ -96,23 +86,25 @@ def begin_work(visit: Visit, hits: QuerySet[HIT]) -> Holding | Outcome:
     worker = register_guest(guest)
     if held := _open_work(worker, hits):
         if held.visit_id != visit.pk:  # another session of the panel: its way back counts from here on
-            Holding.objects.filter(pk=held.pk, visit__link=link).update(visit=visit)
+            models.Holding.objects.filter(pk=held.pk, visit__link=link).update(visit=visit)
         return held
     answered = answered_by(link, [worker.worker_id]).get(worker.worker_id, 0)
     if link.most_tasks and answered >= link.most_tasks:
         return Outcome.COMPLETED
     found = _accept_next(worker, visit, hits)
-    if isinstance(found, Holding):
+    if isinstance(found, models.Holding):
         return found
     if answered:
-        states = Holding.objects.filter(worker=worker, visit__link=link, state__in=Holding.ANSWERED)
+        states = models.Holding.objects.filter(
+            worker=worker, visit__link=link, state__in=models.Holding.ANSWERED
+        )
         rejected = set(states.order_by().values_list("state", flat=True)) == {State.REJECTED}
         return Outcome.FAILED_CHECKS if rejected else Outcome.COMPLETED
     return found
 
 
-def _open_work(worker: Worker, hits: QuerySet[HIT]) -> Holding | None:
-    mine = Holding.objects.filter(worker=worker, state=State.ACCEPTED, hit__in=hits)
+def _open_work(worker: models.Worker, hits: QuerySet[models.HIT]) -> models.Holding | None:
+    mine = models.Holding.objects.filter(worker=worker, state=State.ACCEPTED, hit__in=hits)
     for held in mine.select_related("hit").defer("hit__question").order_by("pk"):
         if held.deadline > clock.now():
             return held
@@ -120,17 +112,17 @@ def _open_work(worker: Worker, hits: QuerySet[HIT]) -> Holding | None:
     return None
 
 
-def _accept_next(worker: Worker, visit: Visit, hits: QuerySet[HIT]) -> Holding | Outcome:
+def _accept_next(worker: models.Worker, visit: Visit, hits: QuerySet[models.HIT]) -> models.Holding | Outcome:
     """Take the first HIT that the worker may take; HITs that others are just taking are passed over first.
 
     What somebody gave back is not offered to them again: they would get nothing else.
     """
-    seen = Holding.objects.filter(
-        hit=OuterRef("pk"), worker=worker, state__in=[*Holding.OCCUPYING, State.RETURNED]
+    seen = models.Holding.objects.filter(
+        hit=OuterRef("pk"), worker=worker, state__in=[*models.Holding.OCCUPYING, State.RETURNED]
     )
     now = clock.now()
     offered = hits.filter(assignable(now)).exclude(Exists(seen))
-    types = list(HITType.objects.filter(pk__in=offered.order_by().values("hit_type")))
+    types = list(models.HITType.objects.filter(pk__in=offered.order_by().values("hit_type")))
     if not types:
         return Outcome.NOTHING_LEFT
     found = verdicts(worker=worker, hit_types=types)
@@ -165,8 +157,8 @@ _ENDS = {"DoesNotMeetRequirements": Outcome.SCREENED_OUT}
 
 def answered_by(link: StudyLink, worker_ids: list[str]) -> dict[str, int]:
     """HITs that each of these people answered by this link."""
-    rows = Holding.objects.filter(
-        worker__worker_id__in=worker_ids, visit__link=link, state__in=Holding.ANSWERED
+    rows = models.Holding.objects.filter(
+        worker__worker_id__in=worker_ids, visit__link=link, state__in=models.Holding.ANSWERED
     )
     return dict(rows.order_by().values_list("worker__worker_id").annotate(Count("pk")))
 
@@ -181,12 +173,12 @@ class Earnings:
 
 def earnings_of(guest: Guest) -> Earnings:
     """What is booked for the guest, and what is not decided yet."""
-    booked = LedgerEntry.objects.filter(
+    booked = models.LedgerEntry.objects.filter(
         requester=guest.requester_id,
         worker__worker_id=guest.worker_id,
-        credit=LedgerEntry.Account.WORKERS,
+        credit=models.LedgerEntry.Account.WORKERS,
     )
-    waiting = Holding.objects.filter(
+    waiting = models.Holding.objects.filter(
         worker__worker_id=guest.worker_id, requester=guest.requester_id, state=State.SUBMITTED, unpaid=False
     )
     return Earnings(
@@ -218,7 +210,7 @@ def adopt_account(guest: Guest, user: User) -> None:
     """
     worker = register_guest(guest)
     worker.user = user
-    if not Worker.objects.filter(Q(name=user.get_username())).exists():
+    if not models.Worker.objects.filter(Q(name=user.get_username())).exists():
         worker.name = user.get_username()
     if settings.MARKETPLACE_REGISTRATION == "open":
         worker.guest_of = None
@@ -228,14 +220,14 @@ def adopt_account(guest: Guest, user: User) -> None:
 def let_guest_go(guest: Guest) -> None:
     """What the guest has open is free for others, and the requester reads of the withdrawal."""
     worker = register_guest(guest)
-    mine = Holding.objects.filter(worker=worker, requester=guest.requester_id, state=State.ACCEPTED)
+    mine = models.Holding.objects.filter(worker=worker, requester=guest.requester_id, state=State.ACCEPTED)
     for held in mine.order_by("hit"):
         try:
             return_assignment(holding=held)
         except Refusal:
             continue  # its time was over: the sweep ends it
     assert guest.requester_id is not None
-    Letter.objects.create(
+    models.Letter.objects.create(
         requester_id=guest.requester_id,
         worker=worker,
         subject="Withdrawal from the study",
@@ -256,9 +248,9 @@ class RequesterTarget(Target):
         """The requester."""
         return [(owner.pk, "all open HITs")] if owner.kind == Owner.Kind.REQUESTER else []
 
-    def hits(self, link: StudyLink) -> QuerySet[HIT]:
+    def hits(self, link: StudyLink) -> QuerySet[models.HIT]:
         """What the link leads to; nothing that belongs to another requester."""
-        return HIT.objects.filter(requester=link.requester_id)
+        return models.HIT.objects.filter(requester=link.requester_id)
 
     def welcome(self, link: StudyLink, guest: Guest) -> None:
         """The guest's worker, with what the link grants."""
@@ -269,7 +261,7 @@ class RequesterTarget(Target):
     def begin(self, visit: Visit, back: str) -> NextTask | Outcome:
         """Open work first, then the next HIT; its page finds the way back by the visit."""
         found = begin_work(visit, self.hits(visit.link))
-        if isinstance(found, Holding):
+        if isinstance(found, models.Holding):
             return NextTask(f"{settings.PUBLIC_URL}{guest_address(found)}")
         return found
 
@@ -295,11 +287,11 @@ class BatchTarget(RequesterTarget):
         """Batches that are not cancelled, the newest first; a draft has work once it is published."""
         if owner.kind != Owner.Kind.REQUESTER:
             return []
-        rows = Batch.objects.filter(requester=owner.pk, extends=None, task_count__gt=0)
-        rows = rows.exclude(state=Batch.State.CANCELLED).order_by("-number")
+        rows = models.Batch.objects.filter(requester=owner.pk, extends=None, task_count__gt=0)
+        rows = rows.exclude(state=models.Batch.State.CANCELLED).order_by("-number")
         return [(pk, f"{number}, {name}") for pk, number, name in rows.values_list("pk", "number", "name")]
 
-    def hits(self, link: StudyLink) -> QuerySet[HIT]:
+    def hits(self, link: StudyLink) -> QuerySet[models.HIT]:
         """The batch's."""
         return super().hits(link).filter(batch=link.target_id)
 
@@ -309,7 +301,7 @@ class BatchTarget(RequesterTarget):
 
     def titles(self, links: Sequence[StudyLink]) -> dict[int, str]:
         """Numbers and names, read at once."""
-        rows = Batch.objects.filter(pk__in=[link.target_id for link in links])
+        rows = models.Batch.objects.filter(pk__in=[link.target_id for link in links])
         names = {
             pk: f"Batch {number}, {name}" for pk, number, name in rows.values_list("pk", "number", "name")
         }
@@ -331,7 +323,7 @@ class RequesterLinks(OwnerKind):
 
     def lock(self, pk: int) -> None:
         """The requester's row."""
-        Requester.objects.select_for_update(no_key=True).get(pk=pk)
+        models.Requester.objects.select_for_update(no_key=True).get(pk=pk)
 
     def record(self, pk: int, *, action: str, subject: str, actor: Any, details: dict[str, Any]) -> None:
         """Into the requester's activity; who did it is known there from the request."""
@@ -341,7 +333,7 @@ class RequesterLinks(OwnerKind):
     def notify(self, link: StudyLink, *, kind: str, key: str, level: str, sentence: str) -> None:
         """A line in the activity, once for each cause; a withdrawal comes as a message besides."""
         assert link.requester_id is not None
-        lines = Activity.objects.filter(requester=link.requester_id, action="link.crowded")
+        lines = models.Activity.objects.filter(requester=link.requester_id, action="link.crowded")
         if kind == "shared_address" and not lines.filter(subject=link.title[:120]).exists():
             note(link.requester_id, "link.crowded", link.title, sentence)
 

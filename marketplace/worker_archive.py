@@ -16,26 +16,7 @@ from django.db.models import QuerySet
 
 from core.accounts import services
 from core.files.cells import csv_line_writer, plain
-from marketplace.models import (
-    Bonus,
-    Contact,
-    CountryChange,
-    FormerIdClaim,
-    Holding,
-    LedgerEntry,
-    Letter,
-    Message,
-    PageStorage,
-    PayeeDetails,
-    PayoutLine,
-    QualificationGrant,
-    QualificationRequest,
-    Rating,
-    Worker,
-    WorkerTrace,
-    WorkTrace,
-    YearlyLimit,
-)
+from marketplace import models
 from marketplace.services.finance import payment_note
 from marketplace.services.payees import opened, payee_of
 
@@ -56,10 +37,10 @@ class Table:
 
     name: str
     about: str
-    rows: Callable[[Worker], QuerySet[Any]]
+    rows: Callable[[models.Worker], QuerySet[Any]]
     columns: dict[str, str]
 
-    def values(self, worker: Worker) -> Iterator[tuple[Any, ...]]:
+    def values(self, worker: models.Worker) -> Iterator[tuple[Any, ...]]:
         """The rows of one worker, a few in memory at a time."""
         return self.rows(worker).values_list(*self.columns.values()).iterator(chunk_size=_AT_ONCE)
 
@@ -74,7 +55,7 @@ TABLES = (
     Table(
         "assignments",
         "HITs you accepted, with your answers as the requester gets them (QuestionFormAnswers XML).",
-        lambda worker: Holding.objects.filter(worker=worker).order_by("accepted_at", "pk"),
+        lambda worker: models.Holding.objects.filter(worker=worker).order_by("accepted_at", "pk"),
         {
             "assignment_id": "assignment_id",
             **_WORK,
@@ -95,7 +76,7 @@ TABLES = (
     Table(
         "earnings",
         "Money booked for you, in cents, and the report by which it is paid out, if there is one.",
-        lambda worker: LedgerEntry.objects.filter(worker=worker).order_by("at", "pk"),
+        lambda worker: models.LedgerEntry.objects.filter(worker=worker).order_by("at", "pk"),
         {
             "at": "at",
             "kind": "kind",
@@ -112,7 +93,7 @@ TABLES = (
     Table(
         "payouts",
         "Payments to you by files: what was sent to which service when, and what became of it.",
-        lambda worker: PayoutLine.objects.filter(worker=worker).order_by("pk"),
+        lambda worker: models.PayoutLine.objects.filter(worker=worker).order_by("pk"),
         {
             "made_at": "payout__made_at",
             "requester": "payout__requester__name",
@@ -128,7 +109,7 @@ TABLES = (
     Table(
         "how_you_are_paid",
         "How you are paid, and a change that waits; the details are in profile.json.",
-        lambda worker: PayeeDetails.objects.filter(worker=worker),
+        lambda worker: models.PayeeDetails.objects.filter(worker=worker),
         {
             "method": "method",
             "set_at": "set_at",
@@ -140,7 +121,7 @@ TABLES = (
     Table(
         "yearly_limits",
         "Years in which your payments passed a threshold of those who run this marketplace.",
-        lambda worker: YearlyLimit.objects.filter(worker=worker).order_by("year"),
+        lambda worker: models.YearlyLimit.objects.filter(worker=worker).order_by("year"),
         {
             "year": "year",
             "warned_at": "warned_at",
@@ -152,7 +133,7 @@ TABLES = (
     Table(
         "bonuses",
         "Bonuses with their reasons; their money is among the earnings too.",
-        lambda worker: Bonus.objects.filter(worker=worker).order_by("granted_at", "pk"),
+        lambda worker: models.Bonus.objects.filter(worker=worker).order_by("granted_at", "pk"),
         {
             "granted_at": "granted_at",
             "cents": "cents",
@@ -165,7 +146,7 @@ TABLES = (
     Table(
         "messages",
         "What requesters wrote to you.",
-        lambda worker: Message.objects.filter(worker=worker).order_by("sent_at", "pk"),
+        lambda worker: models.Message.objects.filter(worker=worker).order_by("sent_at", "pk"),
         {
             "sent_at": "sent_at",
             "read_at": "read_at",
@@ -178,7 +159,7 @@ TABLES = (
     Table(
         "letters",
         "What you wrote to requesters.",
-        lambda worker: Letter.objects.filter(worker=worker).order_by("sent_at", "pk"),
+        lambda worker: models.Letter.objects.filter(worker=worker).order_by("sent_at", "pk"),
         {
             "sent_at": "sent_at",
             "read_at": "read_at",
@@ -194,7 +175,7 @@ TABLES = (
     Table(
         "ratings",
         "Your ratings of groups of HITs.",
-        lambda worker: Rating.objects.filter(worker=worker).order_by("at", "pk"),
+        lambda worker: models.Rating.objects.filter(worker=worker).order_by("at", "pk"),
         {
             "at": "at",
             "requester": "hit_type__requester__name",
@@ -207,7 +188,7 @@ TABLES = (
     Table(
         "qualifications",
         "Qualifications that requesters gave you or took back.",
-        lambda worker: QualificationGrant.objects.filter(worker=worker).order_by("granted_at", "pk"),
+        lambda worker: models.QualificationGrant.objects.filter(worker=worker).order_by("granted_at", "pk"),
         {
             "granted_at": "granted_at",
             "requester": "qualification_type__requester__name",
@@ -221,7 +202,7 @@ TABLES = (
     Table(
         "qualification_requests",
         "Qualifications you asked for, with your answers to their tests.",
-        lambda worker: QualificationRequest.objects.filter(worker=worker).order_by("started_at", "pk"),
+        lambda worker: models.QualificationRequest.objects.filter(worker=worker).order_by("started_at", "pk"),
         {
             "started_at": "started_at",
             "deadline": "deadline",
@@ -241,7 +222,7 @@ TABLES = (
     Table(
         "contact",
         "The e-mail address you confirmed, one that waits for its link, and the digest you asked for.",
-        lambda worker: Contact.objects.filter(worker=worker),
+        lambda worker: models.Contact.objects.filter(worker=worker),
         {
             "email": "email",
             "confirmed_at": "confirmed_at",
@@ -255,13 +236,13 @@ TABLES = (
     Table(
         "country_changes",
         "Countries that you stated after you had signed up, with your reasons.",
-        lambda worker: CountryChange.objects.filter(worker=worker).order_by("at", "pk"),
+        lambda worker: models.CountryChange.objects.filter(worker=worker).order_by("at", "pk"),
         {"at": "at", "before": "before", "after": "after", "reason": "reason"},
     ),
     Table(
         "traces",
         "Network addresses and browsers that you came with; kept as digests, from which nobody reads them.",
-        lambda worker: WorkerTrace.objects.filter(worker=worker).order_by("first_at", "pk"),
+        lambda worker: models.WorkerTrace.objects.filter(worker=worker).order_by("first_at", "pk"),
         {
             "kind": "kind",
             "first_at": "first_at",
@@ -273,7 +254,7 @@ TABLES = (
     Table(
         "work_traces",
         "How your answers came about: how often their page was left, and what was pasted into it.",
-        lambda worker: WorkTrace.objects.filter(holding__worker=worker).order_by("at", "pk"),
+        lambda worker: models.WorkTrace.objects.filter(holding__worker=worker).order_by("at", "pk"),
         {
             "at": "at",
             "assignment_id": "holding__assignment_id",
@@ -286,13 +267,13 @@ TABLES = (
     Table(
         "mturk_id",
         "The worker id on MTurk that you stated, and whether it was accepted as yours.",
-        lambda worker: FormerIdClaim.objects.filter(worker=worker).order_by("pk"),
+        lambda worker: models.FormerIdClaim.objects.filter(worker=worker).order_by("pk"),
         {"former_id": "former_id", "accepted": "accepted", "at": "at"},
     ),
     Table(
         "page_storage",
         "What task pages of requesters keep for you from task to task: local storage and cookies, as JSON.",
-        lambda worker: PageStorage.objects.filter(worker=worker).order_by("pk"),
+        lambda worker: models.PageStorage.objects.filter(worker=worker).order_by("pk"),
         {"requester": "requester__name", "values": "values", "changed_at": "changed_at"},
     ),
     Table(
@@ -326,7 +307,7 @@ BLOCKS = Table(
 )
 
 
-def profile(worker: Worker) -> dict[str, Any]:
+def profile(worker: models.Worker) -> dict[str, Any]:
     """The worker as the marketplace knows them, and their account."""
     facts = {
         field.name: getattr(worker, field.name)
@@ -356,7 +337,7 @@ def profile(worker: Worker) -> dict[str, Any]:
     }
 
 
-def readme(worker: Worker, tables: tuple[Table, ...], *, currency: str, now: datetime) -> str:
+def readme(worker: models.Worker, tables: tuple[Table, ...], *, currency: str, now: datetime) -> str:
     """What the files are, in words."""
     width = max(len(table.name) for table in tables)
     named = {table.name for table in tables}
@@ -410,7 +391,7 @@ class _Outlet(io.RawIOBase):
         return some
 
 
-def exported(worker: Worker, *, now: datetime, with_blocks: bool = False) -> Iterator[bytes]:
+def exported(worker: models.Worker, *, now: datetime, with_blocks: bool = False) -> Iterator[bytes]:
     """The archive of everything about one worker, piece by piece; `with_blocks` only for the operator."""
     tables = (*TABLES, BLOCKS) if with_blocks else TABLES
     outlet = _Outlet()
@@ -428,7 +409,9 @@ def exported(worker: Worker, *, now: datetime, with_blocks: bool = False) -> Ite
     yield outlet.fetch()
 
 
-def _files(worker: Worker, tables: tuple[Table, ...], now: datetime) -> Iterator[tuple[str, Iterator[str]]]:
+def _files(
+    worker: models.Worker, tables: tuple[Table, ...], now: datetime
+) -> Iterator[tuple[str, Iterator[str]]]:
     words = readme(worker, tables, currency=settings.MARKETPLACE_CURRENCY, now=now)
     yield "README.txt", iter((words,))
     yield "profile.json", iter((json.dumps(profile(worker), default=_written, indent=2) + "\n",))
@@ -437,7 +420,7 @@ def _files(worker: Worker, tables: tuple[Table, ...], now: datetime) -> Iterator
         yield f"{table.name}.csv", _as_csv(table, worker)
 
 
-def _as_json(table: Table, worker: Worker) -> Iterator[str]:
+def _as_json(table: Table, worker: models.Worker) -> Iterator[str]:
     names = list(table.columns)
     before = "[\n"
     for row in table.values(worker):
@@ -447,7 +430,7 @@ def _as_json(table: Table, worker: Worker) -> Iterator[str]:
     yield "[]\n" if before == "[\n" else "\n]\n"
 
 
-def _as_csv(table: Table, worker: Worker) -> Iterator[str]:
+def _as_csv(table: Table, worker: models.Worker) -> Iterator[str]:
     write_row = csv_line_writer()
     yield write_row(list(table.columns))
     for row in table.values(worker):

@@ -11,18 +11,9 @@ from django.http.multipartparser import MultiPartParserError
 from django.views.decorators.csrf import csrf_exempt
 
 from core.money import dollars
-from marketplace import clock, eligibility, formanswers, ids
+from marketplace import clock, eligibility, formanswers, ids, models
 from marketplace.errors import Refusal
 from marketplace.formanswers import FormAnswers
-from marketplace.models import (
-    HIT,
-    HITType,
-    Holding,
-    QualificationGrant,
-    QualificationRequest,
-    QualificationType,
-    Worker,
-)
 from marketplace.questionform import parse_form
 from marketplace.selectors import assignable
 from marketplace.services import assignments, qualifications
@@ -37,7 +28,7 @@ _STATUS = {
     "QualificationRequestDoesNotExist": 404,
     "InvalidParameterValue": 400,
 }
-Handler = Callable[[HttpRequest, Worker, dict[str, Any]], dict[str, Any]]
+Handler = Callable[[HttpRequest, models.Worker, dict[str, Any]], dict[str, Any]]
 
 
 def _for_token(answer: Callable[..., JsonResponse]) -> Callable[..., JsonResponse]:
@@ -49,7 +40,7 @@ def _for_token(answer: Callable[..., JsonResponse]) -> Callable[..., JsonRespons
         if request.method != "POST":
             return _error(405, "MethodNotAllowed", "Use POST.")
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        worker = Worker.objects.filter(token_digest=ids.digest(token)).first() if token else None
+        worker = models.Worker.objects.filter(token_digest=ids.digest(token)).first() if token else None
         if worker is None:
             return _error(401, "Unauthorized", "Send the worker's token as Authorization: Bearer TOKEN.")
         try:
@@ -64,7 +55,7 @@ def _endpoint(handler: Handler) -> Callable[[HttpRequest], JsonResponse]:
     """The same with JSON in and out."""
 
     @_for_token
-    def view(request: HttpRequest, worker: Worker) -> JsonResponse:
+    def view(request: HttpRequest, worker: models.Worker) -> JsonResponse:
         try:
             body = json.loads(request.body or b"{}")
             if not isinstance(body, dict) or not all(map(_is_name, body.values())):
@@ -85,7 +76,7 @@ def _error(status: int, code: str, message: str) -> JsonResponse:
 
 
 @_endpoint
-def next_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+def next_task(request: HttpRequest, worker: models.Worker, body: dict[str, Any]) -> dict[str, Any]:
     """The HIT that `accept` would give, of one group or of any; null where nothing is left."""
     for hit_type in _groups(worker, body):
         hit = assignments.next_hit(worker=worker, hit_type=hit_type)
@@ -95,10 +86,10 @@ def next_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dic
 
 
 @_endpoint
-def accept(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+def accept(request: HttpRequest, worker: models.Worker, body: dict[str, Any]) -> dict[str, Any]:
     """Accept a HIT by id, or the next one of a group or of any; says where its task page is."""
     if "hit_id" in body:
-        hit = HIT.objects.select_related("hit_type").filter(hit_id=body["hit_id"]).first()
+        hit = models.HIT.objects.select_related("hit_type").filter(hit_id=body["hit_id"]).first()
         if hit is None:
             raise Refusal("HITDoesNotExist", f"Hit {body['hit_id']} does not exist.")
         return _holding(request, assignments.accept(worker=worker, hit=hit))
@@ -112,10 +103,10 @@ def accept(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[s
 
 
 @_endpoint
-def give_back_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+def give_back_task(request: HttpRequest, worker: models.Worker, body: dict[str, Any]) -> dict[str, Any]:
     """Return an assignment that the worker holds."""
-    holding = Holding.objects.filter(
-        assignment_id=body.get("assignment_id", ""), worker=worker, state=Holding.State.ACCEPTED
+    holding = models.Holding.objects.filter(
+        assignment_id=body.get("assignment_id", ""), worker=worker, state=models.Holding.State.ACCEPTED
     ).first()
     if holding is None:
         raise Refusal("AssignmentDoesNotExist", "You hold no assignment with this id.")
@@ -124,19 +115,21 @@ def give_back_task(request: HttpRequest, worker: Worker, body: dict[str, Any]) -
 
 
 @_endpoint
-def ask_for_qualification(request: HttpRequest, worker: Worker, body: dict[str, Any]) -> dict[str, Any]:
+def ask_for_qualification(
+    request: HttpRequest, worker: models.Worker, body: dict[str, Any]
+) -> dict[str, Any]:
     """Ask for a qualification; where there is a test, what it asks and until when."""
     named = body.get("qualification_type_id", "")
-    kind = QualificationType.objects.filter(qualification_type_id=named, deleted_at=None).first()
+    kind = models.QualificationType.objects.filter(qualification_type_id=named, deleted_at=None).first()
     if kind is None:
         raise Refusal("QualificationTypeDoesNotExist", f"QualificationType {named} does not exist.")
     return _asked(request, qualifications.ask(worker=worker, qualification_type=kind))
 
 
 @_for_token
-def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonResponse:
+def hand_in_test(request: HttpRequest, worker: models.Worker, request_id: str) -> JsonResponse:
     """The answers of a test, as the form of its page posts them: `answer:` and the QuestionIdentifier."""
-    begun = QualificationRequest.objects.filter(request_id=request_id, worker=worker).first()
+    begun = models.QualificationRequest.objects.filter(request_id=request_id, worker=worker).first()
     if begun is None:
         raise Refusal("QualificationRequestDoesNotExist", "You have begun no test with this id.")
     try:
@@ -152,22 +145,22 @@ def hand_in_test(request: HttpRequest, worker: Worker, request_id: str) -> JsonR
     return JsonResponse(_asked(request, done))
 
 
-def _asked(request: HttpRequest, asked: QualificationRequest) -> dict[str, Any]:
+def _asked(request: HttpRequest, asked: models.QualificationRequest) -> dict[str, Any]:
     answer: dict[str, Any] = {"request_id": asked.request_id, "state": asked.state}
-    if asked.state == QualificationRequest.State.STARTED and asked.deadline:
+    if asked.state == models.QualificationRequest.State.STARTED and asked.deadline:
         submit_url = f"{site_url(request)}/worker-api/test/{asked.request_id}"
         answer |= {"test": asked.test, "deadline": asked.deadline.isoformat(), "submit_url": submit_url}
-    if asked.state == QualificationRequest.State.GRANTED:
-        held = QualificationGrant.objects.filter(
+    if asked.state == models.QualificationRequest.State.GRANTED:
+        held = models.QualificationGrant.objects.filter(
             qualification_type=asked.qualification_type_id, worker=asked.worker_id
         )
         answer["value"] = held.values_list("value", flat=True).get()
     return answer
 
 
-def _groups(worker: Worker, body: dict[str, Any]) -> list[HITType]:
-    open_hits = HIT.objects.filter(assignable(clock.now()))
-    groups = HITType.objects.filter(pk__in=open_hits.values("hit_type_id")).order_by("pk")
+def _groups(worker: models.Worker, body: dict[str, Any]) -> list[models.HITType]:
+    open_hits = models.HIT.objects.filter(assignable(clock.now()))
+    groups = models.HITType.objects.filter(pk__in=open_hits.values("hit_type_id")).order_by("pk")
     if "group_id" in body:
         groups = groups.filter(group_id=body["group_id"])
     if "hit_type_id" in body:
@@ -177,7 +170,7 @@ def _groups(worker: Worker, body: dict[str, Any]) -> list[HITType]:
     return [group for group in found if allowed[group.pk].accept]
 
 
-def _hit(hit: HIT) -> dict[str, Any]:
+def _hit(hit: models.HIT) -> dict[str, Any]:
     return {
         "hit_id": hit.hit_id,
         "hit_type_id": hit.hit_type.type_id,
@@ -188,7 +181,7 @@ def _hit(hit: HIT) -> dict[str, Any]:
     }
 
 
-def _holding(request: HttpRequest, holding: Holding) -> dict[str, Any]:
+def _holding(request: HttpRequest, holding: models.Holding) -> dict[str, Any]:
     base_url = site_url(request)
     address = turk_submit_to(holding=holding, base_url=base_url)
     return {

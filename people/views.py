@@ -29,21 +29,10 @@ from core.accounts import security
 from core.accounts.security import client_address, neighbourhood
 from core.errors import ActionError
 from core.rates import limits
-from people import consents, visits
+from people import consents, tokens, visits
 from people.errors import JoinError
 from people.models import ConsentText, Outcome, RosterRow, StudyLink, Visit
 from people.owners import columns_of, kind_of, target_of
-from people.tokens import (
-    VisitState,
-    check_query,
-    keyed_digest,
-    read_guest,
-    read_roster,
-    read_visit,
-    recovery_code_of,
-    sign_guest,
-    sign_visit,
-)
 from people.visits import ArrivalFacts, withdraw_guest
 
 STATE, _COOKIE, _COOKIE_S = "v", "visit", 90 * 86_400
@@ -123,17 +112,17 @@ def _facts(request: HttpRequest, link: StudyLink, roster: RosterRow | None = Non
     pairs = [(name, str(value)) for name, values in request.GET.lists() for value in values][:_MOST_PAIRS]
     return ArrivalFacts(
         pairs=pairs,
-        proven=roster is not None or check_query(link, pairs),
-        address_digest=keyed_digest("people.address", neighbourhood(client_address(request)))[:40],
-        browser_digest=keyed_digest("people.browser", request.headers.get("User-Agent", ""))[:40],
+        proven=roster is not None or tokens.check_query(link, pairs),
+        address_digest=tokens.keyed_digest("people.address", neighbourhood(client_address(request)))[:40],
+        browser_digest=tokens.keyed_digest("people.browser", request.headers.get("User-Agent", ""))[:40],
         roster=roster,
     )
 
 
 def _state(request: HttpRequest, link: StudyLink, signed: str = "") -> tuple[Visit, bool] | None:
     """The visit that address, form or cookie say, and whether the browser is the person's own."""
-    given = read_visit(signed or request.POST.get(STATE) or request.GET.get(STATE, ""))
-    cookie = read_visit(request.COOKIES.get(_COOKIE, ""))
+    given = tokens.read_visit(signed or request.POST.get(STATE) or request.GET.get(STATE, ""))
+    cookie = tokens.read_visit(request.COOKIES.get(_COOKIE, ""))
     for found in (given, cookie):
         if found is None:
             continue
@@ -156,7 +145,7 @@ def _needed_state(request: HttpRequest, link: StudyLink, signed: str = "") -> tu
 
 
 def _at(name: str, token: str, visit: Visit, *, trusted: bool) -> str:
-    query = urlencode({STATE: sign_visit(visit, trusted=trusted)})
+    query = urlencode({STATE: tokens.sign_visit(visit, trusted=trusted)})
     return f"{reverse(f'join:{name}', args=[token])}?{query}"
 
 
@@ -168,7 +157,7 @@ def _token(request: HttpRequest) -> str:
 def _remember(request: HttpRequest, answer: HttpResponse, visit: Visit, *, trusted: bool) -> HttpResponse:
     answer.set_cookie(
         _COOKIE,
-        sign_visit(visit, trusted=trusted),
+        tokens.sign_visit(visit, trusted=trusted),
         max_age=_COOKIE_S,
         path=reverse("join:open", args=[_token(request)]),
         secure=settings.SESSION_COOKIE_SECURE,
@@ -195,7 +184,7 @@ def open_link(request: HttpRequest, link: StudyLink) -> HttpResponse:
 @_join_page
 def invited(request: HttpRequest, link: StudyLink, secret: str) -> HttpResponse:
     """The personal link of somebody on a class's list."""
-    key = read_roster(secret, link)
+    key = tokens.read_roster(secret, link)
     row = RosterRow.objects.filter(pk=key, link=link).first() if key else None
     if row is None:
         raise JoinError("This personal link is not complete. Copy the whole of it.", status=404)
@@ -221,13 +210,13 @@ def _arrive(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> HttpR
 
 
 class _KnownVisit:
-    def __init__(self, visit: Visit, state: VisitState) -> None:
+    def __init__(self, visit: Visit, state: tokens.VisitState) -> None:
         self.visit, self.trusted = visit, state.trusted
 
 
 def _from_cookie(request: HttpRequest, link: StudyLink, facts: ArrivalFacts) -> _KnownVisit | None:
     """The visit of the cookie, unless the address names another person or another session."""
-    state = read_visit(request.COOKIES.get(_COOKIE, ""))
+    state = tokens.read_visit(request.COOKIES.get(_COOKIE, ""))
     visit = Visit.objects.filter(pk=state.visit, link=link).select_related("guest").first() if state else None
     if visit is None or state is None:
         return None
@@ -268,7 +257,7 @@ def _consent_page(
         text=text,
         body=consents.render_text(text.body),
         own_texts=consents.own_kinds(),
-        state=sign_visit(visit, trusted=trusted),
+        state=tokens.sign_visit(visit, trusted=trusted),
         token=_token(request),
         problem=problem,
     )
@@ -318,7 +307,7 @@ def following(request: HttpRequest, link: StudyLink, signed: str = "") -> HttpRe
     token = _token(request)
     if visit.guest is None:
         return redirect(_at("end" if visit.ended_at else "open", token, visit, trusted=trusted))
-    path = reverse("join:handed_over", args=[token, sign_visit(visit, trusted=trusted)])
+    path = reverse("join:handed_over", args=[token, tokens.sign_visit(visit, trusted=trusted)])
     back = f"{settings.TASK_URL}{path}"
     address = visits.lead(visit, back)
     answer = redirect(address or _at("end", token, visit, trusted=trusted))
@@ -344,7 +333,7 @@ def end(request: HttpRequest, link: StudyLink) -> HttpResponse:
         back=back,
         may_come_again=_may_come_again(link, visit),
         token=_token(request),
-        state=sign_visit(visit, trusted=trusted),
+        state=tokens.sign_visit(visit, trusted=trusted),
         trusted=trusted and visit.guest is not None,
     )
     if back and link.returns_at_once:
@@ -382,7 +371,7 @@ def _own_page(request: HttpRequest, link: StudyLink, visit: Visit, problem: str 
     guest, token = visit.guest, _token(request)
     assert guest is not None
     finished = target_of(link).finished(link, [guest.worker_id]).get(guest.worker_id, 0)
-    private = f"{settings.TASK_URL}{reverse('join:back', args=[token, sign_guest(guest, link)])}"
+    private = f"{settings.TASK_URL}{reverse('join:back', args=[token, tokens.sign_guest(guest, link)])}"
     return _show(
         request,
         "own_work.html",
@@ -393,9 +382,9 @@ def _own_page(request: HttpRequest, link: StudyLink, visit: Visit, problem: str 
         finished=finished,
         remarks=target_of(link).remarks(link, guest),
         private=private,
-        code=recovery_code_of(guest),
+        code=tokens.recovery_code_of(guest),
         token=token,
-        state=sign_visit(visit, trusted=True),
+        state=tokens.sign_visit(visit, trusted=True),
         problem=problem,
     )
 
@@ -459,7 +448,7 @@ def other_device(request: HttpRequest, link: StudyLink) -> HttpResponse:
 @_join_page
 def come_back(request: HttpRequest, link: StudyLink, secret: str) -> HttpResponse:
     """A private link: the person goes on where they stopped, on any device."""
-    key = read_guest(secret, link)
+    key = tokens.read_guest(secret, link)
     visit = Visit.objects.filter(link=link, guest=key, consented_at__isnull=False).order_by("-pk").first()
     if key is None or visit is None:
         raise JoinError("This private link is not complete. Copy the whole of it.", status=404)

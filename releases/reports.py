@@ -17,15 +17,7 @@ from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good, not_good, stamp_of
 from judgments.services import reports
 from releases.options import GROUPS
-from releases.scope import (
-    ANSWER_LEFT_OUT,
-    QUERY_LEFT_OUT,
-    JudgedStage,
-    People,
-    Scope,
-    answers_of,
-    inside,
-)
+from releases.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, People, Scope, answers_of, inside
 
 Progress = Callable[[int, int, str], None]
 #: Lists of the stored report that a release keeps; ratings and items are tables of their own.

@@ -19,6 +19,7 @@ from crowd.selectors.people import AgreedTexts, has_consents
 from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System, Verdict
 from judgments.selectors.ratings import good, scale_of
 from metrics.agreement.scale import Scale
+from releases import tables
 from releases.scope import (
     ANSWER_LEFT_OUT,
     AT_ONCE,
@@ -33,20 +34,6 @@ from releases.scope import (
     rows_with_consent,
     source_rows_of,
     taken_answers,
-)
-from releases.tables import (
-    ANSWERS,
-    CANDIDATES,
-    ELSEWHERE,
-    RATINGS,
-    REFERENCES,
-    RETRIEVAL,
-    SCORES,
-    SOURCES,
-    Batches,
-    FilledTable,
-    Row,
-    with_consent,
 )
 
 # Rows, some at a time.
@@ -89,7 +76,7 @@ def taken(scope: Scope) -> QuerySet[Any]:
     return found
 
 
-def answer_rows(scope: Scope) -> Batches:
+def answer_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `answers` in the order of writing; two or three statements per batch."""
     columns = (
         scope.of_queries(taken(scope))
@@ -167,13 +154,13 @@ LATER = ("later", "came after the filters ran, which say nothing about it")
 _KEPT = ("", "")
 
 
-def rating_rows(scope: Scope) -> Batches:
+def rating_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `ratings`, stage by stage in the order of submission; two statements per batch."""
     for judged in scope.judged:
         yield from _of_stage(scope, judged)
 
 
-def _of_stage(scope: Scope, judged: JudgedStage) -> Batches:
+def _of_stage(scope: Scope, judged: JudgedStage) -> tables.Batches:
     stage, run = judged.stage, judged.run
     numbers = numbers_of(scale_of(stage))
     for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
@@ -226,7 +213,7 @@ def aspects_of(given: Any) -> list[dict[str, Any]]:
     return [{"name": fit(name), "score": score} for name, score in pairs if isinstance(score, int)]
 
 
-def candidate_rows(scope: Scope) -> Batches:
+def candidate_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `candidates` in the order of import.
 
     An answer of people that was held out is blacked out wherever the answer itself is.
@@ -256,7 +243,7 @@ def candidate_rows(scope: Scope) -> Batches:
 Records = dict[int, list[dict[str, Any]]]
 
 
-def reference_rows(scope: Scope) -> Batches:
+def reference_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `references` in the order of the queries; three statements per batch.
 
     Answers that came with a query stand first, with an id made from the query's and without a worker.
@@ -345,7 +332,7 @@ def _came_with(scope: Scope, pk: int, key: str, given: Any) -> Sequence[dict[str
     ]
 
 
-def retrieval_rows(scope: Scope) -> Batches:
+def retrieval_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `retrieval` in the order of queries and ranks; two statements per batch."""
     scope.found.clear()
     for some in some_of(scope.queries, QUERIES_AT_ONCE):
@@ -353,7 +340,7 @@ def retrieval_rows(scope: Scope) -> Batches:
             yield batch
 
 
-def _rows(scope: Scope, queries: Collection[int]) -> Iterator[Row]:
+def _rows(scope: Scope, queries: Collection[int]) -> Iterator[tables.Row]:
     positions = _positions(scope, queries)
     rows = CandidatePassage.objects.using(scope.using).filter(query__in=queries)
     columns = rows.order_by("query_id", "rank").values_list(
@@ -442,14 +429,14 @@ class KeptRatings:
 _NOTHING = KeptRatings()
 
 
-def score_rows(scope: Scope) -> Batches:
+def score_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `scores`, stage by stage in the order of candidates; four statements per batch."""
     for judged in scope.judged:
         yield from _of_run(scope, judged) if judged.run else _of_all(scope, judged)
     yield from _elsewhere(scope)
 
 
-def _of_run(scope: Scope, judged: JudgedStage) -> Batches:
+def _of_run(scope: Scope, judged: JudgedStage) -> tables.Batches:
     rows = scope.of_candidates(Score.objects.using(scope.using).filter(run=judged.run))
     rows = rows.order_by("candidate_id")
     columns = rows.values_list(
@@ -464,7 +451,7 @@ def _of_run(scope: Scope, judged: JudgedStage) -> Batches:
         ]
 
 
-def _of_all(scope: Scope, judged: JudgedStage) -> Batches:
+def _of_all(scope: Scope, judged: JudgedStage) -> tables.Batches:
     for some in some_of(sorted(scope.candidates), _AT_ONCE):
         given = _given(scope, judged, some[0], some[-1])
         found = sorted(given)
@@ -476,7 +463,7 @@ def _of_all(scope: Scope, judged: JudgedStage) -> Batches:
             ]
 
 
-def _row(scope: Scope, stage: str, candidate: int, figures: Sequence[Any], given: KeptRatings) -> Row:
+def _row(scope: Scope, stage: str, candidate: int, figures: Sequence[Any], given: KeptRatings) -> tables.Row:
     name, key, system, split = scope.candidates[candidate]
     return (stage, name, key, system, *figures, given.ratings, given.simulated, split)
 
@@ -531,7 +518,7 @@ def _figures(judged: JudgedStage, given: Sequence[list[dict[str, Any]]]) -> Iter
     return zip(sizes, sizes, *columns, [None] * len(sizes), strict=True)
 
 
-def _elsewhere(scope: Scope) -> Batches:
+def _elsewhere(scope: Scope) -> tables.Batches:
     every = ImportedScore.objects.using(scope.using).filter(candidate__system__project=scope.project)
     rows = scope.of_candidates(every)
     columns = rows.order_by("candidate_id").values_list("candidate_id", "mean", "n", "ratings", "simulated")
@@ -552,12 +539,12 @@ def _elsewhere(scope: Scope) -> Batches:
                 None,
             )
             given = [{"worker": None, "score": int(each) if each == int(each) else each} for each in ratings]
-            batch.append(_row(scope, ELSEWHERE, candidate, figures, KeptRatings(given, simulated)))
+            batch.append(_row(scope, tables.ELSEWHERE, candidate, figures, KeptRatings(given, simulated)))
         if batch:
             yield batch
 
 
-def source_rows(scope: Scope) -> Batches:
+def source_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `sources`: of answers, then of ratings stage by stage."""
     answers = scope.of_queries(taken(scope))
     for batch in source_rows_of(scope, answers, prefix="a", size=AT_ONCE):
@@ -580,25 +567,28 @@ def source_rows(scope: Scope) -> Batches:
 
 
 _ROWS = (
-    (REFERENCES, reference_rows),
-    (ANSWERS, answer_rows),
-    (CANDIDATES, candidate_rows),
-    (SCORES, score_rows),
-    (RATINGS, rating_rows),
-    (RETRIEVAL, retrieval_rows),
+    (tables.REFERENCES, reference_rows),
+    (tables.ANSWERS, answer_rows),
+    (tables.CANDIDATES, candidate_rows),
+    (tables.SCORES, score_rows),
+    (tables.RATINGS, rating_rows),
+    (tables.RETRIEVAL, retrieval_rows),
 )
 
 
-def tables_of(scope: Scope) -> Mapping[str, FilledTable]:
+def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
     """The tables by name. Each call of `batches` asks the database again."""
-    rows_of = _ROWS if not has_sources(scope) else (*_ROWS, (SOURCES, source_rows))
-    found = {table.name: FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
+    rows_of = _ROWS if not has_sources(scope) else (*_ROWS, (tables.SOURCES, source_rows))
+    found = {table.name: tables.FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
     if has_consents(scope.project, scope.using):
         agreed = partial(AgreedTexts, scope.project, scope.using)
         found |= {
-            table.name: FilledTable(
-                with_consent(table), partial(rows_with_consent, scope, rows, model, agreed)
+            table.name: tables.FilledTable(
+                tables.with_consent(table), partial(rows_with_consent, scope, rows, model, agreed)
             )
-            for table, rows, model in ((ANSWERS, answer_rows, Answer), (RATINGS, rating_rows, Judgment))
+            for table, rows, model in (
+                (tables.ANSWERS, answer_rows, Answer),
+                (tables.RATINGS, rating_rows, Judgment),
+            )
         }
     return found

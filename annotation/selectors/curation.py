@@ -14,17 +14,8 @@ from typing import Any
 from django.db.models import Case, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
+from annotation import models
 from annotation.candidates import Region, drawn_below, overlaps
-from annotation.models import (
-    Answer,
-    CandidatePassage,
-    Doubt,
-    PassageSelection,
-    Query,
-    QuerySource,
-    QueryStep,
-    ScreeningVote,
-)
 from annotation.rules import Selection
 from annotation.selectors.queries import excluded_by_one_flag
 from annotation.units import of_query, query_of
@@ -61,7 +52,7 @@ class ShownCandidate:
 def shown_candidates(query_pks: Sequence[int]) -> dict[int, list[ShownCandidate]]:
     """Candidates of each query without the folded ones, best first; in one query. No entry without any."""
     rows = (
-        CandidatePassage.objects.filter(query__in=query_pks, folded_into=None)
+        models.CandidatePassage.objects.filter(query__in=query_pks, folded_into=None)
         .order_by("query", "rank")
         .values_list(
             "query", "key", "rank", "text", "title", "url", "page", "start", "end", "retrieval__below"
@@ -148,12 +139,12 @@ class Recall:
 def recall_of(project: Project) -> Recall:
     """Estimated over the queries of a project with good selections; two statements."""
     chosen: dict[int, set[str]] = {}
-    selections = PassageSelection.objects.filter(counting("assignment"), query__project=project).values_list(
-        "query", "passages"
-    )
+    selections = models.PassageSelection.objects.filter(
+        counting("assignment"), query__project=project
+    ).values_list("query", "passages")
     for query, keys in selections.iterator():
         chosen.setdefault(query, set()).update(str(key) for key in keys)
-    candidates = CandidatePassage.objects.filter(
+    candidates = models.CandidatePassage.objects.filter(
         counting("query__selections__assignment"), query__project=project, folded_into=None
     ).distinct()
     rows = candidates.order_by().values_list("pk", "query", "key", "retrieval").iterator()
@@ -193,7 +184,7 @@ def estimate(seen: Iterable[PooledQuery]) -> Recall:
     return Recall(n, above, below, missed, recall, low, high)
 
 
-Status = Query.Status
+Status = models.Query.Status
 
 
 def open_statuses(*, screened: bool) -> list[str]:
@@ -201,14 +192,14 @@ def open_statuses(*, screened: bool) -> list[str]:
     return [Status.ACCEPTED] if screened else [Status.WAITING, Status.ACCEPTED]
 
 
-def to_curate(stage: Stage, *, screened: bool) -> QuerySet[Query]:
+def to_curate(stage: Stage, *, screened: bool) -> QuerySet[models.Query]:
     """Queries of the project in such a status that have a candidate to look at."""
-    shown = CandidatePassage.objects.filter(query=OuterRef("pk"), folded_into=None)
-    return Query.objects.filter(
+    shown = models.CandidatePassage.objects.filter(query=OuterRef("pk"), folded_into=None)
+    return models.Query.objects.filter(
         Exists(shown),
         project=stage.project_id,
         status__in=open_statuses(screened=screened),
-        source__state=QuerySource.State.READY,
+        source__state=models.QuerySource.State.READY,
     )
 
 
@@ -225,7 +216,7 @@ def selection_counts(stage: Stage, *, screened: bool) -> Iterator[tuple[int, int
 def undecided(stage: Stage, *, screened: bool) -> dict[int, list[Selection]]:
     """Selections of this stage that count, by query, of queries that still wait for a curated set."""
     return _by_query(
-        PassageSelection.objects.filter(
+        models.PassageSelection.objects.filter(
             counting("assignment"), stage=stage, query__status__in=open_statuses(screened=screened)
         )
     )
@@ -233,11 +224,11 @@ def undecided(stage: Stage, *, screened: bool) -> dict[int, list[Selection]]:
 
 def selections_that_count(stage: Stage, queries: Collection[int]) -> dict[int, list[Selection]]:
     """The selections of this stage that count, by query; a query without any has none."""
-    mine = PassageSelection.objects.filter(counting("assignment"), stage=stage, query__in=queries)
+    mine = models.PassageSelection.objects.filter(counting("assignment"), stage=stage, query__in=queries)
     return {query: [] for query in queries} | _by_query(mine)
 
 
-def _by_query(selections: QuerySet[PassageSelection]) -> dict[int, list[Selection]]:
+def _by_query(selections: QuerySet[models.PassageSelection]) -> dict[int, list[Selection]]:
     rows = selections.order_by("query_id", "pk").values_list("query_id", "answerable", "passages")
     return {
         pk: [frozenset(passages if answerable else ()) for _, answerable, passages in group]
@@ -247,7 +238,7 @@ def _by_query(selections: QuerySet[PassageSelection]) -> dict[int, list[Selectio
 
 def candidates_by_key(queries: Sequence[int]) -> dict[int, dict[str, int]]:
     """Primary keys of candidates by key, for each query, the best ranked first."""
-    rows = CandidatePassage.objects.filter(query_id__in=queries).order_by("query_id", "rank")
+    rows = models.CandidatePassage.objects.filter(query_id__in=queries).order_by("query_id", "rank")
     found: dict[int, dict[str, int]] = {query: {} for query in queries}
     for query, key, pk in rows.values_list("query_id", "key", "pk"):
         found[query][key] = pk
@@ -289,11 +280,11 @@ def later_work(kind: str, queries: Collection[int]) -> dict[int, LaterWork]:
     """What was built on the decisions of a kind about these queries; those without any are left out."""
     kinds = _LATER[kind]
     found: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
-    sources: list[tuple[int, QuerySet[PassageSelection] | QuerySet[Answer]]] = [
-        (1, Answer.objects.filter(_NOT_REJECTED, query__in=queries, state__in=Answer.COUNTED))
+    sources: list[tuple[int, QuerySet[models.PassageSelection] | QuerySet[models.Answer]]] = [
+        (1, models.Answer.objects.filter(_NOT_REJECTED, query__in=queries, state__in=models.Answer.COUNTED))
     ]
     if "curation" in kinds:
-        sources.append((0, PassageSelection.objects.filter(_NOT_REJECTED, query__in=queries)))
+        sources.append((0, models.PassageSelection.objects.filter(_NOT_REJECTED, query__in=queries)))
     for place, rows in sources:
         for query, count in rows.order_by().values_list("query").annotate(n=Count("pk")):
             found[query][place] = count
@@ -301,36 +292,40 @@ def later_work(kind: str, queries: Collection[int]) -> dict[int, LaterWork]:
         unit__in=[of_query(pk) for pk in queries],
         hit__state__in=_ON_OFFER,
         hit__stage__kind__in=kinds,
-        hit__stage__project__in=Query.objects.filter(pk__in=queries).values("project"),
+        hit__stage__project__in=models.Query.objects.filter(pk__in=queries).values("project"),
     )
     for unit, count in offered.order_by().values_list("unit").annotate(n=Count("pk")):
         found[query_of(unit)][2] = count
     return {query: LaterWork(*counts) for query, counts in found.items()}
 
 
-def open_doubts(project: Project) -> QuerySet[Doubt]:
+def open_doubts(project: Project) -> QuerySet[models.Doubt]:
     """Doubts of a project that wait for a person."""
-    return Doubt.objects.filter(query__project=project, outcome="")
+    return models.Doubt.objects.filter(query__project=project, outcome="")
 
 
 @dataclass(frozen=True, slots=True)
 class DoubtView:
     """An open doubt with what was built on the decision."""
 
-    doubt: Doubt
+    doubt: models.Doubt
     later: LaterWork
 
 
-def doubts_about(query: Query) -> list[DoubtView]:
+def doubts_about(query: models.Query) -> list[DoubtView]:
     """The open doubts about a query, oldest first."""
-    rows = Doubt.objects.filter(query=query, outcome="").select_related("stage").order_by("pk")
+    rows = models.Doubt.objects.filter(query=query, outcome="").select_related("stage").order_by("pk")
     return [
         DoubtView(doubt, later_work(doubt.stage.kind, [query.pk]).get(query.pk, LaterWork()))
         for doubt in rows
     ]
 
 
-TIED, DISPUTED, EXCLUDED = Query.Status.TIED, Query.Status.DISPUTED, Query.Status.EXCLUDED
+TIED, DISPUTED, EXCLUDED = (
+    models.Query.Status.TIED,
+    models.Query.Status.DISPUTED,
+    models.Query.Status.EXCLUDED,
+)
 _WORK = ("assignment__worker", "assignment__stage", "stage")
 #: Why a query waits for a researcher, by what an address calls it.
 WAITING_FOR_US = {
@@ -342,12 +337,12 @@ WAITING_FOR_US = {
 }
 
 
-def undecided_queries(project: Project, state: str = "all") -> QuerySet[Query]:
+def undecided_queries(project: Project, state: str = "all") -> QuerySet[models.Query]:
     """Queries of a project on which a researcher decides, as they were imported.
 
     `since` is when they came to be so; `state` tells why they wait, as WAITING_FOR_US names it.
     """
-    latest = QueryStep.objects.filter(query=OuterRef("pk")).order_by("-pk")
+    latest = models.QueryStep.objects.filter(query=OuterRef("pk")).order_by("-pk")
     doubt = open_doubts(project).filter(query=OuterRef("pk")).order_by("-pk")
     reasons = {
         "doubt": Q(Exists(doubt)),
@@ -361,7 +356,7 @@ def undecided_queries(project: Project, state: str = "all") -> QuerySet[Query]:
         if state in ("all", name):
             wanted |= reason
     return (
-        Query.objects.filter(wanted, project=project)
+        models.Query.objects.filter(wanted, project=project)
         .annotate(
             since=Coalesce(Subquery(doubt.values("raised_at")[:1]), Subquery(latest.values("at")[:1])),
             state=Case(
@@ -375,7 +370,7 @@ def undecided_queries(project: Project, state: str = "all") -> QuerySet[Query]:
     )
 
 
-def waits_for_us(query: Query) -> str:
+def waits_for_us(query: models.Query) -> str:
     """Why this query waits for a researcher; nothing where it does not."""
     return str(getattr(undecided_queries(query.project).filter(pk=query.pk).first(), "state", ""))
 
@@ -386,9 +381,9 @@ def next_undecided(project: Project, after: int) -> int | None:
     return rows.filter(pk__gt=after).first() or rows.exclude(pk=after).first()
 
 
-def votes_on(query: Query) -> list[ScreeningVote]:
+def votes_on(query: models.Query) -> list[models.ScreeningVote]:
     """All screening votes on a query, oldest first, with who gave them; also those that do not count."""
-    rows = ScreeningVote.objects.filter(query=query).select_related(*_WORK)
+    rows = models.ScreeningVote.objects.filter(query=query).select_related(*_WORK)
     return list(rows.order_by("pk"))
 
 
@@ -416,14 +411,14 @@ class Conflict:
 class CurationVotes:
     """The candidates of a query against what its editors chose."""
 
-    selections: list[PassageSelection]
+    selections: list[models.PassageSelection]
     passages: list[CandidateVotes]
     conflicts: list[Conflict]
 
 
-def selections_on(query: Query) -> CurationVotes:
+def selections_on(query: models.Query) -> CurationVotes:
     """All selections on a query, oldest first, beside its candidates; also those that do not count."""
-    rows = PassageSelection.objects.filter(query=query).select_related(*_WORK)
+    rows = models.PassageSelection.objects.filter(query=query).select_related(*_WORK)
     selections = list(rows.order_by("pk"))
     candidates = shown_candidates([query.pk]).get(query.pk, [])
     pks = dict(query.candidates.values_list("key", "pk"))
@@ -439,7 +434,7 @@ def selections_on(query: Query) -> CurationVotes:
     return CurationVotes(selections, weighed, _conflicts(candidates, selections))
 
 
-def _marked(candidate: ShownCandidate, selections: list[PassageSelection]) -> list[str]:
+def _marked(candidate: ShownCandidate, selections: list[models.PassageSelection]) -> list[str]:
     spans = {
         (span["start"], span["end"])
         for each in selections
@@ -449,7 +444,7 @@ def _marked(candidate: ShownCandidate, selections: list[PassageSelection]) -> li
     return [candidate.text[start:end] for start, end in sorted(spans)]
 
 
-def _conflicts(candidates: list[ShownCandidate], selections: list[PassageSelection]) -> list[Conflict]:
+def _conflicts(candidates: list[ShownCandidate], selections: list[models.PassageSelection]) -> list[Conflict]:
     ranks = {candidate.key: candidate.rank for candidate in candidates}
     return [
         Conflict(number, ranks[pair["a"]], ranks[pair["b"]], ranks.get(pair["trusted"] or ""))

@@ -13,16 +13,7 @@ from django.db import transaction
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from annotation.models import (
-    Answer,
-    AnswerReview,
-    CuratedSet,
-    Doubt,
-    PassageSelection,
-    Query,
-    QueryStep,
-    ScreeningVote,
-)
+from annotation import models
 from core.projects.services import record
 from crowd.errors import CrowdError
 from crowd.kinds import kind_of
@@ -50,24 +41,24 @@ def in_words(reasons: Sequence[str]) -> str:
     return ", ".join(unlike[:_TOLD]) + more
 
 
-def decided_in(stage: Stage, statuses: Collection[str], queries: Collection[int]) -> QuerySet[Query]:
+def decided_in(stage: Stage, statuses: Collection[str], queries: Collection[int]) -> QuerySet[models.Query]:
     """Those of the queries about which this stage's votes decided last, in their order; all are held.
 
     `came_from` is the status in which they waited for it. What a person decided or took out since is not
     among them.
     """
     # Held first, looked at afterwards: whoever is just deciding about one of them has then done so.
-    locked = Query.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=queries)
+    locked = models.Query.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=queries)
     list(locked.order_by("pk").values_list("pk"))
     steps = (
-        QueryStep.objects.filter(query=OuterRef("pk"), stage__kind=stage.kind, after__in=statuses)
+        models.QueryStep.objects.filter(query=OuterRef("pk"), stage__kind=stage.kind, after__in=statuses)
         .exclude(before=F("after"))
-        .exclude(before=Query.Status.WITHDRAWN)
+        .exclude(before=models.Query.Status.WITHDRAWN)
         .order_by("-pk")
     )
     return (
-        Query.objects.filter(pk__in=queries)
-        .exclude(status=Query.Status.WITHDRAWN)
+        models.Query.objects.filter(pk__in=queries)
+        .exclude(status=models.Query.Status.WITHDRAWN)
         .annotate(
             decided_by=Subquery(steps.values("stage")[:1]),
             decider=Subquery(steps.values("actor")[:1]),
@@ -78,9 +69,9 @@ def decided_in(stage: Stage, statuses: Collection[str], queries: Collection[int]
     )
 
 
-def recheck(query: Query, why: str) -> None:
+def recheck(query: models.Query, why: str) -> None:
     """Decide again about a query that a person has just put back among those that votes decide about."""
-    for model in (ScreeningVote, PassageSelection):
+    for model in (models.ScreeningVote, models.PassageSelection):
         by_stage: dict[int, int] = dict(
             model.objects.filter(query=query).order_by("pk").values_list("stage", "assignment")
         )
@@ -91,8 +82,8 @@ def recheck(query: Query, why: str) -> None:
 @transaction.atomic
 def move(
     *,
-    query: Query,
-    to: Query.Status,
+    query: models.Query,
+    to: models.Query.Status,
     reason: str,
     stage: Stage | None = None,
     actor: Any = None,
@@ -106,12 +97,12 @@ def move(
     """
     reason = reason[:300]
     marks = {} if by_hand is None else {"by_hand": by_hand}
-    moved = Query.objects.filter(pk=query.pk, status=query.status).update(
+    moved = models.Query.objects.filter(pk=query.pk, status=query.status).update(
         status=to, status_reason=reason, **marks
     )
     if not moved:
         return False
-    QueryStep.objects.create(
+    models.QueryStep.objects.create(
         query=query,
         at=timezone.now(),
         stage=stage,
@@ -125,13 +116,13 @@ def move(
     return True
 
 
-Status, Outcome = Query.Status, Doubt.Outcome
+Status, Outcome = models.Query.Status, models.Doubt.Outcome
 
 
-def raise_doubt(query: Query, stage: Stage, *, why: str, says: str) -> None:
+def raise_doubt(query: models.Query, stage: Stage, *, why: str, says: str) -> None:
     """Put a decision before a person; where its doubt is open already, it says what is so now."""
     said = {"why": why[:300], "says": says[:300]}
-    Doubt.objects.update_or_create(
+    models.Doubt.objects.update_or_create(
         query=query,
         stage=stage,
         outcome="",
@@ -140,19 +131,19 @@ def raise_doubt(query: Query, stage: Stage, *, why: str, says: str) -> None:
     )
 
 
-def lift_doubt(query: Query, stage: Stage) -> None:
+def lift_doubt(query: models.Query, stage: Stage) -> None:
     """The work that counts bears the decision again."""
     _open(query, stage).update(outcome=Outcome.LIFTED, settled_at=timezone.now())
 
 
 @transaction.atomic
-def keep_decision(*, doubt: Doubt, actor: Any, reason: str) -> None:
+def keep_decision(*, doubt: models.Doubt, actor: Any, reason: str) -> None:
     """The decision stays, and is a person's from now on: no later work changes it."""
     query = _settled(doubt, Outcome.KEPT, actor, reason)
-    latest = QueryStep.objects.filter(query=query).select_related("stage").order_by("-pk").first()
+    latest = models.QueryStep.objects.filter(query=query).select_related("stage").order_by("-pk").first()
     screened = doubt.stage.kind == "screening"
     if not screened:
-        CuratedSet.objects.filter(query=query).update(decided_by=actor)
+        models.CuratedSet.objects.filter(query=query).update(decided_by=actor)
     _moved(
         move(
             query=query,
@@ -167,7 +158,7 @@ def keep_decision(*, doubt: Doubt, actor: Any, reason: str) -> None:
 
 
 @transaction.atomic
-def ask_again(*, doubt: Doubt, actor: Any, reason: str) -> None:
+def ask_again(*, doubt: models.Doubt, actor: Any, reason: str) -> None:
     """The query goes back to where people decide about it. Later work stays, and is paid.
 
     Passages that are chosen again make a new set: answers to the old one are excluded, with the reason.
@@ -177,7 +168,7 @@ def ask_again(*, doubt: Doubt, actor: Any, reason: str) -> None:
         to = Status.WAITING
     else:
         to = Status.ACCEPTED
-        CuratedSet.objects.filter(query=query).delete()
+        models.CuratedSet.objects.filter(query=query).delete()
         _exclude_answers(query, actor, f"The passages are chosen again: {reason}"[:300])
     _moved(
         move(
@@ -187,7 +178,7 @@ def ask_again(*, doubt: Doubt, actor: Any, reason: str) -> None:
 
 
 @transaction.atomic
-def leave_out(*, doubt: Doubt, actor: Any, reason: str) -> None:
+def leave_out(*, doubt: models.Doubt, actor: Any, reason: str) -> None:
     """Exclude a query whose screening is in doubt, or take out one whose passages are."""
     query = _settled(doubt, Outcome.OUT, actor, reason)
     screened = doubt.stage.kind == "screening"
@@ -203,17 +194,17 @@ def leave_out(*, doubt: Doubt, actor: Any, reason: str) -> None:
     )
 
 
-def _open(query: Query, stage: Stage) -> Any:
-    return Doubt.objects.filter(query=query, stage=stage, outcome="")
+def _open(query: models.Query, stage: Stage) -> Any:
+    return models.Doubt.objects.filter(query=query, stage=stage, outcome="")
 
 
-def _settled(doubt: Doubt, outcome: Doubt.Outcome, actor: Any, reason: str) -> Query:
+def _settled(doubt: models.Doubt, outcome: models.Doubt.Outcome, actor: Any, reason: str) -> models.Query:
     """End the doubt, once; the query, held."""
-    query = Query.objects.select_for_update(of=("self",), no_key=True).get(pk=doubt.query_id)
+    query = models.Query.objects.select_for_update(of=("self",), no_key=True).get(pk=doubt.query_id)
     refuse_read_only(query.project)
     if not reason.strip():
         raise CrowdError("Say why; the reason stays in the query's history.")
-    ended = Doubt.objects.filter(pk=doubt.pk, outcome="").update(
+    ended = models.Doubt.objects.filter(pk=doubt.pk, outcome="").update(
         outcome=outcome, settled_at=timezone.now(), settled_by=actor
     )
     if not ended:
@@ -233,12 +224,14 @@ def _moved(done: bool) -> None:
         raise CrowdError("Another person has just moved this query. Look at it again.")
 
 
-def _exclude_answers(query: Query, actor: Any, reason: str) -> None:
-    counted = Answer.objects.filter(query=query, state__in=Answer.COUNTED)
+def _exclude_answers(query: models.Query, actor: Any, reason: str) -> None:
+    counted = models.Answer.objects.filter(query=query, state__in=models.Answer.COUNTED)
     rows = list(counted.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True))
-    Answer.objects.filter(pk__in=rows).update(state=Answer.State.EXCLUDED)
+    models.Answer.objects.filter(pk__in=rows).update(state=models.Answer.State.EXCLUDED)
     now = timezone.now()
-    AnswerReview.objects.bulk_create(
-        AnswerReview(answer_id=pk, actor=actor, action=AnswerReview.Action.EXCLUDE, reason=reason, at=now)
+    models.AnswerReview.objects.bulk_create(
+        models.AnswerReview(
+            answer_id=pk, actor=actor, action=models.AnswerReview.Action.EXCLUDE, reason=reason, at=now
+        )
         for pk in rows
     )

@@ -21,30 +21,7 @@ from typing import Any
 from django.utils import timezone
 
 from core.money import dollars
-from crowd.adapters.base import (
-    Balance,
-    BonusPaid,
-    CallRefusal,
-    CallSuccess,
-    Capabilities,
-    EarlierSuccess,
-    Letter,
-    MarketplaceDownError,
-    MarketplaceRefusedError,
-    Money,
-    Outcome,
-    PanelRow,
-    StudySpec,
-    Unknown,
-)
-from crowd.adapters.outcomes import (
-    GARBAGE,
-    READ_FAILURES,
-    SOMETHING_ELSE,
-    describe_garbage,
-    outcome_of_failure,
-    reading,
-)
+from crowd.adapters import base, outcomes
 from crowd.adapters.panel import PanelAdapter, SignatureError
 from crowd.adapters.panel_http import Answer, Document, NotFoundError, PanelClient
 from crowd.models import Endpoint, PanelSubmission
@@ -67,27 +44,27 @@ class ConnectClient(PanelClient):
     def __init__(self, *, url: str, key: str) -> None:
         super().__init__(url=url, headers={"X-API-KEY": key})
 
-    def write(self, path: str, body: Document, *, token: str, made: str = "") -> Outcome[str]:
+    def write(self, path: str, body: Document, *, token: str, made: str = "") -> base.Outcome[str]:
         """A call that changes something, under a token; `made` names the object with the reference."""
         return self.change(
             "POST", f"{_V1}{path}", body, ref=made or "id", is_made=bool(made), headers={REPEATABLE: token}
         )
 
-    def _success(self, answer: Answer, ref: str, *, is_made: bool) -> Outcome[str]:
+    def _success(self, answer: Answer, ref: str, *, is_made: bool) -> base.Outcome[str]:
         """What is made may come in an envelope of its own name."""
         outcome = super()._success(answer, ref, is_made=False)
-        if not isinstance(outcome, CallSuccess) or not is_made:
+        if not isinstance(outcome, base.CallSuccess) or not is_made:
             return outcome
         made = outcome.raw.get("project", outcome.raw)
         named = str(made.get(ref) or "") if isinstance(made, dict) else ""
-        return CallSuccess(named, outcome.raw) if named else Unknown(SOMETHING_ELSE)
+        return base.CallSuccess(named, outcome.raw) if named else base.Unknown(outcomes.SOMETHING_ELSE)
 
     def balance_cents(self) -> int:
         """What the account can spend."""
         try:
             return cents_of(self.read(f"{_V1}/account")["accountBalance"])
-        except GARBAGE as error:
-            raise MarketplaceDownError(describe_garbage(error)) from error
+        except outcomes.GARBAGE as error:
+            raise base.MarketplaceDownError(outcomes.describe_garbage(error)) from error
 
     def projects(self) -> Iterator[Document]:
         """All projects of the account."""
@@ -98,8 +75,8 @@ class ConnectClient(PanelClient):
         found = self.read(f"{_V1}/project/{project}")
         try:
             return dict(found.get("project", found))
-        except GARBAGE as error:
-            raise MarketplaceDownError(describe_garbage(error)) from error
+        except outcomes.GARBAGE as error:
+            raise base.MarketplaceDownError(outcomes.describe_garbage(error)) from error
 
     def assignments(self, project: str) -> Iterator[Document]:
         """Everything that the project lists of people's work."""
@@ -112,41 +89,41 @@ class ConnectClient(PanelClient):
             try:
                 yield from page[name]
                 following = page.get("nextToken")
-            except GARBAGE as error:
-                raise MarketplaceDownError(describe_garbage(error)) from error
+            except outcomes.GARBAGE as error:
+                raise base.MarketplaceDownError(outcomes.describe_garbage(error)) from error
             if not following:
                 return
             query["NextToken"] = following
 
-    def create_project(self, document: Document, *, token: str) -> Outcome[str]:
+    def create_project(self, document: Document, *, token: str) -> base.Outcome[str]:
         """A draft; the reference is its projectId."""
         return self.write("/project", document, token=token, made="projectId")
 
-    def change_project(self, project: str, changes: Document, *, token: str) -> Outcome[str]:
+    def change_project(self, project: str, changes: Document, *, token: str) -> base.Outcome[str]:
         """Change a project; once live, only a few things, and participants only rise."""
         return self.write(f"/project/{project}", changes, token=token)
 
-    def move_project(self, project: str, status: str, *, token: str) -> Outcome[str]:
+    def move_project(self, project: str, status: str, *, token: str) -> base.Outcome[str]:
         """Live, Paused, Closed."""
         return self.write(f"/project/{project}/update-status", {"status": status}, token=token)
 
     def decide(
         self, project: str, action: str, assignments: Sequence[str], message: str, *, token: str
-    ) -> Outcome[str]:
+    ) -> base.Outcome[str]:
         """`approve`, `reject` or `reverse-reject` of assignments."""
         people = [{"id": each, "message": message} for each in assignments]
         return self.write(f"/assignments/{project}/{action}", {"participants": people}, token=token)
 
     def pay_bonus(
         self, project: str, assignment: str, cents: int, message: str, *, token: str
-    ) -> Outcome[str]:
+    ) -> base.Outcome[str]:
         """A bonus; all or nothing where the account lacks funds."""
         line = {"id": assignment, "message": message, "amount": float(dollars(cents))}
         return self.write(f"/assignments/{project}/bonus", {"bonusPayment": [line]}, token=token)
 
     def send_message(
         self, project: str, participant: str, subject: str, message: str, *, token: str
-    ) -> Outcome[str]:
+    ) -> base.Outcome[str]:
         """Write to one participant."""
         body = {"projectId": project, "recipientId": participant, "subject": subject, "message": message}
         return self.write("/conversations/send-message", body, token=token)
@@ -177,9 +154,9 @@ class ConnectAdapter(PanelAdapter):
         super().__init__(endpoint)
         self._client = ConnectClient(url=endpoint.url, key=key)
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> base.Capabilities:
         """Bonuses carry a token; groups are kept here and asked for at the door."""
-        return Capabilities(
+        return base.Capabilities(
             idempotent=frozenset({"publish", "extend", "pay_bonus"}),
             can_shrink=False,
             can_reject=True,
@@ -193,9 +170,9 @@ class ConnectAdapter(PanelAdapter):
             currency=self._currency,
         )
 
-    def check(self) -> Balance:
+    def check(self) -> base.Balance:
         """What the account can spend; nothing is said of what is locked."""
-        return Balance(Money(self._client.balance_cents(), self._currency), None)
+        return base.Balance(base.Money(self._client.balance_cents(), self._currency), None)
 
     # Projects
 
@@ -207,66 +184,68 @@ class ConnectAdapter(PanelAdapter):
         """The site's least; it recommends nothing by its API."""
         return _LEAST_PER_HOUR, _LEAST_PER_HOUR
 
-    def open_study(self, study: StudySpec) -> Outcome[str]:
+    def open_study(self, study: base.StudySpec) -> base.Outcome[str]:
         """Look for the project, make it where it is not there, and set it live where it is a draft."""
         try:
             return self._open(study)
-        except READ_FAILURES as error:
-            return outcome_of_failure(error)
+        except outcomes.READ_FAILURES as error:
+            return outcomes.outcome_of_failure(error)
 
-    def _open(self, study: StudySpec) -> Outcome[str]:
+    def _open(self, study: base.StudySpec) -> base.Outcome[str]:
         known = next(
             (each for each in self._client.projects() if each.get("internalName") == study.key), None
         )
         if known is None:
             made = self._client.create_project(_document(study), token=_token(study.key, "create"))
-            if not isinstance(made, CallSuccess):
+            if not isinstance(made, base.CallSuccess):
                 return made
             known = self._client.project(made.ref)
         ref = str(known["projectId"])
         if known.get("status") != "Unpublished":
-            return EarlierSuccess(ref)
+            return base.EarlierSuccess(ref)
         live = self._client.move_project(ref, "Live", token=_token(study.key, "live"))
-        if isinstance(live, CallRefusal) and "balance" in live.text.lower():
-            return CallRefusal("InsufficientFunds", live.text)
-        return CallSuccess(ref) if isinstance(live, CallSuccess) else live
+        if isinstance(live, base.CallRefusal) and "balance" in live.text.lower():
+            return base.CallRefusal("InsufficientFunds", live.text)
+        return base.CallSuccess(ref) if isinstance(live, base.CallSuccess) else live
 
-    def raise_places(self, ref: str, places: int) -> Outcome[str]:
+    def raise_places(self, ref: str, places: int) -> base.Outcome[str]:
         """Places in all; fewer than there are is no change."""
         try:
             there = int(self._client.project(ref)["participants"])
-        except READ_FAILURES as error:
-            return outcome_of_failure(error)
+        except outcomes.READ_FAILURES as error:
+            return outcomes.outcome_of_failure(error)
         if there >= places:
-            return EarlierSuccess(ref)
+            return base.EarlierSuccess(ref)
         return self._client.change_project(
             ref, {"participants": places}, token=_token(ref, f"places {places}")
         )
 
-    def raise_slots(self, ref: str, *, code: str, slots: int, before: int, is_first: bool) -> Outcome[str]:
+    def raise_slots(
+        self, ref: str, *, code: str, slots: int, before: int, is_first: bool
+    ) -> base.Outcome[str]:
         """It pays no screen-outs, as far as is known."""
-        return CallRefusal("NotThere", "Connect pays no screen-outs, as far as is publicly known.")
+        return base.CallRefusal("NotThere", "Connect pays no screen-outs, as far as is publicly known.")
 
-    def move_study(self, ref: str, action: str) -> Outcome[str]:
+    def move_study(self, ref: str, action: str) -> base.Outcome[str]:
         """Pause, start again or stop; a live project is paused before it is closed."""
         wanted = _MOVES[action]
         try:
             status = str(self._client.project(ref)["status"])
             if status == wanted or status in _OVER:
-                return EarlierSuccess(ref)
+                return base.EarlierSuccess(ref)
             if action == "STOP" and status == "Live":
                 paused = self._client.move_project(ref, "Paused", token=uuid.uuid4().hex)
-                if not isinstance(paused, CallSuccess):
+                if not isinstance(paused, base.CallSuccess):
                     return paused
-        except READ_FAILURES as error:
-            return outcome_of_failure(error)
+        except outcomes.READ_FAILURES as error:
+            return outcomes.outcome_of_failure(error)
         # The status says whether it is so already, and the same move may be right again later.
         moved = self._client.move_project(ref, wanted, token=uuid.uuid4().hex)
-        return CallSuccess(ref) if isinstance(moved, CallSuccess) else moved
+        return base.CallSuccess(ref) if isinstance(moved, base.CallSuccess) else moved
 
     # Work
 
-    def iter_rows(self, ref: str) -> Iterator[PanelRow]:
+    def iter_rows(self, ref: str) -> Iterator[base.PanelRow]:
         """All work that is listed; who came, is not listed and has no time left is gone."""
         listed = set()
         for each in self._client.assignments(ref):
@@ -279,7 +258,7 @@ class ConnectAdapter(PanelAdapter):
             study__endpoint=self._pk, study__external_id=ref, status="ACTIVE", seen_at__lt=over
         ).exclude(external_id__in=listed)
         for gone in missing.order_by("pk"):
-            yield PanelRow(
+            yield base.PanelRow(
                 gone.external_id,
                 gone.participant,
                 "TIMED-OUT",
@@ -290,116 +269,124 @@ class ConnectAdapter(PanelAdapter):
             )
 
     def _allowed(self, ref: str) -> timedelta:
-        with reading():
+        with outcomes.reading():
             project = self._client.project(ref)
             minutes = project.get("maxTimeInMinutes") or project["estimatedTimeInMinutes"]
             return timedelta(minutes=float(minutes))
 
-    def find_row(self, ref: str, study: str) -> PanelRow | None:
+    def find_row(self, ref: str, study: str) -> base.PanelRow | None:
         """One piece of work, where it is this project's; by its address alone where it is not listed yet."""
         try:
             found = next((row for row in map(_row, self._client.assignments(study)) if row.ref == ref), None)
         except NotFoundError:
             return None
-        except MarketplaceRefusedError as error:
-            raise MarketplaceDownError(str(error)) from error
+        except base.MarketplaceRefusedError as error:
+            raise base.MarketplaceDownError(str(error)) from error
         return found
 
-    def vouch(self, ref: str, participant: str) -> PanelRow | None:
+    def vouch(self, ref: str, participant: str) -> base.PanelRow | None:
         """An arrival that is not listed, on the word of its address; None for what is no id of Connect."""
         if not (_ID.fullmatch(participant) and _ID.fullmatch(ref)):
             return None
-        return PanelRow(ref, participant, "ACTIVE", "", timezone.now(), None, return_requested=False)
+        return base.PanelRow(ref, participant, "ACTIVE", "", timezone.now(), None, return_requested=False)
 
-    def approve(self, ref: str, note: str) -> Outcome[str]:
+    def approve(self, ref: str, note: str) -> base.Outcome[str]:
         """Approve, which pays and is final. `ref` is the project and the assignment, with a slash between."""
         return self._decide(ref, "approve", note, "Approved")
 
-    def reject(self, ref: str, note: str) -> Outcome[str]:
+    def reject(self, ref: str, note: str) -> base.Outcome[str]:
         """Reject with words that the participant reads; pay and fee are refunded."""
         return self._decide(ref, "reject", note, "Rejected")
 
-    def unreject(self, ref: str, note: str) -> Outcome[str]:
+    def unreject(self, ref: str, note: str) -> base.Outcome[str]:
         """Take a rejection back, then approve."""
         back = self._decide(ref, "reverse-reject", note, "Pending", "Approved")
-        return self.approve(ref, note) if isinstance(back, CallSuccess | EarlierSuccess) else back
+        return self.approve(ref, note) if isinstance(back, base.CallSuccess | base.EarlierSuccess) else back
 
-    def _decide(self, ref: str, action: str, note: str, *done: str) -> Outcome[str]:
+    def _decide(self, ref: str, action: str, note: str, *done: str) -> base.Outcome[str]:
         project, _, assignment = ref.rpartition("/")
         outcome = self._client.decide(
             project, action, [assignment], note or "Thank you.", token=_token(ref, f"{action} {note}")
         )
-        if not isinstance(outcome, CallRefusal):
-            return CallSuccess(assignment, outcome.raw) if isinstance(outcome, CallSuccess) else outcome
+        if not isinstance(outcome, base.CallRefusal):
+            return (
+                base.CallSuccess(assignment, outcome.raw)
+                if isinstance(outcome, base.CallSuccess)
+                else outcome
+            )
         try:
             there = next(
                 (each for each in self._client.assignments(project) if each["assignmentId"] == assignment), {}
             )
-        except (MarketplaceDownError, MarketplaceRefusedError, *GARBAGE):
+        except (base.MarketplaceDownError, base.MarketplaceRefusedError, *outcomes.GARBAGE):
             return outcome
-        return EarlierSuccess(assignment) if there.get("status") in done else outcome
+        return base.EarlierSuccess(assignment) if there.get("status") in done else outcome
 
-    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+    def pay_bonus(
+        self, submission: str, worker: str, amount: base.Money, reason: str, key: str
+    ) -> base.Outcome[str]:
         """Pay something on top, under the operation's token. `submission` has its project before a slash."""
         project, _, assignment = submission.rpartition("/")
         paid = self._client.pay_bonus(project, assignment, amount.minor, reason, token=key)
-        return CallSuccess(key) if isinstance(paid, CallSuccess) else paid
+        return base.CallSuccess(key) if isinstance(paid, base.CallSuccess) else paid
 
-    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[base.BonusPaid]:
         """The sum of bonuses of a piece of work: single ones and their reasons are not listed."""
         mirror = PanelSubmission.objects.filter(study__endpoint=self._pk, external_id=submission)
         row = mirror.select_related("study").first()
         if row is None:
             return
-        with reading():
+        with outcomes.reading():
             for each in self._client.assignments(row.study.external_id):
                 if each["assignmentId"] == submission and (cents := cents_of(each.get("bonus"))):
-                    yield BonusPaid(submission, row.participant, Money(cents, self._currency), "", _EPOCH)
+                    yield base.BonusPaid(
+                        submission, row.participant, base.Money(cents, self._currency), "", _EPOCH
+                    )
 
     # Messages
 
     def write_to(
         self, participants: Sequence[str], text: str, *, study: str, group: str = ""
-    ) -> Outcome[dict[str, str]]:
+    ) -> base.Outcome[dict[str, str]]:
         """Write to one participant; operations of this panel name one each."""
         if group or len(participants) != 1:
-            return CallRefusal("NotSupported", "Connect takes messages to one participant at a time.")
+            return base.CallRefusal("NotSupported", "Connect takes messages to one participant at a time.")
         sent = self._client.send_message(
             study, participants[0], "About your work", text, token=_token(study, participants[0], text)
         )
-        if isinstance(sent, CallSuccess | EarlierSuccess):
-            return CallSuccess({})
+        if isinstance(sent, base.CallSuccess | base.EarlierSuccess):
+            return base.CallSuccess({})
         return sent
 
     def was_written(self, participants: Sequence[str], text: str, *, since: datetime) -> int | None:
         """Which messages were sent is not listed by any call that is publicly known."""
         return None
 
-    def unread_letters(self) -> Sequence[Letter]:
+    def unread_letters(self) -> Sequence[base.Letter]:
         """What participants write is read on Connect's own pages."""
         return ()
 
     # What Connect does not have
 
-    def ask_return(self, ref: str, why: str) -> Outcome[str]:
+    def ask_return(self, ref: str, why: str) -> base.Outcome[str]:
         """Not known; write to the participant."""
-        return CallRefusal("NotSupported", f"{_NO} Write to the participant instead.")
+        return base.CallRefusal("NotSupported", f"{_NO} Write to the participant instead.")
 
-    def pay_in_part(self, ref: str, *, code: str, percent: int, note: str) -> Outcome[str]:
+    def pay_in_part(self, ref: str, *, code: str, percent: int, note: str) -> base.Outcome[str]:
         """Partial completes are addresses of enabled accounts, not calls."""
-        return CallRefusal("NotSupported", _NO)
+        return base.CallRefusal("NotSupported", _NO)
 
     def subscribe(self, event_types: Sequence[str], target_url: str) -> str:
         """There are no hooks."""
-        raise MarketplaceRefusedError("Connect sends no hooks; its work is read every half minute.")
+        raise base.MarketplaceRefusedError("Connect sends no hooks; its work is read every half minute.")
 
     def read_link(self, token: str, entry_url: str) -> dict[str, str]:
         """Links are not signed."""
         raise SignatureError("Connect signs no links.")
 
-    def prepare_bonus(self, study: str, submission: str, amount: Money) -> Outcome[str]:
+    def prepare_bonus(self, study: str, submission: str, amount: base.Money) -> base.Outcome[str]:
         """Not needed: a bonus carries a token."""
-        return CallRefusal("NotSupported", "Bonuses of Connect need no preparation.")
+        return base.CallRefusal("NotSupported", "Bonuses of Connect need no preparation.")
 
 
 def _token(*parts: str) -> str:
@@ -407,7 +394,7 @@ def _token(*parts: str) -> str:
     return uuid.uuid5(_TOKENS, "\n".join(parts)).hex
 
 
-def _document(study: StudySpec) -> Document:
+def _document(study: base.StudySpec) -> Document:
     return {
         "name": study.title,
         "internalName": study.key,
@@ -430,12 +417,12 @@ def _moment(text: Any) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _row(said: Document) -> PanelRow:
+def _row(said: Document) -> base.PanelRow:
     """One piece of work in the words that all panels are kept in; an unfinished one is active."""
-    with reading():
+    with outcomes.reading():
         completed = _moment(said.get("completionTime"))
         status = _STATUSES[str(said["status"])]
-        return PanelRow(
+        return base.PanelRow(
             ref=str(said["assignmentId"]),
             participant=str(said["participantId"]),
             status="ACTIVE" if status == "AWAITING REVIEW" and completed is None else status,

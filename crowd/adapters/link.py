@@ -13,20 +13,7 @@ from django.core import signing
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from crowd.adapters.base import (
-    Arrival,
-    Balance,
-    BonusPaid,
-    CallRefusal,
-    CallSuccess,
-    Capabilities,
-    Listing,
-    Money,
-    Outcome,
-    PostForm,
-    Submission,
-    TaskSpec,
-)
+from crowd.adapters import base
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation
 from crowd.sources import hits_at
 
@@ -41,13 +28,13 @@ def sign_arrival(*, listing: str, submission: str, worker: str, submit_to: str) 
     return signing.dumps([listing, submission, worker, submit_to], salt=_SALT, compress=True)
 
 
-def read_arrival(text: str) -> Arrival | None:
+def read_arrival(text: str) -> base.Arrival | None:
     """The arrival that `sign_arrival` signed; None for anything else."""
     try:
         listing, submission, worker, submit_to = signing.loads(text, salt=_SALT)
     except (signing.BadSignature, ValueError, TypeError):
         return None
-    return Arrival(listing, submission, worker, submit_to, is_preview=False, proven=True)
+    return base.Arrival(listing, submission, worker, submit_to, is_preview=False, proven=True)
 
 
 def has_place(prefix: str = "") -> Q:
@@ -72,9 +59,9 @@ class LinkAdapter:
         """This installation's own address."""
         return self._url
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> base.Capabilities:
         """What people of a link can be offered."""
-        return Capabilities(
+        return base.Capabilities(
             idempotent=frozenset({"publish", "extend", "pay_bonus"}),
             can_shrink=False,
             can_reject=True,
@@ -90,25 +77,25 @@ class LinkAdapter:
 
     # Reads
 
-    def check(self) -> Balance:
+    def check(self) -> base.Balance:
         """Nothing is deposited here: what people are paid is the books' and the budget's."""
-        return Balance(Money(0, self._currency), None)
+        return base.Balance(base.Money(0, self._currency), None)
 
-    def get_listing(self, ref: str) -> Listing | None:
+    def get_listing(self, ref: str) -> base.Listing | None:
         """A HIT as our tables have it."""
         hit = self._hits().filter(external_id=ref).first()
         return self._listing(hit) if hit else None
 
-    def iter_listings(self) -> Iterator[Listing]:
+    def iter_listings(self) -> Iterator[base.Listing]:
         """All HITs of the endpoint, the newest first."""
         for hit in self._hits().order_by("-pk").iterator():
             yield self._listing(hit)
 
-    def find_by_key(self, key: str) -> Listing | None:
+    def find_by_key(self, key: str) -> base.Listing | None:
         """The HIT that was published with this key, if its publication was booked."""
         return self.get_listing(_reference(key))
 
-    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
+    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[base.Submission]:
         """Answers of a HIT, in the order in which they came."""
         rows = self._answered().filter(hit__external_id=ref).order_by("stored_at", "pk")
         for row in rows.iterator():
@@ -116,12 +103,12 @@ class LinkAdapter:
             if not states or submission.state in states:
                 yield submission
 
-    def get_submission(self, ref: str) -> Submission | None:
+    def get_submission(self, ref: str) -> base.Submission | None:
         """One answer."""
         row = self._answered().filter(external_id=ref).first()
         return self._submission(row) if row else None
 
-    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[base.BonusPaid]:
         """Bonuses that were booked."""
         rows = MarketOperation.objects.filter(
             endpoint=self._pk, kind=MarketOperation.Kind.BONUS, state=MarketOperation.State.CONFIRMED
@@ -132,85 +119,87 @@ class LinkAdapter:
             rows = rows.filter(assignment__external_id=submission)
         for row in rows.order_by("finished_at"):
             assert row.assignment is not None and row.finished_at is not None
-            yield BonusPaid(
+            yield base.BonusPaid(
                 submission=row.assignment.external_id,
                 worker=row.assignment.worker.external_id,
-                amount=Money(row.amount_cents, self._currency),
+                amount=base.Money(row.amount_cents, self._currency),
                 reason=str(row.payload.get("reason", "")),
                 paid_at=row.finished_at,
             )
 
     # Calls that change something. Their effect is what the outbox books; doing it again changes nothing.
 
-    def publish(self, task: TaskSpec) -> Outcome[str]:
+    def publish(self, task: base.TaskSpec) -> base.Outcome[str]:
         """On offer as soon as it is booked."""
-        return CallSuccess(_reference(task.key))
+        return base.CallSuccess(_reference(task.key))
 
-    def extend(self, ref: str, places: int, key: str) -> Outcome[str]:
+    def extend(self, ref: str, places: int, key: str) -> base.Outcome[str]:
         """More places."""
-        return CallSuccess(ref)
+        return base.CallSuccess(ref)
 
-    def set_deadline(self, ref: str, when: Any) -> Outcome[str]:
+    def set_deadline(self, ref: str, when: Any) -> base.Outcome[str]:
         """A later end."""
-        return CallSuccess(ref)
+        return base.CallSuccess(ref)
 
-    def close(self, ref: str) -> Outcome[str]:
+    def close(self, ref: str) -> base.Outcome[str]:
         """No one new."""
-        return CallSuccess(ref)
+        return base.CallSuccess(ref)
 
-    def archive(self, ref: str) -> Outcome[str]:
+    def archive(self, ref: str) -> base.Outcome[str]:
         """Nothing to delete."""
-        return CallSuccess(ref)
+        return base.CallSuccess(ref)
 
-    def approve(self, ref: str, note: str) -> Outcome[str]:
+    def approve(self, ref: str, note: str) -> base.Outcome[str]:
         """Good work; what it earns is in the books."""
-        return CallSuccess(ref)
+        return base.CallSuccess(ref)
 
-    def reject(self, ref: str, note: str) -> Outcome[str]:
+    def reject(self, ref: str, note: str) -> base.Outcome[str]:
         """Work that earns nothing."""
-        return CallSuccess(ref)
+        return base.CallSuccess(ref)
 
-    def unreject(self, ref: str, note: str) -> Outcome[str]:
+    def unreject(self, ref: str, note: str) -> base.Outcome[str]:
         """Good work after all."""
-        return CallSuccess(ref)
+        return base.CallSuccess(ref)
 
-    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+    def pay_bonus(
+        self, submission: str, worker: str, amount: base.Money, reason: str, key: str
+    ) -> base.Outcome[str]:
         """Something on top, in the books."""
-        return CallSuccess(key)
+        return base.CallSuccess(key)
 
-    def ensure_group(self, name: str, description: str) -> Outcome[str]:
+    def ensure_group(self, name: str, description: str) -> base.Outcome[str]:
         """Groups are our rows and grants; the id only has to be one."""
-        return CallSuccess(f"G{hashlib.sha256(name.encode()).hexdigest()[:24]}")
+        return base.CallSuccess(f"G{hashlib.sha256(name.encode()).hexdigest()[:24]}")
 
-    def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
+    def grant(self, group: str, worker: str, value: int = 1) -> base.Outcome[str]:
         """The operation itself is the membership."""
-        return CallSuccess(group)
+        return base.CallSuccess(group)
 
-    def revoke(self, group: str, worker: str) -> Outcome[str]:
+    def revoke(self, group: str, worker: str) -> base.Outcome[str]:
         """Not asked for by anything here."""
-        return CallRefusal("NotSupported", "Nobody leaves a group of a study link.")
+        return base.CallRefusal("NotSupported", "Nobody leaves a group of a study link.")
 
-    def block(self, worker: str, why: str) -> Outcome[str]:
+    def block(self, worker: str, why: str) -> base.Outcome[str]:
         """Links are closed instead."""
-        return CallRefusal("NotSupported", "People of a study link are not blocked; close the link.")
+        return base.CallRefusal("NotSupported", "People of a study link are not blocked; close the link.")
 
-    def unblock(self, worker: str, why: str) -> Outcome[str]:
+    def unblock(self, worker: str, why: str) -> base.Outcome[str]:
         """Links are closed instead."""
-        return CallRefusal("NotSupported", "People of a study link are not blocked; close the link.")
+        return base.CallRefusal("NotSupported", "People of a study link are not blocked; close the link.")
 
-    def message(self, workers: Sequence[str], subject: str, text: str) -> Outcome[dict[str, str]]:
+    def message(self, workers: Sequence[str], subject: str, text: str) -> base.Outcome[dict[str, str]]:
         """Nobody is reached: a link knows no inbox."""
-        return CallSuccess(dict.fromkeys(workers, "People of a study link have no inbox."))
+        return base.CallSuccess(dict.fromkeys(workers, "People of a study link have no inbox."))
 
     # People
 
-    def arrival(self, query: Mapping[str, str]) -> Arrival:
+    def arrival(self, query: Mapping[str, str]) -> base.Arrival:
         """The signed arrival in the address; without it, a preview."""
-        return read_arrival(query.get(ARRIVAL, "")) or Arrival("", "", "", "", is_preview=True)
+        return read_arrival(query.get(ARRIVAL, "")) or base.Arrival("", "", "", "", is_preview=True)
 
-    def finish(self, arrival: Arrival, fields: Mapping[str, str]) -> PostForm:
+    def finish(self, arrival: base.Arrival, fields: Mapping[str, str]) -> base.PostForm:
         """Nobody else has to be told: the worker goes on to where they came from."""
-        return PostForm(arrival.submit_to, {})
+        return base.PostForm(arrival.submit_to, {})
 
     # Rows
 
@@ -226,14 +215,14 @@ class LinkAdapter:
             .defer("draft", "response", "telemetry")
         )
 
-    def _listing(self, hit: Hit) -> Listing:
+    def _listing(self, hit: Hit) -> base.Listing:
         states = list(hit.assignments.values_list("state", "stored_at"))
         pending = sum(state == State.WORKING for state, _ in states)
         decided = sum(state in (State.APPROVED, State.REJECTED) for state, _ in states)
         available = max(0, hit.places - hit.taken)  # type: ignore[attr-defined]  # annotated
         expires_at = hit.expires_at or timezone.now() + timedelta(seconds=hit.stage.open_seconds)
         over = available == 0 or expires_at <= timezone.now()
-        return Listing(
+        return base.Listing(
             ref=hit.external_id,
             key=hit.external_id.removeprefix(_PREFIX),
             state="open" if not over else "full" if pending else "reviewable",
@@ -242,10 +231,10 @@ class LinkAdapter:
             pending=pending,
             decided=decided,
             expires_at=expires_at,
-            reward=Money(hit.reward_cents, self._currency),
+            reward=base.Money(hit.reward_cents, self._currency),
         )
 
-    def _submission(self, row: Assignment) -> Submission:
+    def _submission(self, row: Assignment) -> base.Submission:
         assert row.stored_at is not None
         approves_at = row.stored_at + timedelta(seconds=row.stage.auto_approve_seconds)
         state, decided_at = "submitted", row.decided_at
@@ -255,7 +244,7 @@ class LinkAdapter:
             state = "rejected"
         elif approves_at <= timezone.now():
             state, decided_at = "approved", approves_at
-        return Submission(
+        return base.Submission(
             ref=row.external_id,
             listing=row.hit.external_id,
             worker=row.worker.external_id,

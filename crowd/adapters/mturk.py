@@ -32,37 +32,7 @@ from defusedxml.common import DefusedXmlException
 from core.jobs.spans import HEADER, current_request_id, is_on, open_span
 from core.money import cents, dollars
 from core.rates import limits
-from crowd.adapters.base import (
-    Arrival,
-    Balance,
-    BonusPaid,
-    CallRefusal,
-    CallSuccess,
-    CallThrottling,
-    Capabilities,
-    EarlierSuccess,
-    Listing,
-    MarketplaceDownError,
-    MarketplaceRefusedError,
-    Money,
-    Outcome,
-    PostForm,
-    Rule,
-    Submission,
-    TaskSpec,
-    Unknown,
-)
-from crowd.adapters.outcomes import (
-    GARBAGE,
-    GATEWAY_PAUSE_S,
-    SOMETHING_ELSE,
-    classify,
-    describe_garbage,
-    is_of_the_protocol,
-    limit_answers,
-    reading,
-    status_of,
-)
+from crowd.adapters import base, outcomes
 
 
 class TokenBucket:
@@ -122,7 +92,7 @@ def tell_request_id(params: dict[str, Any], **_: Any) -> None:
 _BEGINNING = "distillery.arrival"
 
 
-def is_proven(arrival: Arrival, secret: str) -> bool:
+def is_proven(arrival: base.Arrival, secret: str) -> bool:
     """Whether the submit address was signed for this worker, assignment and HIT with this secret."""
     address, _, proofs = arrival.submit_to.rpartition("/")[2].partition("~")
     words = "|".join((_BEGINNING, arrival.submission, arrival.worker, arrival.listing, address))
@@ -157,7 +127,7 @@ def external_question(url: str, frame_height: int) -> str:
     )
 
 
-def requirement_for(rule: Rule) -> dict[str, Any]:
+def requirement_for(rule: base.Rule) -> dict[str, Any]:
     """A rule as a QualificationRequirement."""
     requirement: dict[str, Any] = {"Comparator": rule.op, "ActionsGuarded": _HIDE[rule.hide]}
     if rule.kind == "country":
@@ -185,10 +155,10 @@ def utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
-def submission_from(item: Mapping[str, Any]) -> Submission:
+def submission_from(item: Mapping[str, Any]) -> base.Submission:
     """An Assignment of the protocol."""
     decided = item.get("ApprovalTime") or item.get("RejectionTime")
-    return Submission(
+    return base.Submission(
         ref=item["AssignmentId"],
         listing=item["HITId"],
         worker=item["WorkerId"],
@@ -269,7 +239,7 @@ class MTurkAdapter:
                 proxies={} if loopback else None,
             ),
         )
-        limit_answers(self._client)
+        outcomes.limit_answers(self._client)
         self._client.meta.events.register("before-parse.mturk", self._refuse_a_part)
         follow_calls(self._client.meta.events)
         self._secret, self._currency = account.secret, account.currency
@@ -281,9 +251,9 @@ class MTurkAdapter:
         """Where calls really go, as the client says; compared with the stored endpoint before paid calls."""
         return str(self._client.meta.endpoint_url)
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> base.Capabilities:
         """What the protocol can do."""
-        return Capabilities(
+        return base.Capabilities(
             idempotent=frozenset({"publish", "extend", "pay_bonus"}),
             can_shrink=False,
             can_reject=True,
@@ -299,60 +269,60 @@ class MTurkAdapter:
 
     # Reads
 
-    def check(self) -> Balance:
+    def check(self) -> base.Balance:
         """The account's balance."""
         answer = self._read(self._client.get_account_balance)
-        with reading():
+        with outcomes.reading():
             held = answer.get("OnHoldBalance")
-            return Balance(self._money(answer["AvailableBalance"]), self._money(held) if held else None)
+            return base.Balance(self._money(answer["AvailableBalance"]), self._money(held) if held else None)
 
-    def get_listing(self, ref: str) -> Listing | None:
+    def get_listing(self, ref: str) -> base.Listing | None:
         """One HIT, or None."""
         try:
             answer = self._read(self._client.get_hit, HITId=ref)
-            with reading():
+            with outcomes.reading():
                 return self._listing(answer["HIT"])
-        except MarketplaceRefusedError as error:
+        except base.MarketplaceRefusedError as error:
             if "HITDoesNotExist" in str(error):
                 return None
             raise
 
-    def iter_listings(self) -> Iterator[Listing]:
+    def iter_listings(self) -> Iterator[base.Listing]:
         """All HITs, newest first."""
         for hit in self._pages("list_hits", "HITs"):
-            with reading():
+            with outcomes.reading():
                 listing = self._listing(hit)
             yield listing
 
-    def find_by_key(self, key: str) -> Listing | None:
+    def find_by_key(self, key: str) -> base.Listing | None:
         """The HIT whose annotation carries the key."""
         return next((listing for listing in self.iter_listings() if listing.key == key), None)
 
-    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[Submission]:
+    def iter_submissions(self, ref: str, states: Sequence[str] = ()) -> Iterator[base.Submission]:
         """Submitted assignments of a HIT."""
         wanted = {"AssignmentStatuses": [state.capitalize() for state in states]} if states else {}
         for item in self._pages("list_assignments_for_hit", "Assignments", HITId=ref, **wanted):
-            with reading():
+            with outcomes.reading():
                 submission = submission_from(item)
             yield submission
 
-    def get_submission(self, ref: str) -> Submission | None:
+    def get_submission(self, ref: str) -> base.Submission | None:
         """One submitted assignment, or None."""
         try:
             answer = self._read(self._client.get_assignment, AssignmentId=ref)
-            with reading():
+            with outcomes.reading():
                 return submission_from(answer["Assignment"])
-        except MarketplaceRefusedError as error:
+        except base.MarketplaceRefusedError as error:
             if "AssignmentDoesNotExist" in str(error) or "InvalidAssignmentState" in str(error):
                 return None
             raise
 
-    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[base.BonusPaid]:
         """Bonuses of a HIT or of an assignment."""
         which = {"HITId": listing} if listing else {"AssignmentId": submission}
         for item in self._pages("list_bonus_payments", "BonusPayments", **which):
-            with reading():
-                paid = BonusPaid(
+            with outcomes.reading():
+                paid = base.BonusPaid(
                     submission=item["AssignmentId"],
                     worker=item["WorkerId"],
                     amount=self._money(item["BonusAmount"]),
@@ -363,7 +333,7 @@ class MTurkAdapter:
 
     # Calls that change something
 
-    def publish(self, task: TaskSpec) -> Outcome[str]:
+    def publish(self, task: base.TaskSpec) -> base.Outcome[str]:
         """CreateHIT with the key as token and annotation."""
         return self._change(
             self._client.create_hit,
@@ -382,7 +352,7 @@ class MTurkAdapter:
             QualificationRequirements=[requirement_for(rule) for rule in task.eligibility],
         )
 
-    def extend(self, ref: str, places: int, key: str) -> Outcome[str]:
+    def extend(self, ref: str, places: int, key: str) -> base.Outcome[str]:
         """CreateAdditionalAssignmentsForHIT; never from fewer than ten places to ten or more."""
         return self._change(
             self._client.create_additional_assignments_for_hit,
@@ -392,17 +362,17 @@ class MTurkAdapter:
             UniqueRequestToken=key,
         )
 
-    def set_deadline(self, ref: str, when: datetime) -> Outcome[str]:
+    def set_deadline(self, ref: str, when: datetime) -> base.Outcome[str]:
         """UpdateExpirationForHIT, unless the HIT lasts that long already: repeating it is an error."""
         try:
             listing = self.get_listing(ref)
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
+        except base.MarketplaceDownError as error:
+            return base.Unknown(str(error))
         if listing and listing.expires_at >= when:
-            return EarlierSuccess(ref)
+            return base.EarlierSuccess(ref)
         return self._change(self._client.update_expiration_for_hit, lambda _: ref, HITId=ref, ExpireAt=when)
 
-    def close(self, ref: str) -> Outcome[str]:
+    def close(self, ref: str) -> base.Outcome[str]:
         """Expire the HIT now."""
         return self._change(
             self._client.update_expiration_for_hit,
@@ -411,16 +381,16 @@ class MTurkAdapter:
             ExpireAt=datetime(2015, 1, 1, tzinfo=UTC),
         )
 
-    def archive(self, ref: str) -> Outcome[str]:
+    def archive(self, ref: str) -> base.Outcome[str]:
         """DeleteHIT; a HIT that is gone counts as deleted."""
         outcome = self._change(self._client.delete_hit, lambda _: ref, HITId=ref)
-        if isinstance(outcome, CallRefusal) and (
+        if isinstance(outcome, base.CallRefusal) and (
             "'Disposed'" in outcome.text or outcome.code == "HITDoesNotExist"
         ):
-            return EarlierSuccess(ref)
+            return base.EarlierSuccess(ref)
         return outcome
 
-    def approve(self, ref: str, note: str) -> Outcome[str]:
+    def approve(self, ref: str, note: str) -> base.Outcome[str]:
         """ApproveAssignment; one that is approved already, by us or by time, counts as done."""
         outcome = self._change(
             self._client.approve_assignment,
@@ -430,14 +400,14 @@ class MTurkAdapter:
         )
         return self._after_state_error(outcome, ref, "approved")
 
-    def reject(self, ref: str, note: str) -> Outcome[str]:
+    def reject(self, ref: str, note: str) -> base.Outcome[str]:
         """RejectAssignment."""
         outcome = self._change(
             self._client.reject_assignment, lambda _: ref, AssignmentId=ref, RequesterFeedback=note
         )
         return self._after_state_error(outcome, ref, "rejected")
 
-    def unreject(self, ref: str, note: str) -> Outcome[str]:
+    def unreject(self, ref: str, note: str) -> base.Outcome[str]:
         """ApproveAssignment with OverrideRejection."""
         outcome = self._change(
             self._client.approve_assignment,
@@ -448,7 +418,9 @@ class MTurkAdapter:
         )
         return self._after_state_error(outcome, ref, "approved")
 
-    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+    def pay_bonus(
+        self, submission: str, worker: str, amount: base.Money, reason: str, key: str
+    ) -> base.Outcome[str]:
         """SendBonus; the reason must already carry the reference by which it can be found again."""
         return self._change(
             self._client.send_bonus,
@@ -460,13 +432,13 @@ class MTurkAdapter:
             UniqueRequestToken=key,
         )
 
-    def ensure_group(self, name: str, description: str) -> Outcome[str]:
+    def ensure_group(self, name: str, description: str) -> base.Outcome[str]:
         """A qualification type, found by its name where an earlier call made it.
 
         A marketplace that cannot say which one has the name makes another under a name of its own.
         """
         outcome = self._create_group(name, description)
-        if not isinstance(outcome, CallRefusal) or outcome.code != "QualificationTypeAlreadyExists":
+        if not isinstance(outcome, base.CallRefusal) or outcome.code != "QualificationTypeAlreadyExists":
             return outcome
         try:
             known = self._pages(
@@ -477,15 +449,15 @@ class MTurkAdapter:
                 MustBeOwnedByCaller=True,
             )
             ids = [found["QualificationTypeId"] for found in known if found["Name"] == name]
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
-        except MarketplaceRefusedError:
+        except base.MarketplaceDownError as error:
+            return base.Unknown(str(error))
+        except base.MarketplaceRefusedError:
             ids = []
         if ids:
-            return EarlierSuccess(ids[0])
+            return base.EarlierSuccess(ids[0])
         return self._create_group(f"{name[:180]} ({uuid.uuid4().hex[:8]})", description)
 
-    def _create_group(self, name: str, description: str) -> Outcome[str]:
+    def _create_group(self, name: str, description: str) -> base.Outcome[str]:
         return self._change(
             self._client.create_qualification_type,
             lambda answer: answer["QualificationType"]["QualificationTypeId"],
@@ -494,7 +466,7 @@ class MTurkAdapter:
             QualificationTypeStatus="Active",
         )
 
-    def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
+    def grant(self, group: str, worker: str, value: int = 1) -> base.Outcome[str]:
         """AssociateQualificationWithWorker, without a notice to the worker."""
         return self._change(
             self._client.associate_qualification_with_worker,
@@ -505,7 +477,7 @@ class MTurkAdapter:
             SendNotification=False,
         )
 
-    def revoke(self, group: str, worker: str) -> Outcome[str]:
+    def revoke(self, group: str, worker: str) -> base.Outcome[str]:
         """DisassociateQualificationFromWorker; who does not hold it counts as done."""
         outcome = self._change(
             self._client.disassociate_qualification_from_worker,
@@ -513,22 +485,22 @@ class MTurkAdapter:
             QualificationTypeId=group,
             WorkerId=worker,
         )
-        if isinstance(outcome, CallRefusal) and outcome.code in (
+        if isinstance(outcome, base.CallRefusal) and outcome.code in (
             "QualificationDoesNotExist",
             "InvalidQualificationState",
         ):
-            return EarlierSuccess(worker)
+            return base.EarlierSuccess(worker)
         return outcome
 
-    def block(self, worker: str, why: str) -> Outcome[str]:
+    def block(self, worker: str, why: str) -> base.Outcome[str]:
         """CreateWorkerBlock."""
         return self._change(self._client.create_worker_block, lambda _: worker, WorkerId=worker, Reason=why)
 
-    def unblock(self, worker: str, why: str) -> Outcome[str]:
+    def unblock(self, worker: str, why: str) -> base.Outcome[str]:
         """DeleteWorkerBlock."""
         return self._change(self._client.delete_worker_block, lambda _: worker, WorkerId=worker, Reason=why)
 
-    def message(self, workers: Sequence[str], subject: str, text: str) -> Outcome[dict[str, str]]:
+    def message(self, workers: Sequence[str], subject: str, text: str) -> base.Outcome[dict[str, str]]:
         """NotifyWorkers, for at most a hundred people."""
         return self._change(
             self._client.notify_workers,
@@ -543,11 +515,11 @@ class MTurkAdapter:
 
     # The worker's browser
 
-    def arrival(self, query: Mapping[str, str]) -> Arrival:
+    def arrival(self, query: Mapping[str, str]) -> base.Arrival:
         """The parameters that the marketplace appended to our page's address."""
         submission = query.get("assignmentId", NO_ASSIGNMENT)
         preview = submission in ("", NO_ASSIGNMENT)
-        arrival = Arrival(
+        arrival = base.Arrival(
             listing=query.get("hitId", ""),
             submission="" if preview else submission,
             worker="" if preview else query.get("workerId", ""),
@@ -556,9 +528,9 @@ class MTurkAdapter:
         )
         return replace(arrival, proven=not preview and is_proven(arrival, self._secret))
 
-    def finish(self, arrival: Arrival, fields: Mapping[str, str]) -> PostForm:
+    def finish(self, arrival: base.Arrival, fields: Mapping[str, str]) -> base.PostForm:
         """The form to `turkSubmitTo`; the caller has checked its origin."""
-        return PostForm(
+        return base.PostForm(
             f"{arrival.submit_to}/mturk/externalSubmit", {"assignmentId": arrival.submission, **fields}
         )
 
@@ -575,19 +547,19 @@ class MTurkAdapter:
         try:
             answer = method(**parameters)
         except ClientError as error:
-            outcome = classify(error)
-            if isinstance(outcome, CallRefusal):
-                raise MarketplaceRefusedError(f"{outcome.code}: {outcome.text}") from error
+            outcome = outcomes.classify(error)
+            if isinstance(outcome, base.CallRefusal):
+                raise base.MarketplaceRefusedError(f"{outcome.code}: {outcome.text}") from error
             self._slow_down_after(error)
-            raise MarketplaceDownError(str(error)) from error
+            raise base.MarketplaceDownError(str(error)) from error
         except ParamValidationError as error:
-            raise MarketplaceRefusedError(f"ParamValidation: {error}") from error
+            raise base.MarketplaceRefusedError(f"ParamValidation: {error}") from error
         except BotoCoreError as error:
-            raise MarketplaceDownError(str(error)) from error
-        except GARBAGE as error:
-            raise MarketplaceDownError(describe_garbage(error)) from error
-        if answer is not None and not is_of_the_protocol(answer):
-            raise MarketplaceDownError(SOMETHING_ELSE)
+            raise base.MarketplaceDownError(str(error)) from error
+        except outcomes.GARBAGE as error:
+            raise base.MarketplaceDownError(outcomes.describe_garbage(error)) from error
+        if answer is not None and not outcomes.is_of_the_protocol(answer):
+            raise base.MarketplaceDownError(outcomes.SOMETHING_ELSE)
         return answer
 
     def _pages(self, operation: str, member: str, **parameters: Any) -> Iterator[dict[str, Any]]:
@@ -595,57 +567,59 @@ class MTurkAdapter:
             self._client.get_paginator(operation).paginate(PaginationConfig=_PAGE, **parameters)  # type: ignore[call-overload]
         )
         while (page := self._read(lambda: next(pages, None))) is not None:
-            with reading():
+            with outcomes.reading():
                 items = page[member]
             yield from items
 
     def _change(
         self, method: Callable[..., Any], result: Callable[[Any], Any], **parameters: Any
-    ) -> Outcome[Any]:
+    ) -> base.Outcome[Any]:
         self._bucket.wait()
         try:
             answer = method(**parameters)
-            if not is_of_the_protocol(answer):
-                return Unknown(SOMETHING_ELSE)
-            return CallSuccess(result(answer), {"request_id": answer["ResponseMetadata"]["RequestId"]})
+            if not outcomes.is_of_the_protocol(answer):
+                return base.Unknown(outcomes.SOMETHING_ELSE)
+            return base.CallSuccess(result(answer), {"request_id": answer["ResponseMetadata"]["RequestId"]})
         except ParamValidationError as error:
-            return CallRefusal("ParamValidation", str(error))
+            return base.CallRefusal("ParamValidation", str(error))
         except ClientError as error:
             self._slow_down_after(error)
-            return classify(error)
+            return outcomes.classify(error)
         except BotoCoreError as error:
-            return Unknown(f"{type(error).__name__}: {error}")
-        except GARBAGE as error:
-            return Unknown(describe_garbage(error))
+            return base.Unknown(f"{type(error).__name__}: {error}")
+        except outcomes.GARBAGE as error:
+            return base.Unknown(outcomes.describe_garbage(error))
 
     def _slow_down_after(self, error: ClientError) -> None:
         """Too many calls, whether the marketplace says so or a gateway in front of it."""
-        outcome = classify(error)
-        if isinstance(outcome, CallThrottling) or status_of(error) == 429:
-            self._bucket.penalise(outcome.after if isinstance(outcome, CallThrottling) else GATEWAY_PAUSE_S)
+        outcome = outcomes.classify(error)
+        if isinstance(outcome, base.CallThrottling) or outcomes.status_of(error) == 429:
+            self._bucket.penalise(
+                outcome.after if isinstance(outcome, base.CallThrottling) else outcomes.GATEWAY_PAUSE_S
+            )
 
-    def _after_state_error(self, outcome: Outcome[str], ref: str, wanted: str) -> Outcome[str]:
+    def _after_state_error(self, outcome: base.Outcome[str], ref: str, wanted: str) -> base.Outcome[str]:
         """A refusal for the assignment's state is read again: what we wanted may be so already."""
-        if not isinstance(outcome, CallRefusal) or "InvalidAssignmentState" not in outcome.code:
+        if not isinstance(outcome, base.CallRefusal) or "InvalidAssignmentState" not in outcome.code:
             return outcome
         if "status of: null" in outcome.text:
-            return CallThrottling(30.0)
+            return base.CallThrottling(30.0)
         try:
             submission = self.get_submission(ref)
-        except MarketplaceDownError as error:
-            return Unknown(str(error))
-        return EarlierSuccess(ref) if submission and submission.state == wanted else outcome
+        except base.MarketplaceDownError as error:
+            return base.Unknown(str(error))
+        return base.EarlierSuccess(ref) if submission and submission.state == wanted else outcome
 
-    def _money(self, amount: str) -> Money:
-        return Money(cents(amount), self._currency)
+    def _money(self, amount: str) -> base.Money:
+        return base.Money(cents(amount), self._currency)
 
-    def _listing(self, hit: Mapping[str, Any]) -> Listing:
+    def _listing(self, hit: Mapping[str, Any]) -> base.Listing:
         status, available = hit["HITStatus"], hit["NumberOfAssignmentsAvailable"]
         annotation = hit.get("RequesterAnnotation", "")
         state = {"Assignable": "open", "Disposed": "archived"}.get(status)
         if state is None:
             state = "full" if status == "Unassignable" else "reviewable"
-        return Listing(
+        return base.Listing(
             ref=hit["HITId"],
             key=annotation.removeprefix(KEY_PREFIX) if annotation.startswith(KEY_PREFIX) else None,
             state=state,  # type: ignore[arg-type]

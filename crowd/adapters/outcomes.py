@@ -24,15 +24,7 @@ from botocore.awsrequest import (
 from botocore.exceptions import ClientError
 from urllib3 import HTTPConnectionPool
 
-from crowd.adapters.base import (
-    CallRefusal,
-    CallThrottling,
-    EarlierSuccess,
-    MarketplaceDownError,
-    MarketplaceRefusedError,
-    Outcome,
-    Unknown,
-)
+from crowd.adapters import base
 
 _THROTTLED = {
     "ThrottlingException",
@@ -62,7 +54,7 @@ def reading() -> Iterator[None]:
     try:
         yield
     except GARBAGE as error:
-        raise MarketplaceDownError(describe_garbage(error)) from error
+        raise base.MarketplaceDownError(describe_garbage(error)) from error
 
 
 def describe_garbage(error: Exception) -> str:
@@ -71,14 +63,16 @@ def describe_garbage(error: Exception) -> str:
 
 
 #: What a read raises that a step needs before it can be taken.
-READ_FAILURES = (MarketplaceRefusedError, MarketplaceDownError, *GARBAGE)
+READ_FAILURES = (base.MarketplaceRefusedError, base.MarketplaceDownError, *GARBAGE)
 
 
-def outcome_of_failure(error: Exception) -> CallRefusal | Unknown:
+def outcome_of_failure(error: Exception) -> base.CallRefusal | base.Unknown:
     """The outcome of a step whose read raised one of `READ_FAILURES`: a refusal is the far end's own word."""
-    if isinstance(error, MarketplaceRefusedError):
-        return CallRefusal("Refused", str(error))
-    return Unknown(str(error) if isinstance(error, MarketplaceDownError) else describe_garbage(error))
+    if isinstance(error, base.MarketplaceRefusedError):
+        return base.CallRefusal("Refused", str(error))
+    return base.Unknown(
+        str(error) if isinstance(error, base.MarketplaceDownError) else describe_garbage(error)
+    )
 
 
 def status_of(error: ClientError) -> int:
@@ -86,7 +80,7 @@ def status_of(error: ClientError) -> int:
     return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
-def classify(error: ClientError) -> Outcome[Any]:
+def classify(error: ClientError) -> base.Outcome[Any]:
     """What an error answer means: by `Error.Code`, then TurkErrorCode, then the message's text.
 
     Only the marketplace gives a request id. Without one the error is that of a proxy, a gateway or a firewall
@@ -98,18 +92,20 @@ def classify(error: ClientError) -> Outcome[Any]:
     turk_code = str(response.get("TurkErrorCode", "")).removeprefix("AWS.MechanicalTurk.")
     status = status_of(error)
     if not response.get("ResponseMetadata", {}).get("RequestId"):
-        return Unknown(f"Something between here and the marketplace answered with {status} {code}: {text}")
+        return base.Unknown(
+            f"Something between here and the marketplace answered with {status} {code}: {text}"
+        )
     if code in _THROTTLED or status == 429:
-        return CallThrottling(2.0)
+        return base.CallThrottling(2.0)
     if turk_code.lower() == "hitalreadyexists":
         found = _ENTITY.search(text)
-        return EarlierSuccess(found[0] if found else None)
+        return base.EarlierSuccess(found[0] if found else None)
     if turk_code == "DuplicateRequest" or ("idempotency token" in text and "already been processed" in text):
-        return EarlierSuccess(None)
+        return base.EarlierSuccess(None)
     nameless = code.isdigit() or code in ("", "Unknown")
     if status >= 500 or status < 400 or nameless or code in _FAULTS:
-        return Unknown(f"{code or status}: {text}")
-    return CallRefusal(turk_code or code, text)
+        return base.Unknown(f"{code or status}: {text}")
+    return base.CallRefusal(turk_code or code, text)
 
 
 #: An answer of a marketplace that is not complete by then counts as no answer.

@@ -9,15 +9,7 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from crowd.adapters.base import (
-    CallRefusal,
-    CallSuccess,
-    CallThrottling,
-    MarketplaceDownError,
-    MarketplaceRefusedError,
-    Outcome,
-    Unknown,
-)
+from crowd.adapters import base
 from crowd.adapters.outcomes import GARBAGE, GATEWAY_PAUSE_S, SOMETHING_ELSE, describe_garbage, timed_pools
 
 #: Seconds until a connection is made, and until the whole answer is there.
@@ -27,7 +19,7 @@ _LONGEST_PAUSE_S = 600.0
 Document = dict[str, Any]
 
 
-class NotFoundError(MarketplaceRefusedError):
+class NotFoundError(base.MarketplaceRefusedError):
     """What does not exist, or belongs to another account."""
 
 
@@ -71,7 +63,7 @@ class Answer:
         try:
             return json.loads(self.body)
         except ValueError as error:
-            raise MarketplaceDownError(SOMETHING_ELSE) from error
+            raise base.MarketplaceDownError(SOMETHING_ELSE) from error
 
     def is_refusal(self) -> bool:
         """Whether this is the panel's own no: a page of something between here and there is none."""
@@ -131,14 +123,14 @@ class PanelClient:
         try:
             answer = self.call(method, path, query=query, body=body)
         except HTTPError as error:
-            raise MarketplaceDownError(f"{type(error).__name__}: {error}") from error
+            raise base.MarketplaceDownError(f"{type(error).__name__}: {error}") from error
         if 200 <= answer.status < 300:
             return answer
         words = Refusal.read(answer.status, answer.body)
         if answer.is_refusal():
-            kind = NotFoundError if answer.status == 404 else MarketplaceRefusedError
+            kind = NotFoundError if answer.status == 404 else base.MarketplaceRefusedError
             raise kind(f"{answer.status}: {words}")
-        raise MarketplaceDownError(f"{answer.status}: {words}")
+        raise base.MarketplaceDownError(f"{answer.status}: {words}")
 
     def change(
         self,
@@ -149,7 +141,7 @@ class PanelClient:
         ref: str = "id",
         is_made: bool = False,
         headers: Mapping[str, str] | None = None,
-    ) -> Outcome[str]:
+    ) -> base.Outcome[str]:
         """What a call that changes something came to; the reference is the answer's field `ref`.
 
         Where something `is_made`, an answer without its reference says nothing.
@@ -157,22 +149,24 @@ class PanelClient:
         try:
             answer = self.call(method, path, body=body, headers=headers)
         except HTTPError as error:
-            return Unknown(f"{type(error).__name__}: {error}")
+            return base.Unknown(f"{type(error).__name__}: {error}")
         if 200 <= answer.status < 300:
             return self._success(answer, ref, is_made=is_made)
         words = Refusal.read(answer.status, answer.body)
         if answer.status == 429:
-            return CallThrottling(answer.pause())
+            return base.CallThrottling(answer.pause())
         if not answer.is_refusal():
-            return Unknown(f"{answer.status}: {words}")
-        return CallRefusal("AWS.NotAuthorized" if answer.status in (401, 403) else str(answer.status), words)
+            return base.Unknown(f"{answer.status}: {words}")
+        return base.CallRefusal(
+            "AWS.NotAuthorized" if answer.status in (401, 403) else str(answer.status), words
+        )
 
-    def _success(self, answer: Answer, ref: str, *, is_made: bool) -> Outcome[str]:
+    def _success(self, answer: Answer, ref: str, *, is_made: bool) -> base.Outcome[str]:
         try:
             document = json.loads(answer.body) if answer.body.strip() else {}
         except GARBAGE as error:
-            return Unknown(describe_garbage(error))
+            return base.Unknown(describe_garbage(error))
         raw = document if isinstance(document, dict) else {"answer": document}
         if is_made and not raw.get(ref):
-            return Unknown(SOMETHING_ELSE)
-        return CallSuccess(str(raw.get(ref, "")), raw)
+            return base.Unknown(SOMETHING_ELSE)
+        return base.CallSuccess(str(raw.get(ref, "")), raw)

@@ -10,24 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from crowd.adapters.base import (
-    Balance,
-    BonusPaid,
-    CallRefusal,
-    CallSuccess,
-    CallThrottling,
-    Capabilities,
-    EarlierSuccess,
-    Letter,
-    MarketplaceDownError,
-    MarketplaceRefusedError,
-    Money,
-    Outcome,
-    PanelRow,
-    Rule,
-    StudySpec,
-    Unknown,
-)
+from crowd.adapters import base
 from crowd.adapters.outcomes import GARBAGE, READ_FAILURES, describe_garbage, outcome_of_failure, reading
 from crowd.adapters.panel import PanelAdapter, UnknownKeyError, verify_arrival
 from crowd.adapters.panel_http import Document, NotFoundError
@@ -77,9 +60,9 @@ class ProlificAdapter(PanelAdapter):
         self._client = ProlificClient(url=endpoint.url, token=token)
         self._keys: tuple[float, Document] | None = None
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> base.Capabilities:
         """A bonus is paid at most once; the other calls only change a state."""
-        return Capabilities(
+        return base.Capabilities(
             idempotent=frozenset({"publish", "extend"}),
             can_shrink=False,
             can_reject=True,
@@ -93,11 +76,11 @@ class ProlificAdapter(PanelAdapter):
             currency=self._currency,
         )
 
-    def check(self) -> Balance:
+    def check(self) -> base.Balance:
         """What the workspace can spend."""
         said = self._client.balance(self._workspace)
         total, free = int(said["total_balance"]), int(said["available_balance"])
-        return Balance(Money(free, self._currency), Money(total - free, self._currency))
+        return base.Balance(base.Money(free, self._currency), base.Money(total - free, self._currency))
 
     # Studies
 
@@ -109,32 +92,32 @@ class ProlificAdapter(PanelAdapter):
         """The least and the recommended reward an hour."""
         return self._client.least_reward_per_hour(self._workspace, self._currency)
 
-    def open_study(self, study: StudySpec) -> Outcome[str]:
+    def open_study(self, study: base.StudySpec) -> base.Outcome[str]:
         """Look for the study, make it where it is not there, and publish it where it is a draft."""
         try:
             return self._open_study(study)
         except READ_FAILURES as error:
             return outcome_of_failure(error)
 
-    def _open_study(self, study: StudySpec) -> Outcome[str]:
+    def _open_study(self, study: base.StudySpec) -> base.Outcome[str]:
         known = self._client.find_study(study.key)
         if known is None:
             made = self._client.create_study(self._document(study))
-            if not isinstance(made, CallSuccess):
+            if not isinstance(made, base.CallSuccess):
                 return made
             known = {"id": made.ref, "status": made.raw.get("status", "UNPUBLISHED")}
         if known["status"] != "UNPUBLISHED":
-            return EarlierSuccess(str(known["id"]))
+            return base.EarlierSuccess(str(known["id"]))
         published = self._client.move_study(str(known["id"]), "PUBLISH")
-        if isinstance(published, CallRefusal) and self._lacks_funds(study):
-            return CallRefusal("InsufficientFunds", published.text)
-        return CallSuccess(str(known["id"])) if isinstance(published, CallSuccess) else published
+        if isinstance(published, base.CallRefusal) and self._lacks_funds(study):
+            return base.CallRefusal("InsufficientFunds", published.text)
+        return base.CallSuccess(str(known["id"])) if isinstance(published, base.CallSuccess) else published
 
-    def _lacks_funds(self, study: StudySpec) -> bool:
+    def _lacks_funds(self, study: base.StudySpec) -> bool:
         cost = self._client.total_cost(reward=study.reward.minor, places=study.places)
         return self.check().available.minor < cost
 
-    def _document(self, study: StudySpec) -> Document:
+    def _document(self, study: base.StudySpec) -> Document:
         return {
             "name": study.title,
             "internal_name": study.key,
@@ -153,17 +136,19 @@ class ProlificAdapter(PanelAdapter):
             "is_external_study_url_secure": self._asks_secure_links,
         }
 
-    def raise_places(self, ref: str, places: int) -> Outcome[str]:
+    def raise_places(self, ref: str, places: int) -> base.Outcome[str]:
         """Places in all; fewer than there are is no change."""
         try:
             there = int(self._client.study(ref)["total_available_places"])
         except READ_FAILURES as error:
             return outcome_of_failure(error)
         if there >= places:
-            return EarlierSuccess(ref)
+            return base.EarlierSuccess(ref)
         return self._client.change_study(ref, {"total_available_places": places})
 
-    def raise_slots(self, ref: str, *, code: str, slots: int, before: int, is_first: bool) -> Outcome[str]:
+    def raise_slots(
+        self, ref: str, *, code: str, slots: int, before: int, is_first: bool
+    ) -> base.Outcome[str]:
         """The one thing of a published study's codes that may change: how many screen-outs one pays.
 
         Whether the number there is of all screen-outs or of those that are left is not documented, so both
@@ -175,52 +160,52 @@ class ProlificAdapter(PanelAdapter):
             codes, action = _screen_out_of(self._client.study(ref), code)
             there = int(action["slots"])
             if there != earlier["slots"]:
-                raise MarketplaceDownError("A person was screened out while the number was read.")
+                raise base.MarketplaceDownError("A person was screened out while the number was read.")
         except READ_FAILURES as error:
             return outcome_of_failure(error)
         wanted = _slots_to_set(there, used, slots=slots, before=before, is_first=is_first)
         if wanted is None:
-            return CallRefusal(
+            return base.CallRefusal(
                 "NotClear",
                 f"Prolific has {there} places for paid screen-outs and {used} people who were screened out, "
                 f"which does not fit the {before} there were. Set the number on its pages.",
             )
         if wanted == there:
-            return EarlierSuccess(ref)
+            return base.EarlierSuccess(ref)
         action["slots"] = wanted
         return self._client.change_study(ref, {"completion_codes": codes})
 
-    def move_study(self, ref: str, action: str) -> Outcome[str]:
+    def move_study(self, ref: str, action: str) -> base.Outcome[str]:
         """Pause, start again or stop; a study that is so already is left alone."""
         moved = self._client.move_study(ref, action)
-        if not isinstance(moved, CallRefusal):
+        if not isinstance(moved, base.CallRefusal):
             return moved
         try:
             status = str(self._client.study(ref)["status"])
-        except (MarketplaceDownError, MarketplaceRefusedError) as error:
-            return Unknown(str(error))
+        except (base.MarketplaceDownError, base.MarketplaceRefusedError) as error:
+            return base.Unknown(str(error))
         so_already = {
             "PAUSE": ("PAUSED", "AWAITING REVIEW", "COMPLETED"),
             "START": ("ACTIVE",),
             "STOP": ("COMPLETED", "AWAITING REVIEW"),
         }
-        return EarlierSuccess(ref) if status in so_already[action] else moved
+        return base.EarlierSuccess(ref) if status in so_already[action] else moved
 
     # Submissions
 
-    def iter_rows(self, ref: str) -> Iterator[PanelRow]:
+    def iter_rows(self, ref: str) -> Iterator[base.PanelRow]:
         """All submissions of a study."""
         for row in self._client.submissions(ref):
             yield _row(row)
 
-    def find_row(self, ref: str, study: str) -> PanelRow | None:
+    def find_row(self, ref: str, study: str) -> base.PanelRow | None:
         """One submission, where it is this study's."""
         try:
             found = self._client.submission(ref)
         except NotFoundError:
             return None
-        except MarketplaceRefusedError as error:
-            raise MarketplaceDownError(str(error)) from error
+        except base.MarketplaceRefusedError as error:
+            raise base.MarketplaceDownError(str(error)) from error
         return _row(found) if found.get("study_id") == study else None
 
     def read_link(self, token: str, entry_url: str) -> dict[str, str]:
@@ -234,50 +219,50 @@ class ProlificAdapter(PanelAdapter):
             self._keys = (time.monotonic(), self._client.signing_keys())
             return verify_arrival(token, self._keys[1], audiences=audiences)
 
-    def approve(self, ref: str, note: str) -> Outcome[str]:
+    def approve(self, ref: str, note: str) -> base.Outcome[str]:
         """Approve, which pays; where the person is not back yet, later."""
         return self._decide(ref, "APPROVE", "APPROVED")
 
-    def unreject(self, ref: str, note: str) -> Outcome[str]:
+    def unreject(self, ref: str, note: str) -> base.Outcome[str]:
         """Take a rejection back; the submission waits for review again and is approved."""
         back = self._decide(ref, "UNREJECT", "AWAITING REVIEW", "APPROVED")
-        if isinstance(back, CallSuccess | EarlierSuccess):
+        if isinstance(back, base.CallSuccess | base.EarlierSuccess):
             return self.approve(ref, note)
         return back
 
-    def reject(self, ref: str, note: str) -> Outcome[str]:
+    def reject(self, ref: str, note: str) -> base.Outcome[str]:
         """Reject with a category and at least a hundred characters that the participant reads."""
         category, _, words = note.partition(":")
         if category.strip() not in CATEGORIES:
             category, words = "OTHER", note
         words = words.strip()
         if len(words) < LEAST_REJECTION:
-            return CallRefusal(
+            return base.CallRefusal(
                 "TooShort",
                 f"Prolific asks for at least {LEAST_REJECTION} characters, and this has {len(words)}.",
             )
         return self._decide(ref, "REJECT", "REJECTED", message=words, rejection_category=category.strip())
 
-    def _decide(self, ref: str, action: str, *done: str, **more: str) -> Outcome[str]:
+    def _decide(self, ref: str, action: str, *done: str, **more: str) -> base.Outcome[str]:
         outcome = self._client.move_submission(ref, action, **more)
-        if not isinstance(outcome, CallRefusal):
-            return CallSuccess(ref, outcome.raw) if isinstance(outcome, CallSuccess) else outcome
+        if not isinstance(outcome, base.CallRefusal):
+            return base.CallSuccess(ref, outcome.raw) if isinstance(outcome, base.CallSuccess) else outcome
         try:
             status = str(self._client.submission(ref)["status"])
-        except (MarketplaceDownError, MarketplaceRefusedError, *GARBAGE):
+        except (base.MarketplaceDownError, base.MarketplaceRefusedError, *GARBAGE):
             return outcome
         if status in done:
-            return EarlierSuccess(ref)
+            return base.EarlierSuccess(ref)
         if action == "APPROVE" and status in ("ACTIVE", "RESERVED", "PROCESSING", "UNKNOWN"):
-            return CallThrottling(_PAUSE_S)
+            return base.CallThrottling(_PAUSE_S)
         return outcome
 
-    def ask_return(self, ref: str, why: str) -> Outcome[str]:
+    def ask_return(self, ref: str, why: str) -> base.Outcome[str]:
         """Ask a participant to return a submission, in a message with the reason."""
         asked = self._client.request_return(ref, [why])
-        return CallSuccess(ref) if isinstance(asked, CallSuccess) else asked
+        return base.CallSuccess(ref) if isinstance(asked, base.CallSuccess) else asked
 
-    def pay_in_part(self, ref: str, *, code: str, percent: int, note: str) -> Outcome[str]:
+    def pay_in_part(self, ref: str, *, code: str, percent: int, note: str) -> base.Outcome[str]:
         """Complete a submission for the participant with the code that pays a share of the reward."""
         data: Document = {"percentage_of_reward": percent}
         if note:
@@ -285,19 +270,19 @@ class ProlificAdapter(PanelAdapter):
         outcome = self._client.move_submission(
             ref, "COMPLETE", completion_code=code, completion_code_data=data
         )
-        if not isinstance(outcome, CallRefusal):
-            return CallSuccess(ref, outcome.raw) if isinstance(outcome, CallSuccess) else outcome
+        if not isinstance(outcome, base.CallRefusal):
+            return base.CallSuccess(ref, outcome.raw) if isinstance(outcome, base.CallSuccess) else outcome
         try:
             there = self._client.submission(ref)
-        except (MarketplaceDownError, MarketplaceRefusedError, *GARBAGE):
+        except (base.MarketplaceDownError, base.MarketplaceRefusedError, *GARBAGE):
             return outcome
-        return EarlierSuccess(ref) if there.get("status") == "PARTIALLY APPROVED" else outcome
+        return base.EarlierSuccess(ref) if there.get("status") == "PARTIALLY APPROVED" else outcome
 
     # Messages
 
     def write_to(
         self, participants: Sequence[str], text: str, *, study: str, group: str = ""
-    ) -> Outcome[dict[str, str]]:
+    ) -> base.Outcome[dict[str, str]]:
         """Write to one participant, to several or to a group; none of the three may be repeated."""
         if group:
             sent = self._client.write_to_group(group, text, study)
@@ -305,8 +290,8 @@ class ProlificAdapter(PanelAdapter):
             sent = self._client.send_message(participants[0], text, study)
         else:
             sent = self._client.send_messages(participants, text, study)
-        if isinstance(sent, CallSuccess | EarlierSuccess):
-            return CallSuccess({})
+        if isinstance(sent, base.CallSuccess | base.EarlierSuccess):
+            return base.CallSuccess({})
         return sent
 
     def was_written(self, participants: Sequence[str], text: str, *, since: datetime) -> int | None:
@@ -319,11 +304,11 @@ class ProlificAdapter(PanelAdapter):
             for participant in participants
         )
 
-    def unread_letters(self) -> Sequence[Letter]:
+    def unread_letters(self) -> Sequence[base.Letter]:
         """What participants wrote and Prolific counts as unread."""
         with reading():
             return [
-                Letter(
+                base.Letter(
                     ref=str(each["id"]),
                     participant=str(each["sender_id"]),
                     study=str((each.get("data") or {}).get("study_id") or ""),
@@ -346,47 +331,51 @@ class ProlificAdapter(PanelAdapter):
 
     # Bonuses
 
-    def prepare_bonus(self, study: str, submission: str, amount: Money) -> Outcome[str]:
+    def prepare_bonus(self, study: str, submission: str, amount: base.Money) -> base.Outcome[str]:
         """Set one up; nothing is paid."""
         return self._client.set_up_bonuses(study, [(submission, amount.minor)])
 
-    def pay_bonus(self, submission: str, worker: str, amount: Money, reason: str, key: str) -> Outcome[str]:
+    def pay_bonus(
+        self, submission: str, worker: str, amount: base.Money, reason: str, key: str
+    ) -> base.Outcome[str]:
         """Pay what was set up as `key`. Never called twice: it would pay twice."""
         paid = self._client.pay_bonuses(key)
-        return CallSuccess(key) if isinstance(paid, CallSuccess) else paid
+        return base.CallSuccess(key) if isinstance(paid, base.CallSuccess) else paid
 
-    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[BonusPaid]:
+    def iter_bonuses(self, *, listing: str = "", submission: str = "") -> Iterator[base.BonusPaid]:
         """Bonuses of a submission, in amounts; Prolific tells neither their reasons nor when."""
         if not submission:
             return
         said = self._client.submission(submission)
         for minor in said.get("bonus_payments") or ():
-            yield BonusPaid(
+            yield base.BonusPaid(
                 submission,
                 str(said["participant"]),
-                Money(int(minor), self._currency),
+                base.Money(int(minor), self._currency),
                 "",
                 _time(said) or _EPOCH,
             )
 
     # Groups
 
-    def ensure_group(self, name: str, description: str) -> Outcome[str]:
+    def ensure_group(self, name: str, description: str) -> base.Outcome[str]:
         """A participant group, found by its name or made."""
         try:
             known = self._client.find_group(self._workspace, name)
         except READ_FAILURES as error:
             return outcome_of_failure(error)
         return (
-            EarlierSuccess(known) if known else self._client.create_group(self._workspace, name, description)
+            base.EarlierSuccess(known)
+            if known
+            else self._client.create_group(self._workspace, name, description)
         )
 
-    def grant(self, group: str, worker: str, value: int = 1) -> Outcome[str]:
+    def grant(self, group: str, worker: str, value: int = 1) -> base.Outcome[str]:
         """Put a participant into a group."""
         added = self._client.add_to_group(group, [worker])
-        return CallSuccess(group) if isinstance(added, CallSuccess) else added
+        return base.CallSuccess(group) if isinstance(added, base.CallSuccess) else added
 
-    def revoke(self, group: str, worker: str) -> Outcome[str]:
+    def revoke(self, group: str, worker: str) -> base.Outcome[str]:
         """Take a participant out of a group."""
         return self._client.remove_from_group(group, [worker])
 
@@ -414,7 +403,7 @@ def _slots_to_set(there: int, used: int, *, slots: int, before: int, is_first: b
     return wanted.pop() if len(wanted) == 1 else None
 
 
-def _code(study: StudySpec, kind: str, code: str) -> Document:
+def _code(study: base.StudySpec, kind: str, code: str) -> Document:
     """A completion code: who uses it, and what happens then."""
     actor, actions = "participant", _ACTIONS.get(kind, [])
     if kind == PARTIAL:
@@ -446,10 +435,10 @@ def _time(said: Any, field: str = "completed_at") -> datetime | None:
     return datetime.fromisoformat(str(text).replace("Z", "+00:00")) if text else None
 
 
-def _row(said: Document) -> PanelRow:
+def _row(said: Document) -> base.PanelRow:
     """Both forms of a submission: lists and details name the same things differently."""
     try:
-        return PanelRow(
+        return base.PanelRow(
             ref=str(said["id"]),
             participant=str(said.get("participant_id") or said["participant"]),
             status=str(said["status"]),
@@ -460,10 +449,10 @@ def _row(said: Document) -> PanelRow:
             reward=round(float(said["reward"])) if said.get("reward") is not None else None,
         )
     except GARBAGE as error:
-        raise MarketplaceDownError(describe_garbage(error)) from error
+        raise base.MarketplaceDownError(describe_garbage(error)) from error
 
 
-def _filter(rule: Rule) -> Document:
+def _filter(rule: base.Rule) -> Document:
     """A rule as a filter: our groups by their ids, others by the id of a filter and its choices."""
     if rule.kind == "group":
         name = "participant_group_allowlist" if rule.op == "Exists" else "participant_group_blocklist"

@@ -16,13 +16,7 @@ from core.webhooks import services
 from web.api import audit as audit_kit
 from web.api import webhooks as webhooks_kit
 from web.api.access import ApiRequest, Role, project_access
-from web.api.audit import (
-    AuditEntry,
-    AuditFilter,
-    AuditLine,
-    AuditState,
-    AuditVerification,
-)
+from web.api.audit import AuditEntry, AuditFilter, AuditLine, AuditState, AuditVerification
 from web.api.bodies import lines_of, rows_by_key, stream_lines
 from web.api.fields import Time
 from web.api.pages import Page, PageRequest, page_of

@@ -35,18 +35,7 @@ from crowd.adapters.base import (
 )
 from crowd.errors import CrowdError, NotArmedError, StageStateError
 from crowd.models import Assignment, DispatchHalt, Endpoint, Hit, MarketOperation, Stage, StageSource
-from crowd.outbox import epoch, results
-from crowd.outbox.calls import (
-    CALLS,
-    PAID,
-    PREPARED,
-    WITH_TOKEN,
-    CallClasses,
-    Contact,
-    fill_in_groups,
-    fill_in_studies,
-    prepare_bonus,
-)
+from crowd.outbox import calls, epoch, results
 from crowd.services.decisions import book_approvals
 from crowd.sources import hits_at, is_closed_at
 
@@ -197,12 +186,12 @@ class Tally:
         return self.confirmed + self.refused + self.put_off
 
 
-def dispatch(endpoint: Endpoint, *, limit: int = 1000, contact: Contact | None = None) -> Tally:
+def dispatch(endpoint: Endpoint, *, limit: int = 1000, contact: calls.Contact | None = None) -> Tally:
     """Send up to `limit` operations that are due at this endpoint; none while it is halted.
 
     `contact` learns whether it answers.
     """
-    contact = contact or Contact()
+    contact = contact or calls.Contact()
     tally = Tally()
     if epoch.obstacle() or epoch.is_halted(endpoint):
         return tally
@@ -234,7 +223,7 @@ def _dispatch(endpoint: Endpoint, kinds: Q, limit: int, caller: "_Caller", tally
         under_way = ahead
 
 
-def due(endpoint: Endpoint, now: datetime, classes: CallClasses) -> Q:
+def due(endpoint: Endpoint, now: datetime, classes: calls.CallClasses) -> Q:
     """Condition of operations that can be claimed: planned and due, or left behind by somebody who died.
 
     Those that may have been done are repeated only while their token is remembered. A paused stage
@@ -263,7 +252,7 @@ def due(endpoint: Endpoint, now: datetime, classes: CallClasses) -> Q:
 
 
 @transaction.atomic
-def _claim(endpoint: Endpoint, kinds: Q, count: int, classes: CallClasses) -> list[MarketOperation]:
+def _claim(endpoint: Endpoint, kinds: Q, count: int, classes: calls.CallClasses) -> list[MarketOperation]:
     now, owner = timezone.now(), uuid.uuid4()
     rows = MarketOperation.objects.filter(due(endpoint, now, classes), kinds)
     rows = rows.exclude(Exists(DispatchHalt.objects.filter(endpoint=endpoint)))
@@ -284,7 +273,7 @@ def _allowed(batch: Sequence[MarketOperation], market: Marketplace) -> list[Mark
 
     The rows in memory keep the `first_sent_at` of before: empty where this is the first attempt.
     """
-    ready = fill_in_groups(batch)
+    ready = calls.fill_in_groups(batch)
     early = {operation.pk for operation in batch} - {operation.pk for operation in ready}
     MarketOperation.objects.filter(pk__in=early, state=State.CLAIMED).update(
         state=State.PLANNED,
@@ -301,7 +290,7 @@ def _allowed(batch: Sequence[MarketOperation], market: Marketplace) -> list[Mark
             _keep_back(operation, error)
         else:
             allowed.append(operation)
-    fill_in_studies(allowed)
+    calls.fill_in_studies(allowed)
     for operation in allowed:
         operation.attempts += 1
     return allowed
@@ -316,12 +305,12 @@ def _prepare(allowed: list[MarketOperation], caller: "_Caller", tally: Tally) ->
         return _leave_paid_bonuses(allowed, caller, tally)
     ready = []
     for operation in allowed:
-        if operation.kind != Kind.BONUS or operation.payload.get(PREPARED):
+        if operation.kind != Kind.BONUS or operation.payload.get(calls.PREPARED):
             ready.append(operation)
             continue
-        outcome = prepare_bonus(caller.market, operation)
+        outcome = calls.prepare_bonus(caller.market, operation)
         if isinstance(outcome, CallSuccess):
-            operation.payload[PREPARED] = outcome.ref
+            operation.payload[calls.PREPARED] = outcome.ref
             MarketOperation.objects.filter(pk=operation.pk).update(payload=operation.payload)
             ready.append(operation)
             continue
@@ -414,7 +403,7 @@ def _guard(operation: MarketOperation, market: Marketplace, closed_here: Set[int
         and operation.hit.compensates_id is None
     ):
         raise StageStateError("The stage or its source was closed before this HIT was published.")
-    if operation.kind not in PAID:
+    if operation.kind not in calls.PAID:
         return
     if not _same_place(market.endpoint_url, operation.endpoint_url):
         raise NotArmedError(
@@ -450,9 +439,9 @@ class _NotCalled:
 class _Caller:
     """Makes calls side by side, until one is refused for the account's sake: the others would be too."""
 
-    def __init__(self, market: Marketplace, pool: ThreadPoolExecutor, contact: Contact) -> None:
+    def __init__(self, market: Marketplace, pool: ThreadPoolExecutor, contact: calls.Contact) -> None:
         self.market = market
-        self.classes = CallClasses.of(market)
+        self.classes = calls.CallClasses.of(market)
         self.contact = contact
         self.stopped = threading.Event()
         self._pool = pool
@@ -466,7 +455,7 @@ class _Caller:
             return _NotCalled()
         outcome: Outcome[Any]
         try:
-            outcome = CALLS[operation.kind](self.market, operation)
+            outcome = calls.CALLS[operation.kind](self.market, operation)
         except Exception as error:  # the border to a far end: whatever is not its word leaves it open
             logger.debug("%s", operation, exc_info=True)
             outcome = Unknown(f"{type(error).__name__}: {error}")
@@ -551,7 +540,7 @@ def _settle_one(operation: MarketOperation, outcome: Outcome[Any]) -> None:
             put_off(operation, _ACCOUNT_PAUSE_S, f"{code}: {text}", nothing_done=first)
             results.account_refused(operation, code, text)
         case CallRefusal() if (
-            not first and operation.kind in WITH_TOKEN and not operation.payload.get(PREPARED)
+            not first and operation.kind in calls.WITH_TOKEN and not operation.payload.get(calls.PREPARED)
         ):
             results.look_it_up(operation, outcome)
         case _:

@@ -20,14 +20,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from crowd import bulk
-from crowd.adapters import registry
-from crowd.adapters.base import (
-    Listing,
-    Marketplace,
-    MarketplaceDownError,
-    MarketplaceRefusedError,
-    Submission,
-)
+from crowd.adapters import base, registry
 from crowd.budget import Cost
 from crowd.counted_work import counts
 from crowd.errors import BudgetError
@@ -63,7 +56,9 @@ class AssignmentFacts:
     proven: bool
 
 
-def _load_facts(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[str, str], AssignmentFacts]:
+def _load_facts(
+    stage: Stage, submissions: Sequence[base.Submission]
+) -> dict[tuple[str, str], AssignmentFacts]:
     """Our assignments of these submissions by (external id, worker), their rows held."""
     rows = (
         Assignment.objects.filter(
@@ -106,7 +101,7 @@ def _load_facts(stage: Stage, submissions: Sequence[Submission]) -> dict[tuple[s
 
 
 #: A submission, the HIT that lists it, and the assignment that it is here.
-Pair = tuple[Submission, Hit, AssignmentFacts]
+Pair = tuple[base.Submission, Hit, AssignmentFacts]
 
 
 def _confirm_ordinary(stage: Stage, pairs: Sequence[Pair]) -> set[int]:
@@ -123,7 +118,7 @@ def _confirm_ordinary(stage: Stage, pairs: Sequence[Pair]) -> set[int]:
     return {row.pk for _, _, row in ordinary}
 
 
-def _is_ordinary(stage: Stage, submission: Submission, hit: Hit, row: AssignmentFacts) -> bool:
+def _is_ordinary(stage: Stage, submission: base.Submission, hit: Hit, row: AssignmentFacts) -> bool:
     return (
         submission.state == "submitted"
         and submission.auto_approve_at is not None
@@ -179,7 +174,7 @@ def _plan_approvals(stage: Stage, rows: Sequence[AssignmentFacts]) -> None:
 _BATCH = 200
 #: HITs that are read from the marketplace at the same time, and how many may wait to be reconciled.
 _READERS, _AHEAD = 4, 32
-_Submitted = tuple[Submission, Hit]
+_Submitted = tuple[base.Submission, Hit]
 #: An answer that the marketplace has not listed so long after the time allowed was never submitted there.
 _UNLISTED_AFTER = timedelta(hours=1)
 #: HITs in a row that could not be read, after which the marketplace counts as down.
@@ -197,8 +192,8 @@ _OVERRIDABLE = timedelta(days=30)
 class _HitReading:
     """What the marketplace says about a HIT; without its listing where every place was submitted anyway."""
 
-    submissions: Iterable[Submission]
-    listing: Listing | None = None
+    submissions: Iterable[base.Submission]
+    listing: base.Listing | None = None
     full: bool = False
 
 
@@ -210,7 +205,7 @@ class _Prefetch:
     reads: "deque[tuple[Hit, Future[_HitReading]]]" = field(default_factory=deque)
     failed: int = 0
 
-    def note(self, hit: Hit, error: MarketplaceDownError) -> None:
+    def note(self, hit: Hit, error: base.MarketplaceDownError) -> None:
         """Go on without this HIT until the next round; raises `error` where the endpoint seems to be down."""
         self.failed += 1
         self.contact.note_trouble(f"{hit.external_id} could not be read: {error}")
@@ -247,9 +242,9 @@ def collect(stage: Stage, *, limit: int = 100_000, contact: Contact | None = Non
                 some = _some(stage, ahead)
                 try:
                     changed += _collected(stage, some)
-                except MarketplaceDownError as error:
+                except base.MarketplaceDownError as error:
                     ahead.note(some[-1][0], error)
-        except MarketplaceDownError:
+        except base.MarketplaceDownError:
             readers.shutdown(cancel_futures=True)
     give_up_the_unlisted(stage)
     return changed
@@ -281,12 +276,12 @@ def _some(stage: Stage, ahead: _Prefetch) -> list[tuple[Hit, _HitReading]]:
     while ahead.reads and submissions < _BATCH and (not found or ahead.reads[0][1].done()):
         hit, reading = ahead.reads[0]
         error = reading.exception()
-        if found and (isinstance(error, MarketplaceDownError) or not _is_small(reading)):
+        if found and (isinstance(error, base.MarketplaceDownError) or not _is_small(reading)):
             break
         ahead.reads.popleft()
-        if isinstance(error, MarketplaceDownError):
+        if isinstance(error, base.MarketplaceDownError):
             ahead.note(hit, error)
-        elif isinstance(error, MarketplaceRefusedError):
+        elif isinstance(error, base.MarketplaceRefusedError):
             logger.warning("%s of %s cannot be collected: %s", hit.external_id, stage.slug, error)
         else:
             found.append((hit, reading.result()))
@@ -344,12 +339,12 @@ def _hits_to_look_at(stage: Stage) -> Iterator[Hit]:
     yield from list(rows.exclude(external_id="").order_by("synced_at", "pk")[:_LOOKS])
 
 
-def collect_hit(market: Marketplace, stage: Stage, hit: Hit) -> int:
+def collect_hit(market: base.Marketplace, stage: Stage, hit: Hit) -> int:
     """Reconcile one HIT; the number of submissions that changed something."""
     return _collected(stage, [(hit, _listed(market, hit))])
 
 
-def _listed(market: Marketplace, hit: Hit) -> _HitReading:
+def _listed(market: base.Marketplace, hit: Hit) -> _HitReading:
     """A HIT as the marketplace has it, and its submissions; of a large HIT they are read while used.
 
     The listing is read before its submissions: once it takes nobody any more and nobody is working, the
@@ -393,7 +388,7 @@ def _batches(submissions: Iterable[_Submitted]) -> Iterator[list[_Submitted]]:
         yield batch
 
 
-def _after_listing(stage: Stage, hit: Hit, listing: Listing | None, listed: int) -> None:
+def _after_listing(stage: Stage, hit: Hit, listing: base.Listing | None, listed: int) -> None:
     """Note what the marketplace says about a HIT, and close its books where it is over."""
     now = timezone.now()
     Hit.objects.filter(pk=hit.pk).update(
@@ -407,7 +402,7 @@ def _after_listing(stage: Stage, hit: Hit, listing: Listing | None, listed: int)
         settle_closed_hit(hit, at=now, places=listing.places)
 
 
-def _all_in(listing: Listing, listed: int) -> bool:
+def _all_in(listing: base.Listing, listed: int) -> bool:
     """Nobody can start or is working, and every submission is listed: some marketplaces show them late."""
     over = listing.state in ("reviewable", "archived") and not listing.pending
     return over and listed >= listing.places - listing.available
@@ -444,7 +439,9 @@ def _whole(wanted: Sequence[tuple[Hit, int]], stage: Stage) -> dict[int, Assignm
     return found
 
 
-def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: Assignment | None) -> bool:
+def _reconcile_one(
+    stage: Stage, hit: Hit, submission: base.Submission, assignment: Assignment | None
+) -> bool:
     assignment = assignment or _recover(stage, hit, submission)
     if assignment is None:
         _take_unknown(stage, hit, submission)
@@ -467,7 +464,7 @@ def _reconcile_one(stage: Stage, hit: Hit, submission: Submission, assignment: A
     return changed
 
 
-def _confirm(assignment: Assignment, submission: Submission, hit: Hit) -> None:
+def _confirm(assignment: Assignment, submission: base.Submission, hit: Hit) -> None:
     """The marketplace has it too. Without an answer here, the copy in the receipt is read."""
     Assignment.objects.filter(pk=assignment.pk).update(
         submitted_at=submission.submitted_at, auto_approve_at=submission.auto_approve_at
@@ -517,7 +514,7 @@ def _has_its_units(assignment: Assignment) -> bool:
     return True
 
 
-def _recover(stage: Stage, hit: Hit, submission: Submission) -> Assignment | None:
+def _recover(stage: Stage, hit: Hit, submission: base.Submission) -> Assignment | None:
     """Work that was stored here once and that a restored database has lost: its copy carries our receipt.
 
     A receipt that other work has is a copy of a copy, and recovers nothing.
@@ -541,7 +538,7 @@ def _recover(stage: Stage, hit: Hit, submission: Submission) -> Assignment | Non
     return assignment
 
 
-def _worker(stage: Stage, submission: Submission) -> Worker:
+def _worker(stage: Stage, submission: base.Submission) -> Worker:
     worker, _ = Worker.objects.get_or_create(
         endpoint=stage.endpoint,
         external_id=submission.worker,
@@ -550,7 +547,7 @@ def _worker(stage: Stage, submission: Submission) -> Worker:
     return worker
 
 
-def _take_unknown(stage: Stage, hit: Hit, submission: Submission) -> None:
+def _take_unknown(stage: Stage, hit: Hit, submission: base.Submission) -> None:
     """Submitted work that never came to our page: kept, in quarantine, for a person to look at."""
     worker = _worker(stage, submission)
     Assignment.objects.get_or_create(

@@ -17,20 +17,10 @@ from core.errors import logged_failure
 from core.jobs import errors
 from core.jobs.handlers import heartbeats
 from core.jobs.services import format_span
+from crowd import models
 from crowd.adapters import registry
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.kinds import kind_of
-from crowd.models import (
-    Assignment,
-    Endpoint,
-    EndpointRound,
-    Hit,
-    MarketOperation,
-    PanelStudy,
-    Recount,
-    Stage,
-    StageSource,
-)
 from crowd.outbox import epoch
 from crowd.outbox.calls import Contact
 from crowd.outbox.dispatch import dispatch
@@ -49,7 +39,7 @@ from web.cache import figures
 # One round at a time per endpoint: its lease, and when the endpoint stopped answering and answered again.
 
 logger = logging.getLogger(__name__)
-Outcome = EndpointRound.Outcome
+Outcome = models.EndpointRound.Outcome
 
 #: A round whose process says nothing for so long is over.
 LEASE = timedelta(seconds=30)
@@ -58,7 +48,7 @@ _ASK_AGAIN_S = 0.1
 
 
 @contextlib.contextmanager
-def lease_round(endpoint: Endpoint, *, wait_s: float = 0.0) -> Iterator[Contact | None]:
+def lease_round(endpoint: models.Endpoint, *, wait_s: float = 0.0) -> Iterator[Contact | None]:
     """Hold the endpoint's lease during the block; None where another has it, also after `wait_s`.
 
     The contact says that the round must end when the lease is lost or this worker is asked to stop. What was
@@ -92,22 +82,22 @@ def _outcome(contact: Contact) -> Outcome:
     return Outcome.TROUBLE if contact.trouble else Outcome.ANSWERED
 
 
-def _end(endpoint: Endpoint, owner: UUID, outcome: Outcome, seconds: float) -> None:
+def _end(endpoint: models.Endpoint, owner: UUID, outcome: Outcome, seconds: float) -> None:
     succeeded = {"succeeded_at": Now()} if outcome == Outcome.ANSWERED else {}
     _held(endpoint, owner).update(
         lease_owner=None, lease_until=None, ended_at=Now(), outcome=outcome, seconds=seconds, **succeeded
     )
-    round_ended.send(EndpointRound, endpoint=endpoint.name, outcome=outcome.value, seconds=seconds)
+    round_ended.send(models.EndpointRound, endpoint=endpoint.name, outcome=outcome.value, seconds=seconds)
 
 
-def leased_endpoints() -> QuerySet[EndpointRound]:
+def leased_endpoints() -> QuerySet[models.EndpointRound]:
     """Rounds that go on now."""
-    return EndpointRound.objects.filter(lease_until__gte=Now())
+    return models.EndpointRound.objects.filter(lease_until__gte=Now())
 
 
-def book_contact(endpoint: Endpoint, contact: Contact) -> None:
+def book_contact(endpoint: models.Endpoint, contact: Contact) -> None:
     """Log the beginning and the end of an outage, each once, whichever process notices."""
-    row = EndpointRound.objects.filter(pk=endpoint.pk)
+    row = models.EndpointRound.objects.filter(pk=endpoint.pk)
     if contact.trouble:
         begun = row.filter(down_since=None).update(down_since=Now(), down_cause=contact.trouble[:300])
         if begun:
@@ -119,10 +109,10 @@ def book_contact(endpoint: Endpoint, contact: Contact) -> None:
             logger.warning("%s answers again, after %s.", endpoint.name, format_span(before.span))
 
 
-def _take(endpoint: Endpoint, owner: UUID, wait_s: float) -> bool:
+def _take(endpoint: models.Endpoint, owner: UUID, wait_s: float) -> bool:
     end = time.monotonic() + wait_s
-    EndpointRound.objects.bulk_create([EndpointRound(endpoint=endpoint)], ignore_conflicts=True)
-    free = EndpointRound.objects.filter(Q(lease_until=None) | Q(lease_until__lt=Now()), pk=endpoint.pk)
+    models.EndpointRound.objects.bulk_create([models.EndpointRound(endpoint=endpoint)], ignore_conflicts=True)
+    free = models.EndpointRound.objects.filter(Q(lease_until=None) | Q(lease_until__lt=Now()), pk=endpoint.pk)
     while not free.update(lease_owner=owner, lease_until=Now() + LEASE, began_at=Now()):
         if time.monotonic() >= end:
             return False
@@ -130,26 +120,26 @@ def _take(endpoint: Endpoint, owner: UUID, wait_s: float) -> bool:
     return True
 
 
-def _renew(endpoint: Endpoint, owner: UUID) -> bool:
+def _renew(endpoint: models.Endpoint, owner: UUID) -> bool:
     return bool(_held(endpoint, owner).update(lease_until=Now() + LEASE))
 
 
-def _held(endpoint: Endpoint, owner: UUID) -> QuerySet[EndpointRound]:
-    return EndpointRound.objects.filter(pk=endpoint.pk, lease_owner=owner)
+def _held(endpoint: models.Endpoint, owner: UUID) -> QuerySet[models.EndpointRound]:
+    return models.EndpointRound.objects.filter(pk=endpoint.pk, lease_owner=owner)
 
 
 #: A transaction may write a time and be seen only later; what is younger than this is settled once more.
 _COMMIT_DELAY = timedelta(seconds=30)
 
 
-def settle_news(stage: Stage) -> bool:
+def settle_news(stage: models.Stage) -> bool:
     """Call the kind's `settle` if anything was answered or decided since it last saw it all.
 
     Before that it decides again what rested on work that began or ceased to count.
     """
     begun = timezone.now()
     recounted = reconsider(stage)
-    latest = Assignment.objects.filter(stage=stage).aggregate(
+    latest = models.Assignment.objects.filter(stage=stage).aggregate(
         stored=Max("stored_at"), submitted=Max("submitted_at"), decided=Max("decided_at")
     )
     news = [moment for moment in latest.values() if moment is not None]
@@ -158,7 +148,7 @@ def settle_news(stage: Stage) -> bool:
         return bool(recounted)
     kind_of(stage).settle(stage)
     stage.settled_until = min(begun - _COMMIT_DELAY, max(news))
-    Stage.objects.filter(pk=stage.pk).update(settled_until=stage.settled_until)
+    models.Stage.objects.filter(pk=stage.pk).update(settled_until=stage.settled_until)
     return True
 
 
@@ -193,19 +183,19 @@ def tick() -> Round:
     return done
 
 
-def endpoints_with_work() -> QuerySet[Endpoint]:
+def endpoints_with_work() -> QuerySet[models.Endpoint]:
     """Endpoints with stages that are not over, or with operations that are not finished, and not halted."""
-    return Endpoint.objects.filter(_with_work(), halt=None).distinct().order_by("pk")
+    return models.Endpoint.objects.filter(_with_work(), halt=None).distinct().order_by("pk")
 
 
-def run_round(endpoint: Endpoint, done: Round, *, wait_s: float = 0.0) -> None:
+def run_round(endpoint: models.Endpoint, done: Round, *, wait_s: float = 0.0) -> None:
     """A round of one endpoint, unless one is going on already; it waits so long for that one's end."""
     with lease_round(endpoint, wait_s=wait_s) as contact:
         if contact is not None:
             go_round(endpoint, done, contact)
 
 
-def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
+def go_round(endpoint: models.Endpoint, done: Round, contact: Contact) -> None:
     """Reconcile what is in doubt, send what is due, collect what came in, top up what is missing.
 
     Where the endpoint seems to be down, no further stage is collected: each would wait as long again. After
@@ -232,15 +222,15 @@ def go_round(endpoint: Endpoint, done: Round, contact: Contact) -> None:
         contact.note_trouble(error)
 
 
-def _ask_panel(endpoint: Endpoint) -> None:
+def _ask_panel(endpoint: models.Endpoint) -> None:
     """What is asked of a panel for all its studies, every few minutes: its balance, and what people wrote."""
-    if PanelStudy.objects.filter(endpoint=endpoint).exclude(external_id="").exists():
+    if models.PanelStudy.objects.filter(endpoint=endpoint).exclude(external_id="").exists():
         panels.ask_balance(endpoint)
         if registry.adapter(endpoint).capabilities().messages:
             panels.sync_messages(endpoint)
 
 
-def _go_on(stage: Stage, endpoint: Endpoint, done: Round, contact: Contact) -> None:
+def _go_on(stage: models.Stage, endpoint: models.Endpoint, done: Round, contact: Contact) -> None:
     """Collect one stage from this endpoint, and top it up; what goes wrong in it stops no other."""
     with logged_failure(
         logger,
@@ -255,13 +245,13 @@ def _go_on(stage: Stage, endpoint: Endpoint, done: Round, contact: Contact) -> N
             done.collected += panels.sync(here, contact)
         done.collected += collect(here, contact=contact)
         settle_news(stage)
-        if stage.status == Stage.Status.OPEN:
+        if stage.status == models.Stage.Status.OPEN:
             done.planned += move_overdue(here) + _top_up(stage)
         if at_panel:
             done.planned += panels.ask_for_people(here)
 
 
-def _top_up(stage: Stage) -> int:
+def _top_up(stage: models.Stage) -> int:
     """Plan what is missing; where looking costs much and found nothing, look again only after a while.
 
     People's own wishes (opening a stage, asking again after a filter) plan at once, on their own way.
@@ -278,27 +268,31 @@ def _top_up(stage: Stage) -> int:
 
 
 def _with_work() -> Q:
-    going = MarketOperation.objects.filter(endpoint=OuterRef("pk")).exclude(state__in=MarketOperation.FINAL)
-    living = [Stage.Status.OPEN, Stage.Status.PAUSED, Stage.Status.CLOSED]
-    sources = StageSource.objects.filter(endpoint=OuterRef("pk"), stage__status__in=living)
+    going = models.MarketOperation.objects.filter(endpoint=OuterRef("pk")).exclude(
+        state__in=models.MarketOperation.FINAL
+    )
+    living = [models.Stage.Status.OPEN, models.Stage.Status.PAUSED, models.Stage.Status.CLOSED]
+    sources = models.StageSource.objects.filter(endpoint=OuterRef("pk"), stage__status__in=living)
     return Q(stages__status__in=living) | Exists(sources) | Q(Exists(going))
 
 
-def living_stages(endpoint: Endpoint) -> QuerySet[Stage]:
+def living_stages(endpoint: models.Endpoint) -> QuerySet[models.Stage]:
     """Stages that publish, still have HITs or undecided work out there, or have to decide again."""
-    on_offer = Hit.objects.filter(stage=OuterRef("pk"), state=Hit.State.OPEN)
-    undecided = Assignment.objects.filter(
-        stage=OuterRef("pk"), state__in=[Assignment.State.STORED, Assignment.State.SUBMITTED]
+    on_offer = models.Hit.objects.filter(stage=OuterRef("pk"), state=models.Hit.State.OPEN)
+    undecided = models.Assignment.objects.filter(
+        stage=OuterRef("pk"), state__in=[models.Assignment.State.STORED, models.Assignment.State.SUBMITTED]
     )
-    recounts = Recount.objects.filter(stage=OuterRef("pk"))
-    running_studies = PanelStudy.objects.filter(
-        stage=OuterRef("pk"), endpoint=endpoint, state__in=[PanelStudy.State.OPEN, PanelStudy.State.PAUSED]
+    recounts = models.Recount.objects.filter(stage=OuterRef("pk"))
+    running_studies = models.PanelStudy.objects.filter(
+        stage=OuterRef("pk"),
+        endpoint=endpoint,
+        state__in=[models.PanelStudy.State.OPEN, models.PanelStudy.State.PAUSED],
     )
     return (
-        Stage.objects.select_related("project", "endpoint")
+        models.Stage.objects.select_related("project", "endpoint")
         .filter(has_source(endpoint))
         .filter(
-            Q(status=Stage.Status.OPEN)
+            Q(status=models.Stage.Status.OPEN)
             | Exists(on_offer)
             | Exists(undecided)
             | Exists(recounts)

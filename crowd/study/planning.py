@@ -31,17 +31,7 @@ from crowd.services.publication import Quote, quote
 from crowd.services.sources import set_sources
 from crowd.services.stages import FIXED_ONCE_OPENED, change_stage, create_stage, has_fixed_terms
 from crowd.sources import forget_rows, source_rows, spends_real_money, stages_at
-from crowd.study.documents import (
-    Document,
-    comparable,
-    endpoint_document,
-    project_document,
-    prolific_studies,
-    resolved_endpoint,
-    source_plans,
-    stage_columns,
-    stage_document,
-)
+from crowd.study import documents
 from crowd.study.explain import Finding, Path, Problem, StudyError, not_known, without
 from crowd.study.reader import Study
 from crowd.study.schema import EndpointFields, ProjectFields, StageFields
@@ -158,30 +148,33 @@ def _changes(
     fields = study.fields
     for name, endpoint in fields.endpoints.items():
         row = endpoints.get(name)
-        new = resolved_endpoint(name, endpoint)
-        old = endpoint_document(row) if row else None
+        new = documents.resolved_endpoint(name, endpoint)
+        old = documents.endpoint_document(row) if row else None
         keys = keys_of(endpoint, environment)
         if keys.complete and (row is None or keys_differ(row, keys)):
             new["keys"] = f"from {endpoint.access_key_env} and {endpoint.secret_key_env}"
             old = old and {**old, "keys": "others"}
         yield _change("endpoint", name, old, new)
     wanted = fields.project.model_dump(mode="json")
-    old = project_document(project) if project else None
+    old = documents.project_document(project) if project else None
     if old:
         old["members"] = {name: role for name, role in old["members"].items() if name in wanted["members"]}
     yield _change("project", fields.project.slug, old, wanted)
     for stage in fields.stages:
         before = stages.get(stage.slug)
-        old, new = stage_document(before) if before else None, stage.model_dump(mode="json")
+        old, new = documents.stage_document(before) if before else None, stage.model_dump(mode="json")
         if new["panel"] is None:  # left out: stays as it is
             old = old and without(old, "panel")
         yield _change("stage", stage.slug, old, new)
 
 
 def _change(
-    what: Literal["project", "endpoint", "stage"], name: str, old: Document | None, new: Document
+    what: Literal["project", "endpoint", "stage"],
+    name: str,
+    old: documents.Document | None,
+    new: documents.Document,
 ) -> Change:
-    before, after = comparable(old or {}), comparable(new)
+    before, after = documents.comparable(old or {}), documents.comparable(new)
     fields = tuple(
         FieldChange(field, before.get(field), after.get(field))
         for field in {**after, **before}
@@ -203,7 +196,7 @@ def _project_findings(study: Study, project: Project | None) -> Iterator[Finding
                 name,
                 list(accounts[:_NAMES]),
             )
-    before = project_document(project)["members"] if project else {}
+    before = documents.project_document(project)["members"] if project else {}
     if "owner" not in {**before, **wanted.members}.values():
         if "owner" in before.values():
             yield Finding(
@@ -253,7 +246,7 @@ def _endpoint_findings(
             yield _keys_missing(path, fields, new=row is None, to_apply=to_apply)
         if row is None or not is_used(row):
             continue
-        old, new = endpoint_document(row), resolved_endpoint(name, fields)
+        old, new = documents.endpoint_document(row), documents.resolved_endpoint(name, fields)
         for field in sorted(FIXED_ONCE_USED):
             if old[field] != new[field]:
                 yield _fixed(
@@ -393,7 +386,7 @@ def _panel_findings(
     names = {stage.endpoint, *(each.endpoint for each in stage.sources)}
     protocols = {row.protocol for name, row in endpoints.items() if name in names}
     protocols |= {
-        resolved_endpoint(name, each)["protocol"]
+        documents.resolved_endpoint(name, each)["protocol"]
         for name, each in study.fields.endpoints.items()
         if name in names
     }
@@ -408,7 +401,7 @@ def _panel_findings(
             "it must be less than the reward",
             f'Write less than "{dollars(stage.reward)}".',
         )
-    for row in prolific_studies(before).exclude(external_id="") if before else ():
+    for row in documents.prolific_studies(before).exclude(external_id="") if before else ():
         for field, old, new in (
             ("screen_out", row.screen_out_cents, fields.screen_out or 0),
             ("pays_in_part", row.pays_in_part, fields.pays_in_part),
@@ -450,7 +443,7 @@ def _unknown_names(
 def _fixed_in_stage(path: tuple[str | int, ...], before: Stage, stage: StageFields) -> Iterable[Finding]:
     if not has_fixed_terms(before):
         return
-    old, new = stage_document(before), stage.model_dump(mode="json")
+    old, new = documents.stage_document(before), stage.model_dump(mode="json")
     for field in old:
         if _COLUMNS.get(field, field) in FIXED_ONCE_OPENED and old[field] != new[field]:
             is_was = f"stays {old[field]}" if isinstance(old[field], str | int) else "stays as it is"
@@ -507,7 +500,7 @@ def _notes(study: Study, project: Project | None, stages: Mapping[str, Stage]) -
     named = {stage.slug for stage in study.fields.stages}
     for slug in sorted(set(stages) - named):
         yield f"The stage {slug} is not in the file and stays as it is."
-    for name, role in project_document(project)["members"].items():
+    for name, role in documents.project_document(project)["members"].items():
         if name not in study.fields.project.members:
             yield f"{name} ({role}) is not in the file and stays a member."
 
@@ -583,7 +576,7 @@ class _Applier:
             ) from error
 
     def _endpoint(self, name: str, fields: EndpointFields) -> None:
-        document, keys = resolved_endpoint(name, fields), keys_of(fields, self._environment)
+        document, keys = documents.resolved_endpoint(name, fields), keys_of(fields, self._environment)
         document["fee_profile"] = document.pop("fees")
         row = Endpoint.objects.filter(name=name).first()
         if row is None:
@@ -596,7 +589,7 @@ class _Applier:
                 **document,
             )
             return
-        if endpoint_document(row) != resolved_endpoint(name, fields):
+        if documents.endpoint_document(row) != documents.resolved_endpoint(name, fields):
             change_endpoint(endpoint=row, changes=document)
         if keys_differ(row, keys):
             change_keys(endpoint=row, access_key=keys.access_key, secret=keys.secret)
@@ -640,15 +633,15 @@ class _Applier:
     def _stage(self, project: Project, fields: StageFields) -> None:
         names = {fields.endpoint, *(each.endpoint for each in fields.sources)}
         endpoints = {row.name: row for row in Endpoint.objects.filter(name__in=names)}
-        columns = stage_columns(fields, endpoints[fields.endpoint])
-        plans = source_plans(fields, endpoints)
+        columns = documents.stage_columns(fields, endpoints[fields.endpoint])
+        plans = documents.source_plans(fields, endpoints)
         stage = Stage.objects.filter(project=project, slug=fields.slug).first()
         if stage is None:
             stage = create_stage(project=project, slug=fields.slug, actor=self._actor, **columns)
             set_sources(stage=stage, plans=plans, actor=self._actor)
             self._panel_terms(stage, fields)
             return
-        if stage_document(stage)["config"] == fields.config:
+        if documents.stage_document(stage)["config"] == fields.config:
             del columns["config"]
         if stage.endpoint_id != columns["endpoint"].pk and not has_fixed_terms(stage):
             set_sources(stage=stage, plans=[], actor=self._actor)

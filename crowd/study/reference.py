@@ -11,30 +11,18 @@ from pydantic.fields import FieldInfo
 
 from core.money import dollars
 from crowd.kinds import kinds
-from crowd.study import explain
+from crowd.study import explain, schema
 from crowd.study.explain import marks, plain_types
-from crowd.study.schema import (
-    Amount,
-    EndpointFields,
-    PanelFields,
-    Period,
-    ProjectFields,
-    RuleFields,
-    SourceFields,
-    StageFields,
-    TaskFields,
-    duration,
-)
 
 #: Headings of the file's tables, with their models.
 TABLES: dict[str, type[BaseModel]] = {
-    "[project]": ProjectFields,
-    "[endpoints.NAME]": EndpointFields,
-    "[[stages]]": StageFields,
-    "[stages.task]": TaskFields,
-    "[[stages.sources]]": SourceFields,
-    "[stages.panel]": PanelFields,
-    "eligibility = [{…}]": RuleFields,
+    "[project]": schema.ProjectFields,
+    "[endpoints.NAME]": schema.EndpointFields,
+    "[[stages]]": schema.StageFields,
+    "[stages.task]": schema.TaskFields,
+    "[[stages.sources]]": schema.SourceFields,
+    "[stages.panel]": schema.PanelFields,
+    "eligibility = [{…}]": schema.RuleFields,
 }
 
 
@@ -64,9 +52,9 @@ def takes(field: FieldInfo) -> str:
     """What kind of value a field takes, with its bounds."""
     found = marks(field)
     for mark in found:
-        if isinstance(mark, Amount):
+        if isinstance(mark, schema.Amount):
             return f'amount such as "0.15", {mark.words()}'
-        if isinstance(mark, Period):
+        if isinstance(mark, schema.Period):
             return f'duration such as "30m", {mark.words()}'
     types_ = [kind for kind in plain_types(field.annotation) if kind is not types.NoneType]
     least = next((mark.ge for mark in found if isinstance(mark, Ge)), None)
@@ -108,10 +96,10 @@ def default(field: FieldInfo) -> str:
     if value is None:
         return "none"
     for mark in marks(field):
-        if isinstance(mark, Amount):
+        if isinstance(mark, schema.Amount):
             return f'`"{dollars(value)}"`'
-        if isinstance(mark, Period):
-            return f'`"{duration(value)}"`'
+        if isinstance(mark, schema.Period):
+            return f'`"{schema.duration(value)}"`'
     if value in ("", (), {}, []):
         return "none"
     return f"`{explain.value_text(value)}`"

@@ -26,25 +26,10 @@ from core.money import dollars
 from core.projects.models import Project
 from crowd.models import Stage
 from crowd.simulation.accounts import Account
-from distillery.demo import answers, campaigns, judging, sources
+from distillery.demo import answers, campaigns, judging, lab, sources
 from distillery.demo.answers import AnswersSummary
 from distillery.demo.campaigns import Scene
 from distillery.demo.judging import EvaluationSummary, JudgingSummary, ReleaseSummary
-from distillery.demo.lab import (
-    ASSIGNMENTS_PER_HIT,
-    POLL_CROWD,
-    REWARD,
-    BatchSummary,
-    Key,
-    PollSummary,
-    Robot,
-    open_poll,
-    post_hits,
-    publish_batch,
-    summarise_poll,
-    work_on_poll,
-)
-from distillery.demo.lab import CROWD as BATCH_CROWD
 from distillery.demo.people import People, make_crowd, make_people
 from distillery.demo.screen import MiddleSummary, Screen, SourcesSummary, StageSummary, tally, waiting_in
 from distillery.demo.sources import DemoPanel, simulated_panel
@@ -164,8 +149,8 @@ class Summary:
     alpha: dict[str, float | None]
     release: ReleaseSummary | None
     evaluation: EvaluationSummary | None
-    batch: BatchSummary
-    poll: PollSummary
+    batch: lab.BatchSummary
+    poll: lab.PollSummary
     answers: AnswersSummary
     judging: JudgingSummary | None
     middle: MiddleSummary
@@ -207,14 +192,14 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float, p
     offered = _post(people, server, screen)
     workers = iter(
         make_crowd(
-            BATCH_CROWD + POLL_CROWD + campaigns.CROWD + campaigns.OPEN_CROWD + sources.CROWD, people.suffix
+            lab.CROWD + lab.POLL_CROWD + campaigns.CROWD + campaigns.OPEN_CROWD + sources.CROWD, people.suffix
         )
     )
     requester.refresh_from_db()
-    batch = publish_batch(requester, workers=[next(workers) for _ in range(BATCH_CROWD)], site=server.url)
+    batch = lab.publish_batch(requester, workers=[next(workers) for _ in range(lab.CROWD)], site=server.url)
     screen.batch(batch)
     began = time.monotonic()
-    stage, poll = _poll(people, [next(workers) for _ in range(POLL_CROWD)], server, screen)
+    stage, poll = _poll(people, [next(workers) for _ in range(lab.POLL_CROWD)], server, screen)
     seconds = {stage.pk: time.monotonic() - began}
     scene = Scene(people, stage.endpoint, workers, server.url, settings.DATA_DIR, screen)
     lines = answers.lines_of_log(judging.truths())
@@ -233,7 +218,7 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float, p
     return Summary(
         database=connection.vendor,
         url=server.url,
-        hits_posted=offered // ASSIGNMENTS_PER_HIT,
+        hits_posted=offered // lab.ASSIGNMENTS_PER_HIT,
         assignments_offered=offered,
         assignments_done=1,
         deposited_cents=requester.deposited_cents,
@@ -263,26 +248,28 @@ def _campaigns(people: People, server: Server, screen: Screen, started: float, p
 def _post(people: People, server: Server, screen: Screen) -> int:
     """Post HITs as any lab's script does, and do one by a script; how many assignments are on offer."""
     client = _key(people, server).client()
-    hits = list(track(post_hits(client, base_url=server.url), "Posting HITs", total=len(all_tasks())))
-    screen.done(f"{len(hits)} HITs posted by boto3, for {ASSIGNMENTS_PER_HIT} workers each at ${REWARD}")
-    assignment_id = Robot(server.url, people.script_token).work_on(hits[0])
+    hits = list(track(lab.post_hits(client, base_url=server.url), "Posting HITs", total=len(all_tasks())))
+    screen.done(
+        f"{len(hits)} HITs posted by boto3, for {lab.ASSIGNMENTS_PER_HIT} workers each at ${lab.REWARD}"
+    )
+    assignment_id = lab.Robot(server.url, people.script_token).work_on(hits[0])
     client.approve_assignment(AssignmentId=assignment_id, RequesterFeedback="Thank you, script.")
     screen.done("One assignment done by a scripted worker (marked simulated), approved and paid")
-    return len(hits) * ASSIGNMENTS_PER_HIT
+    return len(hits) * lab.ASSIGNMENTS_PER_HIT
 
 
 def _poll(
     people: People, workers: list[Account], server: Server, screen: Screen
-) -> tuple[Stage, PollSummary]:
+) -> tuple[Stage, lab.PollSummary]:
     """A stage of our own on the same marketplace, from opening to the last cent."""
     people.requester.refresh_from_db()
     paid_before = (people.requester.paid_cents, people.requester.fees_cents)
-    stage = open_poll(people, url=server.url, suffix=people.suffix)
+    stage = lab.open_poll(people, url=server.url, suffix=people.suffix)
     total = stage.redundancy * len(all_tasks()) // stage.units_per_hit
     screen.done(f"A poll stage is open: {total} assignments wanted, budget ${dollars(stage.budget_cents)}")
     with screen.progress("Simulated workers at work", total) as progress:
-        work_on_poll(stage, workers=workers, site=server.url, progress=progress)
-    summary = summarise_poll(stage, people, paid_before=paid_before)
+        lab.work_on_poll(stage, workers=workers, site=server.url, progress=progress)
+    summary = lab.summarise_poll(stage, people, paid_before=paid_before)
     screen.money(summary)
     return stage, summary
 
@@ -295,5 +282,5 @@ def _tell(people: People, server: Server, screen: Screen, summary: Summary) -> N
     screen.links(server.url, researcher=researcher, people=people, study=summary.sources)
 
 
-def _key(people: People, server: Server) -> Key:
-    return Key(f"{server.url}/mturk/api", people.key.access_key, people.key.secret)
+def _key(people: People, server: Server) -> lab.Key:
+    return lab.Key(f"{server.url}/mturk/api", people.key.access_key, people.key.secret)

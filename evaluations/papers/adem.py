@@ -33,14 +33,7 @@ from metrics.agreement.filters import duplicates
 from metrics.agreement.kappa import pairwise_median
 from metrics.agreement.scale import Scale
 from metrics.figure import Figure
-from metrics.metaeval.papers import (
-    adem_table3,
-    adem_table4,
-    adem_table5,
-    adem_table6,
-    adem_table14,
-    protocol,
-)
+from metrics.metaeval.papers import adem_table3, adem_table4, adem_table5, adem_table6, adem_table14, protocol
 from metrics.metaeval.plan import TABLE8, Plan, ReportHeader
 
 PROFILE = "default"

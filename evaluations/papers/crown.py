@@ -8,15 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluations.errors import EvaluationError
-from evaluations.papers.report import (
-    Paper,
-    PaperData,
-    PaperItem,
-    PaperRow,
-    PaperSettings,
-    compared,
-    not_made,
-)
+from evaluations.papers.report import Paper, PaperData, PaperItem, PaperRow, PaperSettings, compared, not_made
 from retrieval.errors import RetrievalError
 from retrieval.evaluation.paper_001 import SectionRow, SectionSettings, measure_section, options
 

@@ -6,20 +6,9 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Literal
 
-from evaluations.report import model
+from evaluations.report import model, protocols
 from evaluations.report.answer import Comparison, comparisons
 from evaluations.report.model import GROUPINGS, LEVEL, MetricTest, Report, scale
-from evaluations.report.protocols import (
-    NO_FIGURE,
-    CurvePoint,
-    Figure,
-    LearningCurve,
-    MissingPart,
-    PairedBootstrap,
-    ResampledScores,
-    SampledFigure,
-    SystemRemovals,
-)
 from evaluations.report.tables import (
     OF_TYPE,
     Cell,
@@ -56,7 +45,7 @@ def scale_of(report: Report) -> tuple[float, float]:
     return scale(report) or _FULL_SCALE
 
 
-def ends(found: Figure) -> dict[str, float | None]:
+def ends(found: protocols.Figure) -> dict[str, float | None]:
     """A figure as a row of a plot."""
     return {"value": found.value, "low": found.low, "high": found.high}
 
@@ -180,7 +169,7 @@ def correlations(report: Report, order: list[str], called: Mapping[str, str]) ->
     return plots
 
 
-def _or_lowest(found: Figure) -> float:
+def _or_lowest(found: protocols.Figure) -> float:
     return float("-inf") if found.value is None else found.value
 
 
@@ -353,8 +342,8 @@ def length_bias(report: Report, order: list[str], called: Mapping[str, str]) -> 
     table: list[Row] = []
     for name, entry in entries.items():
         found = {
-            "length of the answer": entry.length.figure if entry.length else NO_FIGURE,
-            "distance to the references": entry.distance.figure if entry.distance else NO_FIGURE,
+            "length of the answer": entry.length.figure if entry.length else protocols.NO_FIGURE,
+            "distance to the references": entry.distance.figure if entry.distance else protocols.NO_FIGURE,
         }
         if all(each.value is None for each in found.values()):
             continue
@@ -448,8 +437,8 @@ def _swept(report: Report, order: list[str], called: Mapping[str, str]) -> list[
 
 
 def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
-    learned = report.protocols.adem_table14 or LearningCurve()
-    by_ratings = {} if isinstance(learned.ratings, MissingPart) else learned.ratings
+    learned = report.protocols.adem_table14 or protocols.LearningCurve()
+    by_ratings = {} if isinstance(learned.ratings, protocols.MissingPart) else learned.ratings
     curves = {("questions", "questions"): learned.questions, ("ratings", "ratings per answer"): by_ratings}
     plots: list[Plot] = []
     for (part, across), by_metric in curves.items():
@@ -476,21 +465,21 @@ def _curves(report: Report, order: list[str], called: Mapping[str, str]) -> list
     return plots
 
 
-def _point(metric: str, point: CurvePoint) -> dict[str, Any]:
-    found = point.pearson or SampledFigure()
+def _point(metric: str, point: protocols.CurvePoint) -> dict[str, Any]:
+    found = point.pearson or protocols.SampledFigure()
     low, high = found.middle or (None, None)
     x = point.questions if point.ratings is None else point.ratings
     return {"metric": metric, "x": x, "value": found.value, "low": low, "high": high}
 
 
 def _resampled(report: Report, order: list[str], called: Mapping[str, str]) -> list[Plot]:
-    given = report.protocols.resample_overall or ResampledScores()
+    given = report.protocols.resample_overall or protocols.ResampledScores()
     shown: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
     for name in order:
         of = given.metrics.get(name, {})
         for kind, found in of.items():
-            if not isinstance(found, Figure):
+            if not isinstance(found, protocols.Figure):
                 continue
             words = "\u2013" if found.value is None else short(found.value, 2)
             row = {"metric": called[name], "questions": plain(kind)}
@@ -542,7 +531,7 @@ def protocol_tables(report: Report, called: Mapping[str, str], notes: Notes) -> 
 
 def _left_out(report: Report, called: Mapping[str, str], notes: Notes) -> list[Table]:
     """For each metric a row per system that is left out: what the others say, and what it says alone."""
-    removals = report.protocols.adem_table5 or SystemRemovals()
+    removals = report.protocols.adem_table5 or protocols.SystemRemovals()
     statistics: tuple[Literal["spearman", "pearson"], ...] = ("spearman", "pearson")
     headings = [
         f"{words}, {model.STATISTICS[which]}"
@@ -582,7 +571,7 @@ def _paired(report: Report, called: Mapping[str, str], notes: Notes) -> Table:
         "p, by questions",
     ]
     lines = []
-    bootstrap = report.protocols.yang_bootstrap or PairedBootstrap()
+    bootstrap = report.protocols.yang_bootstrap or protocols.PairedBootstrap()
     for name, of in (bootstrap.metrics or {}).items():
         for kind, test in of.tests.items():
             cells = [notes.plain(each, test.reason) for each in (test.n, test.adapted, test.plain)]

@@ -6,12 +6,7 @@ Without human scores `value` is null with a reason.
 
 from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-)
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 # What the parts of an evaluation's report are made of: figures with their intervals and reasons.
 

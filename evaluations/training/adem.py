@@ -14,6 +14,7 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.metaeval.correlation import column_correlation
+from metrics.neural import adem_examples as examples
 from metrics.neural.adem import (
     ENCODER,
     LEARNED,
@@ -27,15 +28,6 @@ from metrics.neural.adem import (
     scores,
     started,
     terms_of,
-)
-from metrics.neural.adem_examples import (
-    CONTEXT,
-    ERROR,
-    REFERENCE,
-    EncodedExamples,
-    Progress,
-    Settings,
-    TextEncoder,
 )
 from metrics.neural.folders import ModelFolder, write
 from metrics.profiles import ADEM
@@ -62,7 +54,7 @@ class Epoch:
 
     def worth(self, judge: str) -> float:
         """The more the better, to one who judges by the error or by Pearson's correlation."""
-        if judge == ERROR:
+        if judge == examples.ERROR:
             return -self.validation
         return -math.inf if self.pearson is None else self.pearson
 
@@ -122,7 +114,7 @@ def learn(
     *,
     penalty: float,
     rate: float,
-    settings: Settings,
+    settings: examples.Settings,
     rows: Places,
 ) -> BestEpoch:
     """Train from `start` on these rows of `train` (one may stand there more than once)."""
@@ -210,8 +202,8 @@ class TrainedModel:
     all that was tried on validation.
     """
 
-    settings: Settings
-    encoder: TextEncoder
+    settings: examples.Settings
+    encoder: examples.TextEncoder
     projection: Projection
     forms: Mapping[str, Parameters]
     history: Mapping[str, tuple[Epoch, ...]]
@@ -219,11 +211,11 @@ class TrainedModel:
     chosen: Mapping[str, TrialResult]
     tried: Mapping[str, tuple[TrialResult, ...]]
 
-    def score(self, encoded: EncodedExamples, which: str = "adem") -> Floats:
+    def score(self, encoded: examples.EncodedExamples, which: str = "adem") -> Floats:
         """Scores (k), nan where an example lacks what the form compares with."""
         return scored(self.projection, self._form(which), encoded)
 
-    def initial(self, encoded: EncodedExamples, which: str = "adem") -> Floats:
+    def initial(self, encoded: examples.EncodedExamples, which: str = "adem") -> Floats:
         """Scores before training, which are products of plain vectors (the paper's row VHRED)."""
         return scored(self.projection, self._form(which).before(), encoded)
 
@@ -234,7 +226,10 @@ class TrainedModel:
 
 
 def train(
-    train: EncodedExamples, validation: EncodedExamples, settings: Settings, progress: Progress | None = None
+    train: examples.EncodedExamples,
+    validation: examples.EncodedExamples,
+    settings: examples.Settings,
+    progress: examples.Progress | None = None,
 ) -> TrainedModel:
     """Learn from `train`, and choose by `validation`, which share no context.
 
@@ -257,7 +252,7 @@ def train(
     tried: dict[str, list[TrialResult]] = {}
     chosen: dict[str, TrialResult] = {}
     for form in settings.which:
-        needs = {"context": form != REFERENCE, "reference": form != CONTEXT}
+        needs = {"context": form != examples.REFERENCE, "reference": form != examples.CONTEXT}
         known, kept = _part(projection, train, "training", **needs)
         judge, _ = _part(projection, validation, "validation", **needs)
         rows = _rows(train, kept, settings)
@@ -287,7 +282,7 @@ def train(
 
 
 def _part(
-    projection: Projection, encoded: EncodedExamples, what: str, *, context: bool, reference: bool
+    projection: Projection, encoded: examples.EncodedExamples, what: str, *, context: bool, reference: bool
 ) -> tuple[Part, Places]:
     rows = complete_rows(encoded, context=context, reference=reference)
     rows = rows[~np.isnan(encoded.scores[rows])]
@@ -302,13 +297,13 @@ def _part(
     return Part(terms_of(projection, some, None), some.scores), rows
 
 
-def _rows(train: EncodedExamples, kept: Places, settings: Settings) -> Places:
+def _rows(train: examples.EncodedExamples, kept: Places, settings: examples.Settings) -> Places:
     if not settings.oversample:
         return np.arange(len(kept))
     return oversampled_rows(train.lengths[kept], train.scores[kept], settings.scale, settings.seed)
 
 
-def _used(encoded: EncodedExamples) -> Floats:
+def _used(encoded: examples.EncodedExamples) -> Floats:
     places = np.concatenate((encoded.contexts, encoded.responses, encoded.references))
     return encoded.vectors[np.unique(places[places >= 0])]
 

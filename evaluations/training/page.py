@@ -26,15 +26,7 @@ from evaluations.report.tables import (
 )
 from evaluations.table_evaluation import Points
 from evaluations.training.sources import Parts
-from evaluations.training.summary import (
-    StudyFigure,
-    StudyReport,
-    labels,
-    mapping,
-    rows,
-    scale_of,
-    value,
-)
+from evaluations.training.summary import StudyFigure, StudyReport, labels, mapping, rows, scale_of, value
 from metrics.metaeval.data import Floats, ScoredAnswers
 from metrics.metaeval.papers import normalised
 from web import evaluation_charts as charts

@@ -13,19 +13,7 @@ from django.core import signing
 from django.db.models import Model, Q, QuerySet
 
 from core.money import dollars
-from marketplace.models import (
-    HIT,
-    Block,
-    Bonus,
-    FormerIdRecord,
-    Holding,
-    PolicyAction,
-    PolicyResult,
-    QualificationGrant,
-    QualificationRequest,
-    QualificationType,
-    Requester,
-)
+from marketplace import models
 from marketplace.protocol.calls import Call
 from marketplace.protocol.errors import ProtocolError
 from marketplace.protocol.lookup import is_system
@@ -42,7 +30,7 @@ def present(structure: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in structure.items() if value is not None and value != ""}
 
 
-def hit(row: HIT, now: datetime) -> dict[str, Any]:
+def hit(row: models.HIT, now: datetime) -> dict[str, Any]:
     """HIT structure; `row.hit_type` must be loaded."""
     kind = row.hit_type
     return present(
@@ -73,13 +61,13 @@ def hit(row: HIT, now: datetime) -> dict[str, Any]:
 
 
 _STATUS = {
-    Holding.State.SUBMITTED: "Submitted",
-    Holding.State.APPROVED: "Approved",
-    Holding.State.REJECTED: "Rejected",
+    models.Holding.State.SUBMITTED: "Submitted",
+    models.Holding.State.APPROVED: "Approved",
+    models.Holding.State.REJECTED: "Rejected",
 }
 
 
-def assignment(row: Holding, hit_id: str) -> dict[str, Any]:
+def assignment(row: models.Holding, hit_id: str) -> dict[str, Any]:
     """Assignment structure of a submitted holding; `row.worker` must be loaded."""
     times = {
         "AutoApprovalTime": row.auto_approve_at,
@@ -94,7 +82,7 @@ def assignment(row: Holding, hit_id: str) -> dict[str, Any]:
             "AssignmentId": row.assignment_id,
             "WorkerId": row.worker.worker_id,
             "HITId": hit_id,
-            "AssignmentStatus": _STATUS[Holding.State(row.state)],
+            "AssignmentStatus": _STATUS[models.Holding.State(row.state)],
             **{name: epoch(moment) for name, moment in times.items() if moment},
             "Answer": row.answer,
             "RequesterFeedback": row.feedback,
@@ -102,7 +90,7 @@ def assignment(row: Holding, hit_id: str) -> dict[str, Any]:
     )
 
 
-def bonus(row: Bonus) -> dict[str, Any]:
+def bonus(row: models.Bonus) -> dict[str, Any]:
     """BonusPayment structure; `row.worker` must be loaded."""
     return {
         "WorkerId": row.worker.worker_id,
@@ -113,7 +101,7 @@ def bonus(row: Bonus) -> dict[str, Any]:
     }
 
 
-def qualification_type(row: QualificationType, caller: Requester) -> dict[str, Any]:
+def qualification_type(row: models.QualificationType, caller: models.Requester) -> dict[str, Any]:
     """QualificationType structure. Test and answer key are for the type's owner alone."""
     own = row.requester_id == caller.pk
     return present(
@@ -135,7 +123,7 @@ def qualification_type(row: QualificationType, caller: Requester) -> dict[str, A
     )
 
 
-def qualification_request(row: QualificationRequest) -> dict[str, Any]:
+def qualification_request(row: models.QualificationRequest) -> dict[str, Any]:
     """QualificationRequest structure of a submitted request; worker and type must be loaded."""
     return present(
         {
@@ -149,7 +137,7 @@ def qualification_request(row: QualificationRequest) -> dict[str, Any]:
     )
 
 
-def qualification(row: QualificationGrant, qualification_type_id: str) -> dict[str, Any]:
+def qualification(row: models.QualificationGrant, qualification_type_id: str) -> dict[str, Any]:
     """Qualification structure; `row.worker` must be loaded."""
     return {
         "QualificationTypeId": qualification_type_id,
@@ -160,7 +148,7 @@ def qualification(row: QualificationGrant, qualification_type_id: str) -> dict[s
     }
 
 
-def kept_qualification(row: FormerIdRecord, qualification_type_id: str) -> dict[str, Any]:
+def kept_qualification(row: models.FormerIdRecord, qualification_type_id: str) -> dict[str, Any]:
     """Qualification structure of a grant that waits for an MTurk id."""
     return {
         "QualificationTypeId": qualification_type_id,
@@ -171,7 +159,7 @@ def kept_qualification(row: FormerIdRecord, qualification_type_id: str) -> dict[
     }
 
 
-def review_result(row: PolicyResult) -> dict[str, Any]:
+def review_result(row: models.PolicyResult) -> dict[str, Any]:
     """ReviewResultDetail structure."""
     return present(
         {
@@ -185,7 +173,7 @@ def review_result(row: PolicyResult) -> dict[str, Any]:
     )
 
 
-def review_action(row: PolicyAction) -> dict[str, Any]:
+def review_action(row: models.PolicyAction) -> dict[str, Any]:
     """ReviewActionDetail structure."""
     return present(
         {
@@ -201,7 +189,7 @@ def review_action(row: PolicyAction) -> dict[str, Any]:
     )
 
 
-def worker_block(row: Block) -> dict[str, Any]:
+def worker_block(row: models.Block) -> dict[str, Any]:
     """WorkerBlock structure; `row.worker` must be loaded."""
     return {"WorkerId": row.worker.worker_id, "Reason": row.reason}
 

@@ -16,21 +16,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core.jobs.models import JobState
 from core.money import dollars
-from marketplace import clock, workerfiles
+from marketplace import clock, models, workerfiles
 from marketplace.batches.sheets import ACCEPTED, ENCODINGS, Sheet
 from marketplace.errors import Refusal
-from marketplace.models import (
-    Block,
-    CountryChange,
-    FormerIdClaim,
-    FormerIdRecord,
-    Message,
-    QualificationType,
-    Requester,
-    Worker,
-    WorkerFile,
-    WorkerFileLine,
-)
 from marketplace.requester import selectors
 from marketplace.requester.access import RequesterAccess, for_requester, may_one, on_requester, respond, show
 from marketplace.requester.batchforms import AmountField
@@ -87,10 +75,12 @@ def worker(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> 
         record=selectors.record(access.requester, whose, now),
         latest=latest[:_ROWS],
         pace=pace(latest),
-        blocked=Block.objects.filter(requester=access.requester, worker=whose).first(),
+        blocked=models.Block.objects.filter(requester=access.requester, worker=whose).first(),
         grants=selectors.grants(access.requester, whose),
-        written=Message.objects.filter(requester=access.requester, worker=whose).order_by("-sent_at")[:5],
-        country_changes=CountryChange.objects.filter(worker=whose).order_by("-at", "-pk")
+        written=models.Message.objects.filter(requester=access.requester, worker=whose).order_by("-sent_at")[
+            :5
+        ],
+        country_changes=models.CountryChange.objects.filter(worker=whose).order_by("-at", "-pk")
         if access.user.is_staff
         else None,
         block_form=BlockForm(auto_id="block_%s"),
@@ -98,19 +88,19 @@ def worker(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> 
     )
 
 
-def grantable(requester: Requester) -> QuerySet[QualificationType]:
+def grantable(requester: models.Requester) -> QuerySet[models.QualificationType]:
     """Qualifications that this requester can give now."""
-    return QualificationType.objects.filter(
-        requester=requester, deleted_at=None, status=QualificationType.Status.ACTIVE
+    return models.QualificationType.objects.filter(
+        requester=requester, deleted_at=None, status=models.QualificationType.Status.ACTIVE
     ).order_by("name")
 
 
-def _address(access: RequesterAccess, whose: Worker) -> str:
+def _address(access: RequesterAccess, whose: models.Worker) -> str:
     return reverse("requester:worker", args=[access.requester.customer_id, whose.worker_id])
 
 
 def _act(
-    request: HttpRequest, access: RequesterAccess, worker_id: str, action: Callable[[Worker], str]
+    request: HttpRequest, access: RequesterAccess, worker_id: str, action: Callable[[models.Worker], str]
 ) -> HttpResponse:
     whose = own_worker(access.requester, worker_id, clock.now())
 
@@ -126,7 +116,7 @@ def _act(
 def block(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> HttpResponse:
     """Keep somebody from accepting this requester's HITs."""
 
-    def action(whose: Worker) -> str:
+    def action(whose: models.Worker) -> str:
         reason = read_form(BlockForm(request.POST))["reason"]
         people.block(requester=access.requester, worker=whose, reason=reason)
         return "Blocked: they cannot accept your HITs. What they did stays, and is paid as you decide."
@@ -139,7 +129,7 @@ def block(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> H
 def unblock(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> HttpResponse:
     """Let somebody in again."""
 
-    def action(whose: Worker) -> str:
+    def action(whose: models.Worker) -> str:
         people.unblock(requester=access.requester, worker=whose)
         return "Not blocked any more."
 
@@ -151,9 +141,9 @@ def unblock(request: HttpRequest, access: RequesterAccess, *, worker_id: str) ->
 def grant(request: HttpRequest, access: RequesterAccess, *, worker_id: str) -> HttpResponse:
     """Give a qualification, or change its value."""
 
-    def action(whose: Worker) -> str:
+    def action(whose: models.Worker) -> str:
         given = read_form(GrantForm(request.POST, kinds=grantable(access.requester)))
-        kind = QualificationType.objects.get(
+        kind = models.QualificationType.objects.get(
             requester=access.requester, qualification_type_id=given["kind"], deleted_at=None
         )
         kind.requester = access.requester
@@ -213,7 +203,7 @@ def _send(
 
 # Worker ids of MTurk: a table brought in, and what became of each id.
 
-Kind = FormerIdRecord.Kind
+Kind = models.FormerIdRecord.Kind
 RECORDS = Grid(
     "former-ids",
     columns=(
@@ -248,8 +238,10 @@ def former_ids(request: HttpRequest, access: RequesterAccess) -> HttpResponseBas
     if posted and form.is_valid() and (answer := _bring_in(request, access, form)):
         return answer
 
-    def rows(asked: GridRequest) -> QuerySet[FormerIdRecord]:
-        found = FormerIdRecord.objects.filter(requester=access.requester, former_id__icontains=asked["q"])
+    def rows(asked: GridRequest) -> QuerySet[models.FormerIdRecord]:
+        found = models.FormerIdRecord.objects.filter(
+            requester=access.requester, former_id__icontains=asked["q"]
+        )
         if asked["kind"] != "all":
             found = found.filter(kind=asked["kind"])
         return found.select_related("worker", "qualification_type")
@@ -277,7 +269,7 @@ _MOST_CLAIMS = 500
 @on_requester()
 def conflicts(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     """Ids of the requester's tables that several workers state; staff see buttons that settle them."""
-    contested: dict[str, list[FormerIdClaim]] = {}
+    contested: dict[str, list[models.FormerIdClaim]] = {}
     # One more than is shown, which tells whether there are more without counting them.
     claims = list(formerids.contested(access.requester)[: _MOST_CLAIMS + 1])
     for row in claims[:_MOST_CLAIMS]:
@@ -296,7 +288,7 @@ def settle(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     former_id = request.POST.get("former_id", "").replace("\0", "")[:64]
 
     def action() -> str:
-        worker = Worker.objects.filter(worker_id=named).first()
+        worker = models.Worker.objects.filter(worker_id=named).first()
         if worker is None:
             raise Refusal("InvalidParameterValue", "There is no such worker.")
         formerids.settle_claim(former_id=former_id, worker=worker)
@@ -319,16 +311,16 @@ def _bring_in(request: HttpRequest, access: RequesterAccess, form: FormerIdsForm
 
 #: Who pays bonuses by files; grants are for managers.
 PAYERS = (Action.PAY, Action.MANAGE)
-State, LineState = WorkerFile.State, WorkerFileLine.State
+State, LineState = models.WorkerFile.State, models.WorkerFileLine.State
 #: What became of a line, in words, by what the file is for.
 OUTCOMES = {
-    WorkerFile.Kind.BONUSES: {
+    models.WorkerFile.Kind.BONUSES: {
         LineState.WAITING.value: "To pay",
         LineState.DONE.value: "Paid",
         LineState.SAME.value: "Paid before",
         LineState.REFUSED.value: "Refused",
     },
-    WorkerFile.Kind.GRANTS: {
+    models.WorkerFile.Kind.GRANTS: {
         LineState.WAITING.value: "To change",
         LineState.DONE.value: "Changed",
         LineState.SAME.value: "As before",
@@ -337,13 +329,13 @@ OUTCOMES = {
 }
 
 
-def _amount(row: WorkerFileLine) -> str | int:
+def _amount(row: models.WorkerFileLine) -> str | int:
     return dollars(row.amount) if row.holding_id else row.amount
 
 
-def _grid(file: WorkerFile) -> Grid:
-    outcomes = OUTCOMES[WorkerFile.Kind(file.kind)]
-    bonus = file.kind == WorkerFile.Kind.BONUSES
+def _grid(file: models.WorkerFile) -> Grid:
+    outcomes = OUTCOMES[models.WorkerFile.Kind(file.kind)]
+    bonus = file.kind == models.WorkerFile.Kind.BONUSES
     return Grid(
         "lines",
         columns=(
@@ -429,7 +421,7 @@ def bonuses(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
     )
 
 
-def _own(access: RequesterAccess, number: int) -> WorkerFile:
+def _own(access: RequesterAccess, number: int) -> models.WorkerFile:
     files = access.requester.worker_files.select_related("qualification_type", "created_by", "confirmed_by")
     # A number that the column cannot hold is an error on PostgreSQL.
     found = files.filter(number=min(number, 2**31 - 1)).exclude(state=State.WITHDRAWN).first()
@@ -447,7 +439,7 @@ def file_page(request: HttpRequest, access: RequesterAccess, *, number: int) -> 
 
 
 def _page(
-    request: HttpRequest, access: RequesterAccess, row: WorkerFile, *, form: TotalForm | None = None
+    request: HttpRequest, access: RequesterAccess, row: models.WorkerFile, *, form: TotalForm | None = None
 ) -> HttpResponseBase:
     grid = _grid(row)
 
@@ -455,7 +447,7 @@ def _page(
         lines = row.lines.select_related("worker", "holding").defer("holding__answer")
         return lines if asked["outcome"] == "all" else lines.filter(state=asked["outcome"])
 
-    outcomes = OUTCOMES[WorkerFile.Kind(row.kind)]
+    outcomes = OUTCOMES[models.WorkerFile.Kind(row.kind)]
     total = row.cents + row.fee_cents
     return respond(
         request,
@@ -476,23 +468,23 @@ def _page(
     )
 
 
-def _may_do(access: RequesterAccess, row: WorkerFile) -> bool:
-    needed = PAYERS if row.kind == WorkerFile.Kind.BONUSES else Action.MANAGE
+def _may_do(access: RequesterAccess, row: models.WorkerFile) -> bool:
+    needed = PAYERS if row.kind == models.WorkerFile.Kind.BONUSES else Action.MANAGE
     return may_one(access.user, access.requester, needed)
 
 
-def _standing(row: WorkerFile) -> dict[str, Any]:
+def _standing(row: models.WorkerFile) -> dict[str, Any]:
     job = workerfiles.job_of_file(row)
     counts = workerfiles.count_lines(row)
-    outcomes = OUTCOMES[WorkerFile.Kind(row.kind)]
+    outcomes = OUTCOMES[models.WorkerFile.Kind(row.kind)]
     return {
         "worker_file": row,
-        "bonus": row.kind == WorkerFile.Kind.BONUSES,
+        "bonus": row.kind == models.WorkerFile.Kind.BONUSES,
         "job": job,
         "at_work": job is not None and job.state in (JobState.QUEUED, JobState.RUNNING),
         "counts": [(outcomes[state], number) for state, number in counts.items()],
         "waiting": counts[LineState.WAITING],
-        "paid_cents": workerfiles.paid_cents(row) if row.kind == WorkerFile.Kind.BONUSES else 0,
+        "paid_cents": workerfiles.paid_cents(row) if row.kind == models.WorkerFile.Kind.BONUSES else 0,
     }
 
 
@@ -506,7 +498,7 @@ def live_file(request: HttpRequest, access: RequesterAccess, *, number: int) -> 
     )
 
 
-def _own_to_do(access: RequesterAccess, number: int) -> WorkerFile:
+def _own_to_do(access: RequesterAccess, number: int) -> models.WorkerFile:
     row = _own(access, number)
     if not _may_do(access, row):
         raise Http404("There is no such file.")
@@ -519,7 +511,7 @@ def confirm_file(request: HttpRequest, access: RequesterAccess, *, number: int) 
     """Pay, or give: once, however often the form is sent."""
     row = _own_to_do(access, number)
     cents = None
-    if row.kind == WorkerFile.Kind.BONUSES and row.state == State.DRAFT:
+    if row.kind == models.WorkerFile.Kind.BONUSES and row.state == State.DRAFT:
         form = TotalForm(request.POST)
         if form.is_valid() and form.cleaned_data["amount"] != row.cents + row.fee_cents:
             form.add_error("amount", f"The total is {dollars(row.cents + row.fee_cents)}.")

@@ -13,27 +13,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from core.accounts.services import delete_account, is_needed
-from marketplace import clock
+from marketplace import clock, models
 from marketplace.errors import Refusal
-from marketplace.models import (
-    HIT,
-    Contact,
-    CountryChange,
-    FormerIdClaim,
-    Holding,
-    LedgerEntry,
-    Letter,
-    Message,
-    PageStorage,
-    PayeeDetails,
-    PayoutLine,
-    QualificationRequest,
-    Rating,
-    Requester,
-    Worker,
-    WorkerTrace,
-    WorkTrace,
-)
 from marketplace.services.hits import abandon, return_assignment
 from marketplace.services.holds import lock_worker
 from marketplace.services.payees import drop_change
@@ -48,16 +29,16 @@ def receipt(worker_id: str) -> str:
     return _signer.sign(worker_id)
 
 
-def worker_of(shown: str) -> Worker | None:
+def worker_of(shown: str) -> models.Worker | None:
     """The closed account that a receipt belongs to; None for what is no receipt of ours."""
     try:
         worker_id = _signer.unsign(shown.strip())
     except signing.BadSignature:
         return None
-    return Worker.objects.filter(worker_id=worker_id, closed_at__isnull=False).first()
+    return models.Worker.objects.filter(worker_id=worker_id, closed_at__isnull=False).first()
 
 
-Asked = QualificationRequest.State
+Asked = models.QualificationRequest.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +49,12 @@ class ClosedAccount:
     login_stays: bool
 
 
-def login_stays(worker: Worker) -> bool:
+def login_stays(worker: models.Worker) -> bool:
     """Whether the worker's login is also used for something else, and therefore outlives the account."""
-    return isinstance(worker.user, User) and is_needed(worker.user, besides=(Worker,))
+    return isinstance(worker.user, User) and is_needed(worker.user, besides=(models.Worker,))
 
 
-def close(*, worker: Worker, keep_payment_note: bool = False) -> ClosedAccount:
+def close(*, worker: models.Worker, keep_payment_note: bool = False) -> ClosedAccount:
     """Close the account: all of it happens, or nothing.
 
     How the worker wants to be paid can be kept until what is due is paid (`forget_payment_notes`). Raises
@@ -105,8 +86,8 @@ def _close(pk: int, keep_payment_note: bool) -> ClosedAccount | None:
     if keep_payment_note:
         drop_change(worker=worker)
     else:
-        PayeeDetails.objects.filter(worker=worker).delete()
-    Worker.objects.filter(pk=pk).update(
+        models.PayeeDetails.objects.filter(worker=worker).delete()
+    models.Worker.objects.filter(pk=pk).update(
         closed_at=clock.now(),
         name=f"closed {worker.worker_id}",
         user=None,
@@ -128,54 +109,64 @@ def forget_payment_notes() -> int:
 
     The copies in payout files go with it; those files cannot be made again from then on.
     """
-    undecided = Holding.objects.filter(
-        worker=OuterRef("pk"), state=Holding.State.SUBMITTED, hit__requester__real_money=True
+    undecided = models.Holding.objects.filter(
+        worker=OuterRef("pk"), state=models.Holding.State.SUBMITTED, hit__requester__real_money=True
     )
-    unpaid = LedgerEntry.objects.filter(
+    unpaid = models.LedgerEntry.objects.filter(
         Q(payable=None) | Q(payable__paid_at=None),
         worker=OuterRef("pk"),
-        credit=LedgerEntry.Account.WORKERS,
+        credit=models.LedgerEntry.Account.WORKERS,
         requester__real_money=True,
     )
-    closed = Worker.objects.filter(~Exists(undecided), ~Exists(unpaid), closed_at__isnull=False)
+    closed = models.Worker.objects.filter(~Exists(undecided), ~Exists(unpaid), closed_at__isnull=False)
     of_closed = closed.values("pk")
-    PayeeDetails.objects.filter(worker__in=of_closed).delete()
-    settled = PayoutLine.objects.filter(state__in=[PayoutLine.State.PAID, PayoutLine.State.FAILED])
+    models.PayeeDetails.objects.filter(worker__in=of_closed).delete()
+    settled = models.PayoutLine.objects.filter(
+        state__in=[models.PayoutLine.State.PAID, models.PayoutLine.State.FAILED]
+    )
     settled.filter(worker__in=of_closed).exclude(details_sealed="").update(details_sealed="")
     return closed.exclude(payment_note_sealed="").update(payment_note_sealed="")
 
 
-def _held(pk: int) -> QuerySet[Holding]:
-    return Holding.objects.filter(worker=pk, state=Holding.State.ACCEPTED).order_by("pk")
+def _held(pk: int) -> QuerySet[models.Holding]:
+    return models.Holding.objects.filter(worker=pk, state=models.Holding.State.ACCEPTED).order_by("pk")
 
 
 def _lock(hits: list[int]) -> None:
     """HITs, then their requesters, each by their key: the order in which everybody locks."""
-    locked = HIT.objects.filter(pk__in=hits).order_by("pk").select_for_update(no_key=True)
+    locked = models.HIT.objects.filter(pk__in=hits).order_by("pk").select_for_update(no_key=True)
     requesters = sorted({requester for _, requester in locked.values_list("pk", "requester_id")})
     list(
-        Requester.objects.filter(pk__in=requesters)
+        models.Requester.objects.filter(pk__in=requesters)
         .order_by("pk")
         .select_for_update(no_key=True)
         .values_list("pk")
     )
 
 
-def _end(holding: Holding) -> None:
+def _end(holding: models.Holding) -> None:
     if holding.deadline > clock.now():
         return_assignment(holding=holding)
     else:
         abandon(holding=holding)
 
 
-def _erase_words(worker: Worker) -> None:
+def _erase_words(worker: models.Worker) -> None:
     """What was said to the worker, and what they said beside their work."""
-    Message.objects.filter(worker=worker).delete()
-    for table in (Contact, CountryChange, FormerIdClaim, WorkerTrace, PageStorage):
+    models.Message.objects.filter(worker=worker).delete()
+    for table in (
+        models.Contact,
+        models.CountryChange,
+        models.FormerIdClaim,
+        models.WorkerTrace,
+        models.PageStorage,
+    ):
         table._default_manager.filter(worker=worker).delete()
-    WorkTrace.objects.filter(holding__worker=worker).delete()
-    Letter.objects.filter(worker=worker).update(subject="", body="")
-    Rating.objects.filter(worker=worker).update(words="")
-    asked = QualificationRequest.objects.filter(worker=worker)
-    asked.filter(state__in=QualificationRequest.OPEN).update(state=Asked.EXPIRED, decided_at=clock.now())
+    models.WorkTrace.objects.filter(holding__worker=worker).delete()
+    models.Letter.objects.filter(worker=worker).update(subject="", body="")
+    models.Rating.objects.filter(worker=worker).update(words="")
+    asked = models.QualificationRequest.objects.filter(worker=worker)
+    asked.filter(state__in=models.QualificationRequest.OPEN).update(
+        state=Asked.EXPIRED, decided_at=clock.now()
+    )
     asked.update(answer="")

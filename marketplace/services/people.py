@@ -12,22 +12,9 @@ from django.db.models import F, Q
 
 from core.accounts import security
 from core.money import FEE_PROFILES, dollars
-from marketplace import clock, ids, ledger
+from marketplace import clock, ids, ledger, models
 from marketplace.errors import Refusal
 from marketplace.ledger import Kind, Movement
-from marketplace.models import (
-    Block,
-    CountryChange,
-    Deposit,
-    FormerIdClaim,
-    FormerIdRecord,
-    Holding,
-    Invitation,
-    Message,
-    Requester,
-    Worker,
-    WorkerTrace,
-)
 from marketplace.services import accesskeys
 from marketplace.services.accesskeys import IssuedKey
 from marketplace.services.activity import note as note_activity
@@ -46,7 +33,7 @@ def create_requester(
     owner: AbstractBaseUser | None = None,
     real_money: bool = False,
     by: AbstractBaseUser | None = None,
-) -> tuple[Requester, IssuedKey]:
+) -> tuple[models.Requester, IssuedKey]:
     """A new requester and its first key, whose secret is shown this once.
 
     Its account holds play money or real money; that cannot change later.
@@ -59,7 +46,7 @@ def create_requester(
         )
     try:
         with transaction.atomic():
-            requester = Requester.objects.create(
+            requester = models.Requester.objects.create(
                 name=_named(name),
                 customer_id=ids.new_customer_id(),
                 fee_profile=profile,
@@ -82,13 +69,13 @@ def _named(name: str) -> str:
 
 def deposit(
     *,
-    requester: Requester,
+    requester: models.Requester,
     cents: int,
     reference: str = "",
     note: str = "",
     by: User | None = None,
     once: UUID | None = None,
-) -> Requester:
+) -> models.Requester:
     """Credit money to a requester's account, once per `once`: a form that is sent twice books once.
 
     `by` is who books it in a browser; real money is booked by staff alone.
@@ -106,7 +93,7 @@ def deposit(
     try:
         with transaction.atomic():
             [entry] = ledger.post(requester.pk, [Movement(Kind.DEPOSIT, cents, memo=reference[:200])], at=now)
-            Deposit.objects.create(
+            models.Deposit.objects.create(
                 requester=requester,
                 entry=entry,
                 cents=cents,
@@ -118,7 +105,7 @@ def deposit(
             )
             note_activity(requester.pk, "money.deposited", reference, dollars(cents))
     except IntegrityError:
-        booked = Deposit.objects.filter(once=once).first()
+        booked = models.Deposit.objects.filter(once=once).first()
         if booked is None:
             raise
         if (booked.requester_id, booked.cents) != (requester.pk, cents):
@@ -127,14 +114,14 @@ def deposit(
     return requester
 
 
-def may_book(requester: Requester, user: User) -> bool:
+def may_book(requester: models.Requester, user: User) -> bool:
     """Whether this person may say that money of this account came in or was paid out."""
     return user.is_staff or (not requester.real_money and may(user, requester, Action.PAY))
 
 
 def create_scripted_worker(
     *, name: str, country: str = "", subdivision: str = "", adult: bool = False
-) -> tuple[Worker, str]:
+) -> tuple[models.Worker, str]:
     """A simulated worker with a token for the worker API; marked simulated for ever."""
     [made] = create_scripted_workers(names=[name], country=country, subdivision=subdivision, adult=adult)
     return made
@@ -142,14 +129,14 @@ def create_scripted_worker(
 
 def create_scripted_workers(
     *, names: Sequence[str], country: str = "", subdivision: str = "", adult: bool = False
-) -> list[tuple[Worker, str]]:
+) -> list[tuple[models.Worker, str]]:
     """Several simulated workers, each with a token; all of them, or none where a name is taken."""
     tokens = [ids.new_token() for _ in names]
     now = clock.now()
     try:
         with transaction.atomic():
-            workers = Worker.objects.bulk_create(
-                Worker(
+            workers = models.Worker.objects.bulk_create(
+                models.Worker(
                     worker_id=ids.new_customer_id(),
                     name=_named(name),
                     token_digest=ids.digest(token),
@@ -162,16 +149,16 @@ def create_scripted_workers(
                 for name, token in zip(names, tokens, strict=True)
             )
     except IntegrityError as error:
-        taken = Worker.objects.filter(name__in=names).values_list("name", flat=True).first()
+        taken = models.Worker.objects.filter(name__in=names).values_list("name", flat=True).first()
         raise Refusal("NameTaken", f"There is already a worker named {taken or names[0]!r}.") from error
     return list(zip(workers, tokens, strict=True))
 
 
-def create_invitation(*, label: str, max_uses: int, days: int | None) -> tuple[Invitation, str]:
+def create_invitation(*, label: str, max_uses: int, days: int | None) -> tuple[models.Invitation, str]:
     """A link for `max_uses` people, valid for `days` (None: until used up); the token is shown this once."""
     token = ids.new_token()
     now = clock.now()
-    invitation = Invitation.objects.create(
+    invitation = models.Invitation.objects.create(
         token_digest=ids.digest(token),
         label=label,
         max_uses=max_uses,
@@ -181,10 +168,10 @@ def create_invitation(*, label: str, max_uses: int, days: int | None) -> tuple[I
     return invitation, token
 
 
-def invitation_for(token: str) -> Invitation | None:
+def invitation_for(token: str) -> models.Invitation | None:
     """The invitation that this token opens, if it can still be used."""
     return (
-        Invitation.objects.filter(token_digest=ids.digest(token), uses__lt=F("max_uses"))
+        models.Invitation.objects.filter(token_digest=ids.digest(token), uses__lt=F("max_uses"))
         .filter(Q(expires_at=None) | Q(expires_at__gt=clock.now()))
         .first()
     )
@@ -200,7 +187,7 @@ def register_worker(
     adult: bool = False,
     invitation_token: str | None = None,
     address: str = "",
-) -> Worker:
+) -> models.Worker:
     """Make `user` a worker: by an invitation, or freely where registration is open.
 
     `address` is the digest of the network address they come from (`services.traces`), for its limit.
@@ -208,9 +195,9 @@ def register_worker(
     invitation = None
     if invitation_token is not None:
         invitation = invitation_for(invitation_token)
-        used = invitation and Invitation.objects.filter(pk=invitation.pk, uses__lt=F("max_uses")).update(
-            uses=F("uses") + 1
-        )
+        used = invitation and models.Invitation.objects.filter(
+            pk=invitation.pk, uses__lt=F("max_uses")
+        ).update(uses=F("uses") + 1)
         if not used:
             raise Refusal(
                 "InvitationUsed", "This invitation has been used up or has expired. Ask for a new one."
@@ -218,9 +205,9 @@ def register_worker(
     elif settings.MARKETPLACE_REGISTRATION != "open":
         raise Refusal("RegistrationClosed", "This marketplace is open by invitation only.")
     _refuse_too_many(invitation, address)
-    if Worker.objects.filter(Q(user=user) | Q(name=_named(name))).exists():
+    if models.Worker.objects.filter(Q(user=user) | Q(name=_named(name))).exists():
         raise Refusal("NameTaken", "There is already a worker with this name; choose another one.")
-    return Worker.objects.create(
+    return models.Worker.objects.create(
         worker_id=ids.new_customer_id(),
         name=_named(name),
         user=user,
@@ -232,14 +219,14 @@ def register_worker(
     )
 
 
-def _refuse_too_many(invitation: Invitation | None, address: str) -> None:
+def _refuse_too_many(invitation: models.Invitation | None, address: str) -> None:
     """Keep to what one day, one invitation and one network address let in; the invitation's row is locked."""
     day = clock.now() - timedelta(days=1)
     most = settings.MARKETPLACE_SIGN_UPS_PER_INVITATION
     if (
         invitation
         and most
-        and Worker.objects.filter(invitation=invitation, created_at__gt=day).count() >= most
+        and models.Worker.objects.filter(invitation=invitation, created_at__gt=day).count() >= most
     ):
         raise Refusal(
             "TooManySignUps",
@@ -247,8 +234,8 @@ def _refuse_too_many(invitation: Invitation | None, address: str) -> None:
             "Try again tomorrow, or ask for another invitation.",
         )
     most = settings.MARKETPLACE_SIGN_UPS_PER_ADDRESS
-    here = WorkerTrace.objects.filter(
-        kind=WorkerTrace.Kind.ADDRESS, digest=address, signed_up=True, first_at__gt=day
+    here = models.WorkerTrace.objects.filter(
+        kind=models.WorkerTrace.Kind.ADDRESS, digest=address, signed_up=True, first_at__gt=day
     )
     if address and most and here.count() >= most:
         raise Refusal(
@@ -259,11 +246,11 @@ def _refuse_too_many(invitation: Invitation | None, address: str) -> None:
 
 
 @transaction.atomic
-def block(*, requester: Requester, worker: Worker, reason: str) -> Block:
+def block(*, requester: models.Requester, worker: models.Worker, reason: str) -> models.Block:
     """Keep a worker from accepting this requester's HITs; blocking twice renews the reason."""
-    if Block.objects.filter(requester=requester).count() >= MAX_BLOCKS:
+    if models.Block.objects.filter(requester=requester).count() >= MAX_BLOCKS:
         raise Refusal("InvalidParameterValue", f"A requester can block at most {MAX_BLOCKS} workers.")
-    blocked, _ = Block.objects.update_or_create(
+    blocked, _ = models.Block.objects.update_or_create(
         requester=requester,
         worker=worker,
         defaults={"reason": reason},
@@ -274,34 +261,34 @@ def block(*, requester: Requester, worker: Worker, reason: str) -> Block:
 
 
 @transaction.atomic
-def unblock(*, requester: Requester, worker: Worker) -> None:
+def unblock(*, requester: models.Requester, worker: models.Worker) -> None:
     """Lift a block; a worker who is not blocked stays so."""
-    lifted, _ = Block.objects.filter(requester=requester, worker=worker).delete()
+    lifted, _ = models.Block.objects.filter(requester=requester, worker=worker).delete()
     if lifted:
         note_activity(requester.pk, "worker.unblocked", worker.worker_id)
 
 
 def notify_workers(
-    *, requester: Requester, worker_ids: Sequence[str], subject: str, body: str
+    *, requester: models.Requester, worker_ids: Sequence[str], subject: str, body: str
 ) -> dict[str, str]:
     """Put a message into workers' inboxes; the reasons for those who cannot get it, by worker id.
 
     As on MTurk, only people who did work for the requester can be written to.
     """
-    found = Worker.objects.in_bulk(list(set(worker_ids)), field_name="worker_id")
-    for claim in FormerIdClaim.objects.filter(
+    found = models.Worker.objects.in_bulk(list(set(worker_ids)), field_name="worker_id")
+    for claim in models.FormerIdClaim.objects.filter(
         former_id__in=set(worker_ids) - found.keys(), accepted=True
     ).select_related("worker"):
         found[claim.former_id] = claim.worker
     former_ids = dict.fromkeys(
-        FormerIdRecord.objects.filter(
+        models.FormerIdRecord.objects.filter(
             requester=requester, former_id__in=set(worker_ids) - found.keys()
         ).values_list("former_id", flat=True),
         "This is an id of MTurk, and nobody here has stated it yet.",
     )
     known = set(
-        Holding.objects.filter(
-            worker__in=found.values(), requester=requester, state__in=Holding.ANSWERED
+        models.Holding.objects.filter(
+            worker__in=found.values(), requester=requester, state__in=models.Holding.ANSWERED
         ).values_list("worker_id", flat=True)
     ) | set(requester.qualification_types.values_list("grants__worker_id", flat=True))
     failures: dict[str, str] = {}
@@ -321,23 +308,23 @@ def notify_workers(
             )
         else:
             messages.append(
-                Message(worker=worker, requester=requester, subject=subject, body=body, sent_at=now)
+                models.Message(worker=worker, requester=requester, subject=subject, body=body, sent_at=now)
             )
-    Message.objects.bulk_create(messages)
+    models.Message.objects.bulk_create(messages)
     return failures
 
 
 # The country that a worker states: once at sign-up, then changed seldom, with a reason, and written down.
 
 
-def place_of(worker: Worker) -> str:
+def place_of(worker: models.Worker) -> str:
     """As a Locale requirement names it: `US-PA`, `DE`, or nothing."""
     return "-".join(filter(None, (worker.country, worker.subdivision)))
 
 
-def next_change_at(worker: Worker) -> datetime | None:
+def next_change_at(worker: models.Worker) -> datetime | None:
     """When the worker may state another country again; None: now."""
-    last = CountryChange.objects.filter(worker=worker).order_by("-at").first()
+    last = models.CountryChange.objects.filter(worker=worker).order_by("-at").first()
     if last is None:
         return None
     at = last.at + timedelta(days=settings.MARKETPLACE_COUNTRY_DAYS)
@@ -345,7 +332,9 @@ def next_change_at(worker: Worker) -> datetime | None:
 
 
 @transaction.atomic
-def change_country(*, worker: Worker, country: str, subdivision: str, reason: str) -> CountryChange:
+def change_country(
+    *, worker: models.Worker, country: str, subdivision: str, reason: str
+) -> models.CountryChange:
     """State another country; staff see what it was and why. Raises Refusal with a sentence for the worker."""
     worker = lock_worker(worker.pk)
     before, after = place_of(worker), "-".join(filter(None, (country, subdivision)))
@@ -356,8 +345,8 @@ def change_country(*, worker: Worker, country: str, subdivision: str, reason: st
     reason = " ".join(reason.split())
     if not 0 < len(reason) <= 300:
         raise Refusal("InvalidParameterValue", "Say why in at most 300 characters.")
-    Worker.objects.filter(pk=worker.pk).update(country=country, subdivision=subdivision)
+    models.Worker.objects.filter(pk=worker.pk).update(country=country, subdivision=subdivision)
     security.log("country.changed", worker=worker.worker_id, before=before, after=after)
-    return CountryChange.objects.create(
+    return models.CountryChange.objects.create(
         worker=worker, before=before, after=after, reason=reason, at=clock.now()
     )

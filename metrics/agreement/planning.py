@@ -12,17 +12,7 @@ from math import ceil, copysign, inf, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement.data import (
-    NO_PAIRS,
-    Codes,
-    Floats,
-    Mask,
-    Ratings,
-    Sums,
-    Whole,
-    divided,
-    pooled_variance,
-)
+from metrics.agreement import data
 from metrics.agreement.scale import Scale
 from metrics.figure import Figure
 
@@ -111,7 +101,7 @@ def power_for_systems(
     return float(ndtr(shift - critical) + ndtr(-shift - critical))
 
 
-def spread_of(first: Sums, second: Sums) -> ScoreSpread | Figure:
+def spread_of(first: data.Sums, second: data.Sums) -> ScoreSpread | Figure:
     """The spread from a pilot: sums of two systems, row i of both being the same question.
 
     The variance of the observed differences holds the raters' scatter too; that part is subtracted (not below
@@ -120,14 +110,14 @@ def spread_of(first: Sums, second: Sums) -> ScoreSpread | Figure:
     both = (first.n > 0) & (second.n > 0)
     if int(both.sum()) < 2:
         return Figure(None, NO_COMMON_ITEMS)
-    together = Sums(
+    together = data.Sums(
         np.concatenate([first.n, second.n]),
         np.concatenate([first.s, second.s]),
         np.concatenate([first.q, second.q]),
     )
-    rating = pooled_variance(together)
+    rating = data.pooled_variance(together)
     if rating is None:
-        return Figure(None, NO_PAIRS)
+        return Figure(None, data.NO_PAIRS)
     differences = first.mean[both] - second.mean[both]
     scatter = rating * float((1 / first.n[both] + 1 / second.n[both]).mean())
     return ScoreSpread(sqrt(max(float(differences.var(ddof=1)) - scatter, 0.0)), sqrt(rating))
@@ -276,36 +266,36 @@ class ItemPrecision:
     `missing` fills up to `least` at once and then asks one by one.
     """
 
-    enough: Mask
-    half_width: Floats
-    missing: Whole
+    enough: data.Mask
+    half_width: data.Floats
+    missing: data.Whole
 
 
-def precision(sums: Sums, rule: Rule, *, half_width: float = 0.8) -> ItemPrecision:
+def precision(sums: data.Sums, rule: Rule, *, half_width: float = 0.8) -> ItemPrecision:
     """Enough when the mean is known to +- `half_width`."""
     widths = half_widths(sums, rule)
     return _standing(sums, rule, widths, widths <= half_width)
 
 
-def decision(sums: Sums, rule: Rule, *, threshold: float = 3.5) -> ItemPrecision:
+def decision(sums: data.Sums, rule: Rule, *, threshold: float = 3.5) -> ItemPrecision:
     """Enough when the interval lies on one side of `threshold`: is the answer at least that good or not?"""
     widths = half_widths(sums, rule)
     return _standing(sums, rule, widths, np.abs(sums.mean - threshold) > widths)
 
 
-def half_widths(sums: Sums, rule: Rule) -> Floats:
+def half_widths(sums: data.Sums, rule: Rule) -> data.Floats:
     """Half the width of each item's interval, in points of the scale; nan without ratings."""
     from scipy.special import stdtrit
 
     freedom = sums.n - 1 + rule.prior_df
     spread = np.nan_to_num(sums.squares_within) + rule.prior_df * rule.prior_variance
-    variance_of_mean = divided(divided(spread, freedom), sums.n)
+    variance_of_mean = data.divided(data.divided(spread, freedom), sums.n)
     kinds, which = np.unique(freedom, return_inverse=True)
     quantiles: npt.NDArray[np.float64] = stdtrit(np.maximum(kinds, 1), 0.5 + rule.confidence / 2)
     return quantiles[which] * np.sqrt(variance_of_mean)
 
 
-def _standing(sums: Sums, rule: Rule, widths: Floats, sure: Mask) -> ItemPrecision:
+def _standing(sums: data.Sums, rule: Rule, widths: data.Floats, sure: data.Mask) -> ItemPrecision:
     enough = ((sums.n >= rule.least) & sure) | (sums.n >= rule.most)
     missing = np.where(enough, 0, np.maximum(rule.least - sums.n, 1)).astype(np.int64)
     return ItemPrecision(enough, widths, missing)
@@ -376,12 +366,12 @@ class Study:
     `presented` and `failed` count each worker's attention checks.
     """
 
-    ratings: Ratings
-    truth: Floats
-    contested: Mask
-    spammers: Mask
-    presented: Whole
-    failed: Whole
+    ratings: data.Ratings
+    truth: data.Floats
+    contested: data.Mask
+    spammers: data.Mask
+    presented: data.Whole
+    failed: data.Whole
 
 
 def simulated(
@@ -398,7 +388,7 @@ def simulated(
     lapsed = random.random(len(rows)) < crowd.lapses
     scores = np.where(lapsed, random.integers(_SCALE.low, _SCALE.high + 1, len(rows)), scores)
     scores = np.where(people.spammer[who], people.careless(who, random), scores)
-    ratings = Ratings(
+    ratings = data.Ratings(
         rows,
         who,
         scores.astype(np.int16),
@@ -414,12 +404,12 @@ def simulated(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _People:
-    spammer: Mask
-    kind: Whole
-    habit: Whole
-    activity: Floats
-    bias: Floats
-    noise: Floats
+    spammer: data.Mask
+    kind: data.Whole
+    habit: data.Whole
+    activity: data.Floats
+    bias: data.Floats
+    noise: data.Floats
 
     @classmethod
     def drawn(cls, crowd: Crowd, workers: int, random: np.random.Generator) -> "_People":
@@ -436,7 +426,7 @@ class _People:
             crowd.noise * np.exp(crowd.noise_varies * random.standard_normal(workers)),
         )
 
-    def careless(self, who: Codes, random: np.random.Generator) -> npt.NDArray[np.int64]:
+    def careless(self, who: data.Codes, random: np.random.Generator) -> npt.NDArray[np.int64]:
         """Scores by spammers: evenly, always the same, from the middle or from the top."""
         evenly = random.integers(_SCALE.low, _SCALE.high + 1, len(who))
         middle = random.choice(_SCALE.values, len(who), p=[0.05, 0.2, 0.5, 0.2, 0.05])
@@ -445,7 +435,9 @@ class _People:
         return np.select([self.kind[who] == 0, self.kind[who] == 1], [evenly, self.habit[who]], drawn)
 
 
-def _items(crowd: Crowd, items: int, random: np.random.Generator) -> tuple[Floats, Mask, Floats]:
+def _items(
+    crowd: Crowd, items: int, random: np.random.Generator
+) -> tuple[data.Floats, data.Mask, data.Floats]:
     """Latent quality, whether contested, and what the minority sees."""
     kind = random.random(items)
     clear = crowd.clear * random.standard_normal(items)
@@ -456,8 +448,8 @@ def _items(crowd: Crowd, items: int, random: np.random.Generator) -> tuple[Float
 
 
 def _handed_out(
-    activity: Floats, items: int, per_item: int, random: np.random.Generator
-) -> tuple[Codes, Codes]:
+    activity: data.Floats, items: int, per_item: int, random: np.random.Generator
+) -> tuple[data.Codes, data.Codes]:
     """Items and workers of all ratings in a shuffled order; nobody rates an item twice."""
     keys = activity + random.gumbel(size=(items, len(activity)))
     chosen = np.argpartition(-keys, per_item - 1, axis=1)[:, :per_item]
@@ -466,21 +458,21 @@ def _handed_out(
     return rows, chosen.ravel()[order].astype(np.int32)
 
 
-def _truth(crowd: Crowd, latent: Floats, contested: Mask, other: Floats) -> Floats:
+def _truth(crowd: Crowd, latent: data.Floats, contested: data.Mask, other: data.Floats) -> data.Floats:
     """Mean of endless honest workers."""
     main, minority = _mean_score(crowd, latent), _mean_score(crowd, other)
     seen = np.where(contested, (1 - crowd.minority) * main + crowd.minority * minority, main)
     return (1 - crowd.lapses) * seen + crowd.lapses * float(_SCALE.values.mean())
 
 
-def _mean_score(crowd: Crowd, latent: Floats) -> Floats:
+def _mean_score(crowd: Crowd, latent: data.Floats) -> data.Floats:
     """Mean score of a latent quality."""
-    interpolated: Floats = np.interp(latent, _GRID, _mean_scores(crowd))
+    interpolated: data.Floats = np.interp(latent, _GRID, _mean_scores(crowd))
     return interpolated
 
 
 @lru_cache(maxsize=64)
-def _mean_scores(crowd: Crowd) -> Floats:
+def _mean_scores(crowd: Crowd) -> data.Floats:
     """Mean score at each quality of the grid, over biases and noises: the sum of P(score >= step)."""
     from scipy.special import ndtr, ndtri
 

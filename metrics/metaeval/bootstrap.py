@@ -25,20 +25,8 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 
 from metrics.errors import MetricError
+from metrics.metaeval import data
 from metrics.metaeval.correlation import STATISTICS, Statistic, within
-from metrics.metaeval.data import (
-    GROUPINGS,
-    Floats,
-    Grouping,
-    Indices,
-    Mask,
-    Rows,
-    ScoredAnswers,
-    grouped,
-    rounded,
-    rows_of,
-    starts_of,
-)
 from metrics.metaeval.executor import SAMPLES, PartRunner, blocks, in_process, samples
 from metrics.metaeval.pairwise import (
     EPSILON_ROUNDING,
@@ -52,14 +40,7 @@ from metrics.metaeval.pairwise import (
     snapped,
     system_pairs,
 )
-from metrics.metaeval.plan import (
-    AnyStatistic,
-    MetricDifference,
-    Pair,
-    check,
-    cohorts_of,
-    correlation_named,
-)
+from metrics.metaeval.plan import AnyStatistic, MetricDifference, Pair, check, cohorts_of, correlation_named
 from metrics.metaeval.weighted_correlations import WeightedCorrelation, moments, of_moments, prepared
 
 # Pairs of answers to the same question, one by one, where systems are drawn with replacement.
@@ -74,17 +55,17 @@ class Pairwise:
     `each`: the statistic is the mean over questions of their shares, not the share of all pairs.
     """
 
-    first: Indices
-    second: Indices
-    question: Indices
-    right: Mask
+    first: data.Indices
+    second: data.Indices
+    question: data.Indices
+    right: data.Mask
     each: bool
 
-    def values(self, answers: Floats, questions: Floats | None) -> Floats:
+    def values(self, answers: data.Floats, questions: data.Floats | None) -> data.Floats:
         """(samples,) shares, from (answers, samples) and (questions, samples) weights."""
         if not len(self.first):
             return np.full(answers.shape[1], np.nan)
-        starts = starts_of(self.question)
+        starts = data.starts_of(self.question)
         weight = answers[self.first] * answers[self.second]
         above = np.add.reduceat(weight * self.right[:, None], starts, axis=0)
         below = np.add.reduceat(weight, starts, axis=0)
@@ -96,9 +77,9 @@ class Pairwise:
         return np.where(mass > 0.5, total, np.nan) / np.where(mass > 0.5, mass, 1.0)
 
 
-def pairwise(statistic: AnyStatistic, rows: Rows, scores: Floats, gap: float) -> Pairwise:
+def pairwise(statistic: AnyStatistic, rows: data.Rows, scores: data.Floats, gap: float) -> Pairwise:
     """The pairs of one of the pair statistics."""
-    starts = grouped(rows, "item")[1]
+    starts = data.grouped(rows, "item")[1]
     sizes = np.diff(np.append(starts, len(rows)))
     found = list(index_pairs(starts, sizes))
     none = np.zeros(0, np.int64)
@@ -142,8 +123,8 @@ CELLS = 1 << 20
 class SampleCounts:
     """How often each question and each system is in each sample; None where they are not sampled."""
 
-    questions: Floats | None
-    systems: Floats | None
+    questions: data.Floats | None
+    systems: data.Floats | None
 
     def __len__(self) -> int:
         drawn = self.systems if self.questions is None else self.questions
@@ -161,11 +142,11 @@ class SampleCounts:
 class Places:
     """The number of each answer's question and system among all."""
 
-    questions: Indices
-    systems: Indices
-    starts: Indices
+    questions: data.Indices
+    systems: data.Indices
+    starts: data.Indices
 
-    def outside(self, drawn: Floats | None, of: Indices) -> Floats | None:
+    def outside(self, drawn: data.Floats | None, of: data.Indices) -> data.Floats | None:
         """(G, samples) weights of the groups, which are questions or systems."""
         return None if drawn is None else drawn[of[self.starts]]
 
@@ -174,11 +155,11 @@ class Places:
 class OfSums:
     """Means over questions, drawn whole: what each question adds above and below the line."""
 
-    above: Floats
-    below: Floats
-    questions: Indices
+    above: data.Floats
+    below: data.Floats
+    questions: data.Indices
 
-    def values(self, drawn: SampleCounts) -> Floats:
+    def values(self, drawn: SampleCounts) -> data.Floats:
         """(samples,)."""
         assert drawn.questions is not None
         weights = drawn.questions[self.questions]
@@ -189,9 +170,9 @@ class OfSums:
 class OfMoments:
     """Pearson's r over all answers or by system, questions drawn whole: `sums` are (6, G, questions)."""
 
-    sums: Floats
+    sums: data.Floats
 
-    def values(self, drawn: SampleCounts) -> Floats:
+    def values(self, drawn: SampleCounts) -> data.Floats:
         """(samples,)."""
         assert drawn.questions is not None
         total, *moments = self.sums @ drawn.questions
@@ -205,7 +186,7 @@ class OfAnswers:
     weighted: WeightedCorrelation
     places: Places
 
-    def values(self, drawn: SampleCounts) -> Floats:
+    def values(self, drawn: SampleCounts) -> data.Floats:
         """(samples,)."""
         found = []
         by_system = len(self.places.starts) > 1
@@ -231,7 +212,7 @@ class OfQuestions:
     pairs: Pairwise | None
     places: Places
 
-    def values(self, drawn: SampleCounts) -> Floats:
+    def values(self, drawn: SampleCounts) -> data.Floats:
         """(samples,)."""
         found = []
         for part in drawn.parts(len(self.places.systems)):
@@ -254,10 +235,10 @@ class OfSystems:
     """
 
     statistic: AnyStatistic
-    sums: Floats
-    systems: Indices
+    sums: data.Floats
+    systems: data.Indices
 
-    def values(self, drawn: SampleCounts) -> Floats:
+    def values(self, drawn: SampleCounts) -> data.Floats:
         """(samples,)."""
         if drawn.questions is None:
             sums = self.sums.sum(axis=2, keepdims=True)
@@ -283,13 +264,13 @@ class OfSystems:
             found[own] = self._level(human[sample, system], metric[sample, system])
         return found
 
-    def _level(self, human: Floats, metric: Floats) -> Floats:
+    def _level(self, human: data.Floats, metric: data.Floats) -> data.Floats:
         """(samples,) statistics of (samples, systems) means; those that differ by rounding are tied."""
         samples, systems = human.shape
         if systems < 2:
             return np.full(samples, np.nan)
         gone = np.isnan(human).any(axis=1) | np.isnan(metric).any(axis=1)
-        human, metric = np.nan_to_num(rounded(human)), np.nan_to_num(rounded(metric))
+        human, metric = np.nan_to_num(data.rounded(human)), np.nan_to_num(data.rounded(metric))
         if self.statistic == "pa":
             found = _ratio(*system_pairs(human, metric))
         else:
@@ -307,18 +288,18 @@ def correlation(statistic: AnyStatistic) -> Statistic:
     return known
 
 
-def _columns(drawn: Floats | None, of: slice) -> Floats | None:
+def _columns(drawn: data.Floats | None, of: slice) -> data.Floats | None:
     return None if drawn is None else np.ascontiguousarray(drawn[:, of])
 
 
-def _mean(values: Floats, weights: Floats | None) -> Floats:
+def _mean(values: data.Floats, weights: data.Floats | None) -> data.Floats:
     """(G, samples) to the weighted mean over the groups that have a value."""
     there = ~np.isnan(values)
     mass = there.astype(np.float64) if weights is None else there * weights
     return _ratio((mass * np.nan_to_num(values)).sum(axis=0), mass.sum(axis=0))
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
+def _ratio(above: data.Floats, below: data.Floats) -> data.Floats:
     good = below > 0.5
     return np.where(good, above, np.nan) / np.where(good, below, 1.0)
 
@@ -329,7 +310,7 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 class SampledStatistic(Protocol):
     """A statistic that waits for samples."""
 
-    def values(self, drawn: SampleCounts) -> Floats:
+    def values(self, drawn: SampleCounts) -> data.Floats:
         """(samples,) values, nan where a sample has none."""
         ...
 
@@ -342,26 +323,26 @@ class MetricScores:
     questions.
     """
 
-    rows: Rows
-    scores: Floats
-    questions: Indices
-    systems: Indices
+    rows: data.Rows
+    scores: data.Floats
+    questions: data.Indices
+    systems: data.Indices
     drawn_from: int
 
 
-def scored(rows: Rows, places: Indices, own: Rows, scores: Floats) -> MetricScores:
+def scored(rows: data.Rows, places: data.Indices, own: data.Rows, scores: data.Floats) -> MetricScores:
     """Scores of some of the rows, by their places."""
     return MetricScores(own, scores, rows.questions[places], rows.systems[places], len(rows.question_names))
 
 
 def sampled(
-    given: MetricScores, statistic: AnyStatistic, grouping: Grouping, *, whole: bool, gap: float
+    given: MetricScores, statistic: AnyStatistic, grouping: data.Grouping, *, whole: bool, gap: float
 ) -> SampledStatistic:
     """A statistic of these scores; `whole`: only questions are drawn."""
     rows, scores, questions, systems = given.rows, given.scores, given.questions, given.systems
     if grouping == "system":
         return _of_systems(given, statistic)
-    order, starts = grouped(rows, grouping)
+    order, starts = data.grouped(rows, grouping)
     places = Places(questions[order], systems[order], starts)
     human, metric = rows.human[order], scores[order]
     if grouping == "item":
@@ -384,7 +365,9 @@ def _of_systems(given: MetricScores, statistic: AnyStatistic) -> OfSystems:
     return OfSystems(statistic, sums, np.unique(given.systems))
 
 
-def _by_question(columns: Floats, group: Indices, groups: int, questions: Indices, size: int) -> Floats:
+def _by_question(
+    columns: data.Floats, group: data.Indices, groups: int, questions: data.Indices, size: int
+) -> data.Floats:
     """(c, n) columns summed by group and question: (c, groups, questions)."""
     cell = group * size + questions
     sums = [np.bincount(cell, weights=column, minlength=groups * size) for column in columns]
@@ -393,13 +376,13 @@ def _by_question(columns: Floats, group: Indices, groups: int, questions: Indice
 
 Kind = Literal["boot_inputs", "boot_systems", "boot_both"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-Wanted = Sequence[tuple[AnyStatistic, Grouping]]
-Key = tuple[str, AnyStatistic, Grouping]
+Wanted = Sequence[tuple[AnyStatistic, data.Grouping]]
+Key = tuple[str, AnyStatistic, data.Grouping]
 Interval = tuple[float, float]
 
 #: Every correlation in every grouping, the statistics of pairs, and pairwise accuracy of systems.
 WANTED: Wanted = (
-    *((statistic, grouping) for statistic in STATISTICS for grouping in GROUPINGS),
+    *((statistic, grouping) for statistic in STATISTICS for grouping in data.GROUPINGS),
     *((statistic, "item") for statistic in PAIR_STATISTICS),
     ("pa", "system"),
 )
@@ -426,7 +409,7 @@ class BootstrapInput:
 
 
 def intervals(
-    judged: ScoredAnswers,
+    judged: data.ScoredAnswers,
     metrics: Sequence[str] | None = None,
     *,
     replicates: int = 1000,
@@ -442,7 +425,7 @@ def intervals(
 
 
 def prepare(
-    judged: ScoredAnswers,
+    judged: data.ScoredAnswers,
     metrics: Sequence[str] | None = None,
     *,
     replicates: int = 1000,
@@ -454,7 +437,7 @@ def prepare(
     """Everything that does not depend on chance."""
     if kind not in KINDS:
         raise MetricError(f"There is no bootstrap “{kind}”; known are: {', '.join(KINDS)}.")
-    rows = rows_of(judged, metrics)
+    rows = data.rows_of(judged, metrics)
     keys: list[Key] = []
     parts: list[SampledStatistic] = []
     for metric in rows.names:
@@ -471,7 +454,7 @@ def prepare(
 
 
 def _ready(
-    rows: Rows,
+    rows: data.Rows,
     keys: Sequence[Key],
     parts: Sequence[SampledStatistic],
     *,
@@ -483,7 +466,7 @@ def _ready(
     return BootstrapInput(tuple(keys), tuple(parts), kind, replicates, seed, *sizes)
 
 
-def drawn(prepared: BootstrapInput, block: int) -> Floats:
+def drawn(prepared: BootstrapInput, block: int) -> data.Floats:
     """(statistics, samples) values of the samples of one block; nan where there is none."""
     seed, kind = prepared.seed, prepared.kind
     sample = SampleCounts(
@@ -493,7 +476,7 @@ def drawn(prepared: BootstrapInput, block: int) -> Floats:
     return np.stack([part.values(sample) for part in prepared.parts])
 
 
-def bounds(prepared: BootstrapInput, values: Sequence[Floats]) -> Mapping[Key, Interval]:
+def bounds(prepared: BootstrapInput, values: Sequence[data.Floats]) -> Mapping[Key, Interval]:
     """The intervals, from the values of all blocks in their order."""
     found: dict[Key, Interval] = {}
     if not values:
@@ -508,10 +491,10 @@ def bounds(prepared: BootstrapInput, values: Sequence[Floats]) -> Mapping[Key, I
 
 
 def paired(
-    judged: ScoredAnswers,
+    judged: data.ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic = "pearson",
-    grouping: Grouping = "global",
+    grouping: data.Grouping = "global",
     *,
     draws: int = 1000,
     seed: int = 0,
@@ -526,7 +509,7 @@ def paired(
     (1 + draws), at most 1.
     """
     check(statistic, grouping)
-    rows = rows_of(judged, sorted({name for pair in pairs for name in pair}))
+    rows = data.rows_of(judged, sorted({name for pair in pairs for name in pair}))
     dealt = cohorts_of(rows, pairs, statistic, grouping, gap)
     found = [
         MetricDifference(
@@ -561,7 +544,7 @@ def paired(
     return found
 
 
-def _turned(apart: Floats) -> tuple[float, float | None]:
+def _turned(apart: data.Floats) -> tuple[float, float | None]:
     """The p-value and the standard error from the differences in all samples; nan counts for neither side."""
     apart = np.round(apart, 10)
     turned = int(min(np.sum(~(apart > 0)), np.sum(~(apart < 0))))

@@ -22,6 +22,7 @@ import numpy as np
 
 from metrics.errors import MetricError
 from metrics.figure import Figure
+from metrics.metaeval import data
 from metrics.metaeval.correlation import (
     NO_SCORES,
     ONE_SYSTEM,
@@ -29,17 +30,6 @@ from metrics.metaeval.correlation import (
     Statistic,
     pair_counts,
     within,
-)
-from metrics.metaeval.data import (
-    Floats,
-    Grouping,
-    Indices,
-    Mask,
-    Rows,
-    ScoredAnswers,
-    grouped,
-    rows_of,
-    system_means,
 )
 from metrics.metaeval.executor import BLOCK, blocks, generator, swaps
 
@@ -64,15 +54,15 @@ class Pairs:
         return replace(self, figure=replace(self.figure, ci=ci))
 
 
-def pair_acc(judged: ScoredAnswers, metric: str) -> Pairs:
+def pair_acc(judged: data.ScoredAnswers, metric: str) -> Pairs:
     """The share of pairs of answers to the same question that the metric orders as people do."""
-    rows, scores = rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(judged, [metric]).of(metric)
     return pair_accuracy(rows, scores)
 
 
-def pair_accuracy(rows: Rows, scores: Floats) -> Pairs:
+def pair_accuracy(rows: data.Rows, scores: data.Floats) -> Pairs:
     """`pair_acc` of (n,) scores, none of them missing."""
-    counts = pair_counts(rows.human, snapped(rows, scores)[None], grouped(rows, "item")[1])
+    counts = pair_counts(rows.human, snapped(rows, scores)[None], data.grouped(rows, "item")[1])
     right, tied = int(counts.concordant.sum()), int(counts.tied_metric.sum())
     ordered = right + tied + int(counts.discordant.sum())
     if not ordered:
@@ -81,7 +71,7 @@ def pair_accuracy(rows: Rows, scores: Floats) -> Pairs:
     return Pairs(Figure(right / ordered, n=ordered), tied)
 
 
-def snapped(rows: Rows, scores: Floats) -> Floats:
+def snapped(rows: data.Rows, scores: data.Floats) -> data.Floats:
     """Scores of which those are equal that differ only by rounding within a question."""
     if not len(scores):
         return scores
@@ -94,17 +84,17 @@ def snapped(rows: Rows, scores: Floats) -> Floats:
     return found
 
 
-def acc_eq(judged: ScoredAnswers, metric: str, grouping: Grouping = "item") -> Figure:
+def acc_eq(judged: data.ScoredAnswers, metric: str, grouping: data.Grouping = "item") -> Figure:
     """Pairwise accuracy with ties; `n` counts pairs if global, else the questions or systems of the mean."""
-    rows, scores = rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(judged, [metric]).of(metric)
     return accuracy_with_ties(rows, scores, grouping)
 
 
-def accuracy_with_ties(rows: Rows, scores: Floats, grouping: Grouping = "item") -> Figure:
+def accuracy_with_ties(rows: data.Rows, scores: data.Floats, grouping: data.Grouping = "item") -> Figure:
     """`acc_eq` of (n,) scores, none of them missing."""
     if not len(rows):
         return Figure(None, NO_SCORES, n=0)
-    order, starts = grouped(rows, grouping)
+    order, starts = data.grouped(rows, grouping)
     counts = pair_counts(rows.human[order], scores[order][None], starts)
     some = counts.total[0] > 0
     if not some.any():
@@ -162,26 +152,26 @@ class Differences:
     metric orders the pair as people do.
     """
 
-    question: Indices
-    tied: Mask
-    right: Mask
-    gap: Floats
-    weight: Floats
+    question: data.Indices
+    tied: data.Mask
+    right: data.Mask
+    gap: data.Floats
+    weight: data.Floats
 
-    def only(self, mask: Mask) -> "Differences":
+    def only(self, mask: data.Mask) -> "Differences":
         """The pairs of a mask."""
         return Differences(
             self.question[mask], self.tied[mask], self.right[mask], self.gap[mask], self.weight[mask]
         )
 
 
-def acc_eq_cal(judged: ScoredAnswers, metric: str, *, seed: int = 0) -> CalibratedAccuracy:
+def acc_eq_cal(judged: data.ScoredAnswers, metric: str, *, seed: int = 0) -> CalibratedAccuracy:
     """Tie-calibrated accuracy of a metric."""
-    rows, scores = rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(judged, [metric]).of(metric)
     return calibrated(rows, scores, seed=seed)
 
 
-def calibrated(rows: Rows, scores: Floats, *, seed: int = 0) -> CalibratedAccuracy:
+def calibrated(rows: data.Rows, scores: data.Floats, *, seed: int = 0) -> CalibratedAccuracy:
     """`acc_eq_cal` of (n,) scores, none of them missing."""
     pairs = differences(rows, scores)
     if not len(pairs.gap):
@@ -193,7 +183,7 @@ def calibrated(rows: Rows, scores: Floats, *, seed: int = 0) -> CalibratedAccura
     return CalibratedAccuracy(value, epsilon, _held_out(pairs, questions, seed))
 
 
-def _held_out(pairs: Differences, questions: Indices, seed: int) -> Figure:
+def _held_out(pairs: Differences, questions: data.Indices, seed: int) -> Figure:
     if len(questions) < 2:
         return Figure(None, ONE_QUESTION, n=0)
     drawn = generator(seed, "halves of questions for epsilon").permutation(len(questions))
@@ -204,9 +194,9 @@ def _held_out(pairs: Differences, questions: Indices, seed: int) -> Figure:
     return Figure(total / len(questions), n=len(questions))
 
 
-def differences(rows: Rows, scores: Floats) -> Differences:
+def differences(rows: data.Rows, scores: data.Floats) -> Differences:
     """All pairs of answers to the same question."""
-    starts = grouped(rows, "item")[1]
+    starts = data.grouped(rows, "item")[1]
     sizes = np.diff(np.append(starts, len(rows)))
     found = [
         _of_pairs(first, second, rows, scores, 2 / (size * (size - 1)))
@@ -219,7 +209,9 @@ def differences(rows: Rows, scores: Floats) -> Differences:
     return Differences(*(np.concatenate(column) for column in columns))
 
 
-def index_pairs(starts: Indices, sizes: Indices) -> Iterator[tuple[Indices, Indices, int]]:
+def index_pairs(
+    starts: data.Indices, sizes: data.Indices
+) -> Iterator[tuple[data.Indices, data.Indices, int]]:
     """Indices of the first and second answers of all pairs within groups, group size by group size."""
     for size in np.unique(sizes[sizes > 1]):
         first, second = np.triu_indices(int(size), 1)
@@ -228,8 +220,8 @@ def index_pairs(starts: Indices, sizes: Indices) -> Iterator[tuple[Indices, Indi
 
 
 def _of_pairs(
-    first: Indices, second: Indices, rows: Rows, scores: Floats, weight: float
-) -> tuple[Indices, Mask, Mask, Floats, Floats]:
+    first: data.Indices, second: data.Indices, rows: data.Rows, scores: data.Floats, weight: float
+) -> tuple[data.Indices, data.Mask, data.Mask, data.Floats, data.Floats]:
     people = np.sign(rows.human[first] - rows.human[second])
     apart = scores[first] - scores[second]
     right = (people * apart) > 0
@@ -241,7 +233,7 @@ def accuracy(pairs: Differences, epsilon: float) -> float:
     return float(np.sum(pairs.weight * right(pairs, epsilon)))
 
 
-def right(pairs: Differences, epsilon: float) -> Mask:
+def right(pairs: Differences, epsilon: float) -> data.Mask:
     """Which pairs are right when differences up to epsilon are ties."""
     return np.where(pairs.gap <= epsilon * (1 + EPSILON_ROUNDING), pairs.tied, pairs.right)
 
@@ -300,13 +292,13 @@ class RankMatch:
         return replace(self, figure=replace(self.figure, ci=ci))
 
 
-def rank_match(judged: ScoredAnswers, metric: str, gap: float = 2.0) -> RankMatch:
+def rank_match(judged: data.ScoredAnswers, metric: str, gap: float = 2.0) -> RankMatch:
     """How often the metric agrees where people see a clear difference."""
-    rows, scores = rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(judged, [metric]).of(metric)
     return matched(rows, scores, gap)
 
 
-def matched(rows: Rows, scores: Floats, gap: float = 2.0) -> RankMatch:
+def matched(rows: data.Rows, scores: data.Floats, gap: float = 2.0) -> RankMatch:
     """`rank_match` of (n,) scores, none of them missing."""
     found = matches(rows, scores, gap)
     pairs, match, ties = len(found.question), int(found.match.sum()), int(found.tie.sum())
@@ -319,16 +311,16 @@ def matched(rows: Rows, scores: Floats, gap: float = 2.0) -> RankMatch:
 class Matches:
     """The clear pairs: their question, whether the metric ties them, whether it orders them as people do."""
 
-    question: Indices
-    tie: Mask
-    match: Mask
+    question: data.Indices
+    tie: data.Mask
+    match: data.Mask
 
 
-def matches(rows: Rows, scores: Floats, gap: float = 2.0) -> Matches:
+def matches(rows: data.Rows, scores: data.Floats, gap: float = 2.0) -> Matches:
     """The pairs of answers to a question that are at least `gap` apart for people."""
-    starts = grouped(rows, "item")[1]
+    starts = data.grouped(rows, "item")[1]
     sizes = np.diff(np.append(starts, len(rows)))
-    found: list[tuple[Indices, Mask, Mask]] = []
+    found: list[tuple[data.Indices, data.Mask, data.Mask]] = []
     for first, second, _ in index_pairs(starts, sizes):
         people = rows.human[first] - rows.human[second]
         clear = np.abs(people) >= gap - GAP_ROUNDING
@@ -351,14 +343,17 @@ def matches(rows: Rows, scores: Floats, gap: float = 2.0) -> Matches:
 PairStatistic = Literal["pair_acc", "acc_eq", "acc_eq_cal", "rank_match"]
 PAIR_STATISTICS: tuple[PairStatistic, ...] = get_args(PairStatistic)
 
-Shares = tuple[Floats, Floats]
+Shares = tuple[data.Floats, data.Floats]
 
 
 def shares(
-    statistic: Statistic | PairStatistic | Literal["pa"], rows: Rows, scores: Floats, gap: float = 2.0
+    statistic: Statistic | PairStatistic | Literal["pa"],
+    rows: data.Rows,
+    scores: data.Floats,
+    gap: float = 2.0,
 ) -> Shares:
     """(questions) above and below the line. `acc_eq_cal` keeps the epsilon that is best for all answers."""
-    starts = grouped(rows, "item")[1]
+    starts = data.grouped(rows, "item")[1]
     if statistic == "pearson" or statistic == "spearman" or statistic == "kendall":  # noqa: PLR1714 - for mypy
         return of_values(within(statistic, rows.human, scores[None], starts)[0])
     if statistic == "pair_acc":
@@ -372,26 +367,26 @@ def shares(
     raise MetricError(f"There is no statistic “{statistic}” of the answers to a question.")
 
 
-def of_values(values: Floats) -> Shares:
+def of_values(values: data.Floats) -> Shares:
     """The shares of a mean over the values that are not nan."""
     defined = ~np.isnan(values)
     return np.where(defined, values, 0.0), defined.astype(np.float64)
 
 
-def _pair_acc(rows: Rows, scores: Floats, starts: Indices) -> Shares:
+def _pair_acc(rows: data.Rows, scores: data.Floats, starts: data.Indices) -> Shares:
     counts = pair_counts(rows.human, snapped(rows, scores)[None], starts)
     ordered = counts.concordant + counts.discordant + counts.tied_metric
     return counts.concordant[0].astype(np.float64), ordered[0].astype(np.float64)
 
 
-def _acc_eq(rows: Rows, scores: Floats, starts: Indices) -> Shares:
+def _acc_eq(rows: data.Rows, scores: data.Floats, starts: data.Indices) -> Shares:
     counts = pair_counts(rows.human, scores[None], starts)
     total = counts.total[0]
     good = (counts.concordant + counts.tied_both)[0]
     return good / np.maximum(total, 1), (total > 0).astype(np.float64)
 
 
-def _calibrated(rows: Rows, scores: Floats, questions: int) -> Shares:
+def _calibrated(rows: data.Rows, scores: data.Floats, questions: int) -> Shares:
     pairs = differences(rows, scores)
     if not len(pairs.gap):
         return np.zeros(questions), np.zeros(questions)
@@ -401,7 +396,7 @@ def _calibrated(rows: Rows, scores: Floats, questions: int) -> Shares:
     return above, some.astype(np.float64)
 
 
-def _matched(rows: Rows, scores: Floats, gap: float, questions: int) -> Shares:
+def _matched(rows: data.Rows, scores: data.Floats, gap: float, questions: int) -> Shares:
     found = matches(rows, scores, gap)
     match = np.bincount(found.question[found.match], minlength=questions)
     pairs = np.bincount(found.question, minlength=questions)
@@ -426,26 +421,26 @@ NOTHING_SHARED = "not defined: no two systems answered the same question"
 CLOSE = 1e-9
 
 
-def pa(judged: ScoredAnswers, metric: str) -> Figure:
+def pa(judged: data.ScoredAnswers, metric: str) -> Figure:
     """Pairwise accuracy over systems; `n` counts pairs that people do not tie."""
-    rows, scores = rows_of(judged, [metric]).of(metric)
+    rows, scores = data.rows_of(judged, [metric]).of(metric)
     return pairwise_accuracy(rows, scores)
 
 
-def pairwise_accuracy(rows: Rows, scores: Floats) -> Figure:
+def pairwise_accuracy(rows: data.Rows, scores: data.Floats) -> Figure:
     """`pa` of (n,) scores, none of them missing."""
     if not len(rows):
         return Figure(None, NO_SCORES, n=0)
-    human = system_means(rows, rows.human)
+    human = data.system_means(rows, rows.human)
     if len(human) < 2:
         return Figure(None, ONE_SYSTEM, n=0)
-    right, pairs = system_pairs(human, system_means(rows, scores)[None])
+    right, pairs = system_pairs(human, data.system_means(rows, scores)[None])
     if not pairs[0]:
         return Figure(None, SAME_HUMAN_MEANS, n=0)
     return Figure(float(right[0] / pairs[0]), n=int(pairs[0]))
 
 
-def system_pairs(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
+def system_pairs(human: data.Floats, metric: data.Floats) -> tuple[data.Floats, data.Floats]:
     """For (…, systems) means: pairs that both order the same way, and pairs that people order."""
     first, second = np.triu_indices(metric.shape[-1], 1)
     people = np.sign(human[..., first] - human[..., second])
@@ -455,14 +450,14 @@ def system_pairs(human: Floats, metric: Floats) -> tuple[Floats, Floats]:
 
 
 def spa(
-    judged: ScoredAnswers, metrics: Sequence[str] | None = None, *, draws: int = 1000, seed: int = 0
+    judged: data.ScoredAnswers, metrics: Sequence[str] | None = None, *, draws: int = 1000, seed: int = 0
 ) -> Mapping[str, Figure]:
     """Soft pairwise accuracy of some metrics (all, if None); `n` counts pairs of systems."""
-    rows = rows_of(judged, metrics)
+    rows = data.rows_of(judged, metrics)
     return {metric: soft_accuracy(*rows.of(metric), draws=draws, seed=seed) for metric in rows.names}
 
 
-def soft_accuracy(rows: Rows, scores: Floats, *, draws: int = 1000, seed: int = 0) -> Figure:
+def soft_accuracy(rows: data.Rows, scores: data.Floats, *, draws: int = 1000, seed: int = 0) -> Figure:
     """`spa` of (n,) scores, none of them missing."""
     if not len(rows):
         return Figure(None, NO_SCORES, n=0)
@@ -489,24 +484,24 @@ def soft_accuracy(rows: Rows, scores: Floats, *, draws: int = 1000, seed: int = 
     return Figure(float(1 - np.abs(p[:pairs] - p[pairs:]).mean()), n=pairs)
 
 
-def _cells(rows: Rows, values: Floats) -> Floats:
+def _cells(rows: data.Rows, values: data.Floats) -> data.Floats:
     """(questions, systems) mean values, nan where a system did not answer."""
     shape = (len(rows.question_names), len(rows.system_names))
     cell = rows.questions * shape[1] + rows.systems
     n = np.bincount(cell, minlength=shape[0] * shape[1])
     sums = np.bincount(cell, weights=values, minlength=shape[0] * shape[1])
-    found: Floats = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(shape)
+    found: data.Floats = np.where(n > 0, sums / np.maximum(n, 1), np.nan).reshape(shape)
     return found
 
 
-def _paired(rows: Rows, values: Floats) -> Floats:
+def _paired(rows: data.Rows, values: data.Floats) -> data.Floats:
     """(questions, pairs of systems) differences, 0 where one of the two did not answer."""
     cells = _cells(rows, values)
     first, second = np.triu_indices(cells.shape[1], 1)
     return np.nan_to_num(cells[:, first] - cells[:, second])
 
 
-def _common(rows: Rows) -> Mask:
+def _common(rows: data.Rows) -> data.Mask:
     """Which pairs of systems answered a common question."""
     there = ~np.isnan(_cells(rows, rows.human))
     first, second = np.triu_indices(there.shape[1], 1)

@@ -27,18 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.errors import MetricError
+from metrics.metaeval import data
 from metrics.metaeval.correlation import Statistic, pair_counts, ranks, within
-from metrics.metaeval.data import (
-    Floats,
-    Grouping,
-    Indices,
-    Mask,
-    Rows,
-    ScoredAnswers,
-    grouped,
-    rows_of,
-    system_means,
-)
 from metrics.metaeval.executor import BLOCK, PartRunner, blocks, in_process, kept, swaps
 from metrics.metaeval.pairwise import shares, system_pairs
 from metrics.metaeval.plan import (
@@ -76,11 +66,11 @@ class Sums(Protocol):
     """Sums over units, and what they make of a difference between the metrics of each pair."""
 
     @property
-    def columns(self) -> Floats:
+    def columns(self) -> data.Floats:
         """(units, columns)."""
         ...
 
-    def deltas(self, swapped: Floats) -> Floats:
+    def deltas(self, swapped: data.Floats) -> data.Floats:
         """(draws, pairs) differences, from (draws, columns) sums over the units that are swapped."""
         ...
 
@@ -89,11 +79,11 @@ class Sums(Protocol):
 class Shares:
     """Means: columns are what a unit adds above and below the line for each metric."""
 
-    columns: Floats
-    first: Indices
-    second: Indices
+    columns: data.Floats
+    first: data.Indices
+    second: data.Indices
 
-    def deltas(self, swapped: Floats) -> Floats:
+    def deltas(self, swapped: data.Floats) -> data.Floats:
         """The difference of two ratios of sums."""
         total = self.columns.sum(axis=0).reshape(-1, 2)
         part = swapped.reshape(len(swapped), -1, 2)
@@ -108,12 +98,12 @@ class Moments:
     Human scores have mean 0 and sum of squares 1 in each group, so r = Σhm / √(Σm² - (Σm)² / n).
     """
 
-    columns: Floats
-    sizes: Floats
-    first: Indices
-    second: Indices
+    columns: data.Floats
+    sizes: data.Floats
+    first: data.Indices
+    second: data.Indices
 
-    def deltas(self, swapped: Floats) -> Floats:
+    def deltas(self, swapped: data.Floats) -> data.Floats:
         """The difference of two mean correlations."""
         groups = len(self.sizes)
         total = self.columns.sum(axis=0).reshape(-1, groups, 3)
@@ -125,7 +115,7 @@ class Moments:
             found[:, few] = self._mean(total[a] + moved) - self._mean(total[b] - moved)
         return found
 
-    def _mean(self, sums: Floats) -> Floats:
+    def _mean(self, sums: data.Floats) -> data.Floats:
         spread = sums[..., 1] - sums[..., 0] ** 2 / self.sizes
         good = spread > NONE * self.sizes
         r = np.where(good, sums[..., 2], 0.0) / np.sqrt(np.where(good, spread, 1.0))
@@ -136,14 +126,14 @@ class Moments:
 class Means:
     """Statistics of system means: columns are the sum of m by metric and system."""
 
-    columns: Floats
-    sizes: Floats
-    human: Floats
+    columns: data.Floats
+    sizes: data.Floats
+    human: data.Floats
     statistic: AnyStatistic
-    first: Indices
-    second: Indices
+    first: data.Indices
+    second: data.Indices
 
-    def deltas(self, swapped: Floats) -> Floats:
+    def deltas(self, swapped: data.Floats) -> data.Floats:
         """The difference of the statistics of two vectors of means."""
         systems = len(self.sizes)
         total = self.columns.sum(axis=0).reshape(-1, systems)
@@ -155,14 +145,14 @@ class Means:
             found[:, few] = self._of(total[a] + moved) - self._of(total[b] - moved)
         return found
 
-    def _of(self, sums: Floats) -> Floats:
+    def _of(self, sums: data.Floats) -> data.Floats:
         """(draws, pairs) statistics; sums that only rounding tells apart are ties."""
         means = np.round(sums / self.sizes, 12)
         flat = of_means(self.statistic, self.human, means.reshape(-1, len(self.sizes)))
         return flat.reshape(sums.shape[:-1])
 
 
-def of_means(statistic: AnyStatistic, human: Floats, means: Floats) -> Floats:
+def of_means(statistic: AnyStatistic, human: data.Floats, means: data.Floats) -> data.Floats:
     """A system-level statistic of (draws, systems) means; nan where there is none."""
     if statistic == "pa":
         right, pairs = system_pairs(human, means)
@@ -171,7 +161,7 @@ def of_means(statistic: AnyStatistic, human: Floats, means: Floats) -> Floats:
     return within(statistic, human, means, np.zeros(1, np.int64))[:, 0]
 
 
-def shares_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, gap: float) -> Shares:
+def shares_of(cohort: Cohort, units: data.Indices, size: int, statistic: AnyStatistic, gap: float) -> Shares:
     """Means over questions, when whole questions are swapped; `units` are the questions' numbers."""
     assert statistic != "pa"
     columns = np.zeros((size, len(cohort.names), 2))
@@ -181,7 +171,7 @@ def shares_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic
     return Shares(columns.reshape(size, -1), cohort.first, cohort.second)
 
 
-def values_of(cohort: Cohort, values: Floats, units: Indices, size: int) -> Shares:
+def values_of(cohort: Cohort, values: data.Floats, units: data.Indices, size: int) -> Shares:
     """Means of (metrics, units) values that are swapped as they are; nan where a unit has none."""
     columns = np.zeros((size, len(cohort.names), 2))
     columns[units, :, 0] = np.nan_to_num(values).T
@@ -190,10 +180,10 @@ def values_of(cohort: Cohort, values: Floats, units: Indices, size: int) -> Shar
 
 
 def moments_of(
-    cohort: Cohort, units: Indices, size: int, statistic: Statistic, grouping: Grouping
+    cohort: Cohort, units: data.Indices, size: int, statistic: Statistic, grouping: data.Grouping
 ) -> Moments:
     """Pearson's r, or Spearman's rho, over all answers or by system; `units` is the unit of each answer."""
-    order, starts = grouped(cohort.rows, grouping)
+    order, starts = data.grouped(cohort.rows, grouping)
     human, scores = cohort.rows.human[order], cohort.scores[:, order]
     if statistic == "spearman":
         human, scores = ranks(human[None], starts)[0], ranks(scores, starts)
@@ -215,7 +205,7 @@ def moments_of(
     )
 
 
-def means_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic) -> Means:
+def means_of(cohort: Cohort, units: data.Indices, size: int, statistic: AnyStatistic) -> Means:
     """A statistic of system means; `units` is the unit of each answer."""
     rows = cohort.rows
     systems = len(rows.system_names)
@@ -223,17 +213,17 @@ def means_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic)
     for k, values in enumerate(standardised(cohort.scores)):
         np.add.at(columns[:, k], (units, rows.systems), values)
     sizes = np.bincount(rows.systems, minlength=systems).astype(np.float64)
-    human = system_means(rows, rows.human)
+    human = data.system_means(rows, rows.human)
     return Means(columns.reshape(size, -1), sizes, human, statistic, cohort.first, cohort.second)
 
 
-def standardised(scores: Floats) -> Floats:
+def standardised(scores: data.Floats) -> data.Floats:
     """(metrics, n) scores with mean 0 and standard deviation 1; 0 where they are all the same."""
     centred = scores - scores.mean(axis=-1, keepdims=True)
     spread = np.ptp(scores, axis=-1, keepdims=True)
     centred /= np.where(spread > 0, spread, 1.0)
     deviation = np.sqrt((centred * centred).mean(axis=-1, keepdims=True))
-    found: Floats = centred / np.where(deviation > 0, deviation, 1.0)
+    found: data.Floats = centred / np.where(deviation > 0, deviation, 1.0)
     return found
 
 
@@ -243,11 +233,11 @@ def _few(pairs: int, cells: int) -> Iterator[slice]:
     yield from (slice(first, first + width) for first in range(0, pairs, width))
 
 
-def _ratio(sums: Floats) -> Floats:
+def _ratio(sums: data.Floats) -> data.Floats:
     """sums[..., 0] / sums[..., 1], nan where there is nothing below the line."""
     above, below = sums[..., 0], sums[..., 1]
     good = below > 0.5
-    found: Floats = np.where(good, above, np.nan) / np.where(good, below, 1.0)
+    found: data.Floats = np.where(good, above, np.nan) / np.where(good, below, 1.0)
     return found
 
 
@@ -272,11 +262,11 @@ ANSWER_CELLS = 1 << 22
 class SwapStatistics:
     """What each way to swap answers makes of each question; `columns` only says how many units there are."""
 
-    columns: Floats
+    columns: data.Floats
     cohort: Cohort
-    scores: Floats
-    units: Indices
-    starts: Indices
+    scores: data.Floats
+    units: data.Indices
+    starts: data.Indices
     statistic: AnyStatistic
     gap: float
     tables: tuple[Values, ...]
@@ -285,7 +275,7 @@ class SwapStatistics:
         """Room for the swaps of a block."""
         return np.zeros((BLOCK, self.columns.shape[1]), dtype=bool)
 
-    def deltas(self, swapped: npt.NDArray[np.generic]) -> Floats:
+    def deltas(self, swapped: npt.NDArray[np.generic]) -> data.Floats:
         """The differences, from (draws, units) True where a unit is swapped; some draws at a time."""
         width = max(1, ANSWER_CELLS // len(self.units))
         return np.concatenate(
@@ -295,7 +285,7 @@ class SwapStatistics:
             ]
         )
 
-    def _some(self, answers: Mask) -> Floats:
+    def _some(self, answers: data.Mask) -> data.Floats:
         found = np.empty((len(answers), len(self.cohort.first)))
         pairs = list(zip(self.cohort.first, self.cohort.second, strict=True))
         if self.few:
@@ -317,11 +307,11 @@ class SwapStatistics:
         """Whether no question has too many answers."""
         return bool(_places(self.starts, len(self.units))[1].max() <= ANSWERS)
 
-    def _ways(self, answers: Mask) -> tuple[Indices, Indices]:
+    def _ways(self, answers: data.Mask) -> tuple[data.Indices, data.Indices]:
         """(draws, questions) which line of a table holds each question's way, and the opposite way."""
         place, sizes = _places(self.starts, len(self.units))
         ways = 1 << int(sizes.max())
-        one: Indices = np.add.reduceat(answers * (1 << place), self.starts, axis=1)
+        one: data.Indices = np.add.reduceat(answers * (1 << place), self.starts, axis=1)
         first = np.arange(len(self.starts)) * ways
         return first + one, first + ((1 << sizes) - 1 - one)
 
@@ -339,14 +329,16 @@ class SwapStatistics:
             above, below = np.stack([self.shares(row) for row in scores], axis=1)
         return np.asarray(above + 1j * below).T.ravel()
 
-    def shares(self, scores: Floats) -> Floats:
+    def shares(self, scores: data.Floats) -> data.Floats:
         """(2, questions) what each question adds above and below the line."""
         return np.stack(shares(self.statistic, self.cohort.rows, scores, self.gap))
 
 
-def anew_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, gap: float) -> SwapStatistics:
+def anew_of(
+    cohort: Cohort, units: data.Indices, size: int, statistic: AnyStatistic, gap: float
+) -> SwapStatistics:
     """For means over questions; `units` is the unit of each answer."""
-    starts = grouped(cohort.rows, "item")[1]
+    starts = data.grouped(cohort.rows, "item")[1]
     plain = SwapStatistics(
         np.zeros((0, size)), cohort, standardised(cohort.scores), units, starts, statistic, gap, ()
     )
@@ -357,17 +349,17 @@ def anew_of(cohort: Cohort, units: Indices, size: int, statistic: AnyStatistic, 
     return replace(plain, tables=tables)
 
 
-def _places(starts: Indices, n: int) -> tuple[Indices, Indices]:
+def _places(starts: data.Indices, n: int) -> tuple[data.Indices, data.Indices]:
     """Of each answer its place among those of its question, and of each question how many there are."""
     sizes = np.diff(np.append(starts, n))
     return np.arange(n) - np.repeat(starts, sizes), sizes
 
 
-def _mean(values: Values) -> Floats:
+def _mean(values: Values) -> data.Floats:
     """(..., questions) to the mean over questions."""
     sums = values.sum(axis=-1)
     good = sums.imag > 0.5
-    found: Floats = np.where(good, sums.real, np.nan) / np.where(good, sums.imag, 1.0)
+    found: data.Floats = np.where(good, sums.real, np.nan) / np.where(good, sums.imag, 1.0)
     return found
 
 
@@ -389,17 +381,17 @@ def _mean(values: Values) -> Floats:
 class Concordance:
     """Columns are, for each pair, what a unit adds to the difference; a swapped unit takes it away."""
 
-    columns: Floats
+    columns: data.Floats
 
-    def deltas(self, swapped: Floats) -> Floats:
+    def deltas(self, swapped: data.Floats) -> data.Floats:
         """The differences."""
-        found: Floats = self.columns.sum(axis=0) - 2 * swapped
+        found: data.Floats = self.columns.sum(axis=0) - 2 * swapped
         return found
 
 
-def concordance_of(cohort: Cohort, units: Indices, size: int, grouping: Grouping) -> Concordance:
+def concordance_of(cohort: Cohort, units: data.Indices, size: int, grouping: data.Grouping) -> Concordance:
     """Kendall's tau-b; `units` is the unit of each answer."""
-    order, starts = grouped(cohort.rows, grouping)
+    order, starts = data.grouped(cohort.rows, grouping)
     human, scores = cohort.rows.human[order], standardised(cohort.scores)[:, order]
     group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
     counts = pair_counts(human, scores, starts)
@@ -420,7 +412,9 @@ def concordance_of(cohort: Cohort, units: Indices, size: int, grouping: Grouping
     return Concordance(columns)
 
 
-def _group_sign_sums(human: Floats, own: Floats, others: Floats, starts: Indices) -> Floats:
+def _group_sign_sums(
+    human: data.Floats, own: data.Floats, others: data.Floats, starts: data.Indices
+) -> data.Floats:
     """Sums of signs within groups."""
     groups = zip(
         np.split(human, starts[1:]), np.split(own, starts[1:]), np.split(others, starts[1:]), strict=True
@@ -436,8 +430,8 @@ CLOSE = 1e-10
 class ExtremeCounts:
     """Of one block: draws as extreme as observed, for each pair, and the sum of their squares."""
 
-    extreme: Indices
-    squares: Floats
+    extreme: data.Indices
+    squares: data.Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -446,7 +440,7 @@ class PermutationInput:
 
     pairs: tuple[Pair, ...]
     statistic: AnyStatistic
-    grouping: Grouping
+    grouping: data.Grouping
     method: Method
     draws: int
     seed: int
@@ -466,10 +460,10 @@ class PermutationInput:
 
 
 def compare(
-    judged: ScoredAnswers,
+    judged: data.ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic = "pearson",
-    grouping: Grouping = "global",
+    grouping: data.Grouping = "global",
     method: Method = "perm_inputs",
     *,
     draws: int = 9999,
@@ -483,10 +477,10 @@ def compare(
 
 
 def prepare(
-    judged: ScoredAnswers,
+    judged: data.ScoredAnswers,
     pairs: Sequence[Pair],
     statistic: AnyStatistic,
-    grouping: Grouping,
+    grouping: data.Grouping,
     method: Method,
     *,
     draws: int = 9999,
@@ -497,7 +491,7 @@ def prepare(
     check(statistic, grouping)
     if method not in PERMUTATIONS:
         raise MetricError(f"There is no permutation “{method}”; known are: {', '.join(PERMUTATIONS)}.")
-    rows = rows_of(judged, sorted({name for pair in pairs for name in pair}))
+    rows = data.rows_of(judged, sorted({name for pair in pairs for name in pair}))
     dealt = cohorts_of(rows, pairs, statistic, grouping, gap)
     units = {
         "perm_inputs": len(rows.question_names),
@@ -519,7 +513,7 @@ def prepare(
     return PermutationInput(tuple(pairs), statistic, grouping, method, draws, seed, units, dealt, sums)
 
 
-def _units(cohort: Cohort, rows: Rows, method: Method) -> Indices:
+def _units(cohort: Cohort, rows: data.Rows, method: Method) -> data.Indices:
     """The number of each answer's unit."""
     if method == "perm_inputs":
         return rows.questions[cohort.places]
@@ -528,11 +522,11 @@ def _units(cohort: Cohort, rows: Rows, method: Method) -> Indices:
 
 def _sums(
     cohort: Cohort,
-    units: Indices,
+    units: data.Indices,
     size: int,
     *,
     statistic: AnyStatistic,
-    grouping: Grouping,
+    grouping: data.Grouping,
     method: Method,
     gap: float,
 ) -> Sums | SwapStatistics:
@@ -545,7 +539,7 @@ def _sums(
         return anew_of(cohort, units, size, statistic, gap)
     assert statistic in ("pearson", "spearman", "kendall")
     if grouping == "by_system" and method == "perm_systems":
-        order, starts = grouped(cohort.rows, "by_system")
+        order, starts = data.grouped(cohort.rows, "by_system")
         scores = standardised(cohort.scores)[:, order]
         values = within(statistic, cohort.rows.human[order], scores, starts)
         return values_of(cohort, values, np.unique(units), size)
@@ -578,7 +572,7 @@ def counted(prepared: PermutationInput, block: int) -> ExtremeCounts:
     return ExtremeCounts(extreme, squares)
 
 
-def _deltas(sums: Sums | SwapStatistics, total: npt.NDArray[np.float64 | np.bool_]) -> Floats:
+def _deltas(sums: Sums | SwapStatistics, total: npt.NDArray[np.float64 | np.bool_]) -> data.Floats:
     if isinstance(sums, SwapStatistics):
         return sums.deltas(total)
     return sums.deltas(np.asarray(total, dtype=np.float64))

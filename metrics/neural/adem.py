@@ -26,16 +26,8 @@ from typing import Any
 import numpy as np
 
 from metrics.errors import MetricError
+from metrics.neural import adem_examples as examples
 from metrics.neural import missing, needed
-from metrics.neural.adem_examples import (
-    CONTEXT,
-    REFERENCE,
-    EncodedExamples,
-    RatedResponse,
-    TextEncoder,
-    encode,
-    turns,
-)
 from metrics.neural.folders import Choice, ModelFolder, opened, read_card
 from metrics.neural.text_encoders import text_encoder
 from metrics.profiles import ADEM, Profile
@@ -204,7 +196,7 @@ def make(name: str, profile: Profile) -> Metric:
         partial(_measure, form=name, choice=choice),
         low=float("-inf"),
         high=float("inf"),
-        needs=frozenset() if name == REFERENCE else frozenset({"questions"}),
+        needs=frozenset() if name == examples.REFERENCE else frozenset({"questions"}),
         lacks=lacks,
     )
 
@@ -223,7 +215,7 @@ def _describe_form(form: str, choice: Choice | None) -> tuple[dict[str, object],
         "model": f"{ADEM}-{choice.digest[:12]}",
         "encoder": f"{card.get('encoder', {}).get('name', '')}-{settings['encoder']['digest'][:12]}",
         "n": of_form["n"] if of_form else "none",
-        "refs": "none" if form == CONTEXT else "max",
+        "refs": "none" if form == examples.CONTEXT else "max",
         "scale": f"{settings['low']:g}-{settings['high']:g}",
     }
     why = "" if of_form else f"the model {choice.folder} was trained without {form}"
@@ -237,17 +229,19 @@ def _measure(chunk: Chunk, _: Any, form: str, choice: Choice | None) -> ChunkVal
     encoded = chunk.once(("adem", choice.digest), lambda: _encoded(chunk, scorer))
     values = scorer.score(encoded, form)
     gone = np.isnan(values)
-    alone = np.diff(chunk.starts) == 0 if form != CONTEXT else np.zeros(len(chunk), bool)
+    alone = np.diff(chunk.starts) == 0 if form != examples.CONTEXT else np.zeros(len(chunk), bool)
     counts = {NO_REFERENCE: int((gone & alone).sum()), NO_QUESTION: int((gone & ~alone).sum())}
     return ChunkValues(values, None, {reason: count for reason, count in counts.items() if count})
 
 
-def _encoded(chunk: Chunk, scorer: "Scorer") -> EncodedExamples:
+def _encoded(chunk: Chunk, scorer: "Scorer") -> examples.EncodedExamples:
     answers = chunk.answers
     questions = answers.questions or [""] * len(answers)
-    return encode(
+    return examples.encode(
         [
-            RatedResponse("", turns(question), tuple(references), candidate, "", float("nan"))
+            examples.RatedResponse(
+                "", examples.turns(question), tuple(references), candidate, "", float("nan")
+            )
             for question, references, candidate in zip(
                 questions, answers.references, answers.candidates, strict=True
             )
@@ -265,11 +259,11 @@ class Scorer:
     """A model that was loaded."""
 
     folder: ModelFolder
-    encoder: TextEncoder
+    encoder: examples.TextEncoder
     projection: Projection
     forms: Mapping[str, Parameters]
 
-    def score(self, encoded: EncodedExamples, which: str = "adem") -> Floats:
+    def score(self, encoded: examples.EncodedExamples, which: str = "adem") -> Floats:
         """Scores (k), nan where an example lacks what the form compares with."""
         if which not in self.forms:
             raise MetricError(f"{self.folder.path} has no {which}; it has {', '.join(self.forms)}.")
@@ -305,7 +299,7 @@ def load(choice: Choice, device: str = "auto") -> Scorer:
     return Scorer(folder, encoder, projection, forms)
 
 
-def scored(projection: Projection, parameters: Parameters, encoded: EncodedExamples) -> Floats:
+def scored(projection: Projection, parameters: Parameters, encoded: examples.EncodedExamples) -> Floats:
     """Scores (k) under some parameters, nan where an example lacks what they compare with."""
     found = np.full(len(encoded), np.nan)
     needs = {"context": parameters.m is not None, "reference": parameters.n is not None}
@@ -315,7 +309,7 @@ def scored(projection: Projection, parameters: Parameters, encoded: EncodedExamp
     return found
 
 
-def complete_rows(encoded: EncodedExamples, *, context: bool, reference: bool) -> Places:
+def complete_rows(encoded: examples.EncodedExamples, *, context: bool, reference: bool) -> Places:
     """The examples that have a context, a reference, or both, as wanted."""
     there = np.ones(len(encoded), bool)
     if context:
@@ -325,7 +319,7 @@ def complete_rows(encoded: EncodedExamples, *, context: bool, reference: bool) -
     return np.flatnonzero(there)
 
 
-def terms_of(projection: Projection, encoded: EncodedExamples, n: int | None) -> Terms:
+def terms_of(projection: Projection, encoded: examples.EncodedExamples, n: int | None) -> Terms:
     """The examples along n components; of references that are not there the first text stands in."""
     places = np.unique(
         np.concatenate((encoded.contexts[encoded.contexts >= 0], encoded.responses, encoded.references))

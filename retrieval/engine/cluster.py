@@ -99,11 +99,7 @@ def _passes(error: Exception) -> bool:
 
 def told(error: Exception, where: str) -> Exception:
     """An error of the client as one of ours; others, our own among them, stay as they are."""
-    from opensearchpy.exceptions import (  # an optional extra
-        ConnectionTimeout,
-        OpenSearchException,
-        SSLError,
-    )
+    from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, SSLError  # an optional extra
 
     if isinstance(error, RetrievalError) or not isinstance(error, OpenSearchException):
         return error

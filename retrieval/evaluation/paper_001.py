@@ -18,15 +18,7 @@ from retrieval.evaluation.report import DRAWS, MeanDifference, ablate, evaluate,
 from retrieval.evaluation.runs import FileHaystack, Run, SystemRun, ask
 from retrieval.ranking.base import Ranker
 from retrieval.ranking.folder import temporary_collection
-from retrieval.ranking.parameters import (
-    ALPHA,
-    BETA,
-    CANDIDATES,
-    CROWN_2020,
-    QUERY_MODEL,
-    RESULTS,
-    WEIGHTS,
-)
+from retrieval.ranking.parameters import ALPHA, BETA, CANDIDATES, CROWN_2020, QUERY_MODEL, RESULTS, WEIGHTS
 from retrieval.ranking.systems import parse_system
 
 #: The paper shows three passages; CAsT 2019, on which it was tuned, measures nDCG@3 and AP.

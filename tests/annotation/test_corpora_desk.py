@@ -17,14 +17,7 @@ from core.jobs.services import cancel
 from core.projects.models import Event
 from retrieval.models import Corpus, Passage, WordNetwork
 from retrieval.services.corpora import create_corpus
-from tests.desk.conftest import (  # noqa: F401
-    HOSTILE,
-    as_,
-    endpoint,
-    manager,
-    people,
-    project,
-)
+from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project  # noqa: F401
 from tests.retrieval.world import add as fill
 from tests.retrieval.world import make_corpus, make_project, search
 from tests.workbooks import write_workbook

@@ -14,13 +14,7 @@ from annotation.models import Query
 from annotation.selectors.queries import Part, funnel
 from annotation.services.queries import withdraw
 from crowd.models import Stage
-from tests.annotation.queries_world import (
-    make_answer,
-    make_passage,
-    make_queries,
-    make_query,
-    make_source,
-)
+from tests.annotation.queries_world import make_answer, make_passage, make_queries, make_query, make_source
 from tests.desk.conftest import HOSTILE, as_, endpoint, make_stage, owner, people, project, stage  # noqa: F401
 
 pytestmark = pytest.mark.django_db

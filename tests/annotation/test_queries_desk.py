@@ -29,17 +29,7 @@ from tests.annotation.queries_world import (
     make_source,
     make_vote,
 )
-from tests.desk.conftest import (  # noqa: F401
-    HOSTILE,
-    as_,
-    endpoint,
-    make_hit,
-    make_work,
-    manager,
-    people,
-    project,
-    stage,
-)
+from tests.desk.conftest import HOSTILE, as_, endpoint, make_hit, make_work, manager, people, project, stage  # noqa: F401
 from tests.saving import messages_of
 
 pytestmark = pytest.mark.django_db

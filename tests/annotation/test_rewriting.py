@@ -13,15 +13,7 @@ from annotation.models import Answer, AnswerReview, Query
 from annotation.services import query_answers, review_decisions
 from annotation.services.query_answers import NotAskedError, rewrite_answer
 from crowd.models import Assignment, LedgerEntry, MarketOperation
-from tests.annotation.distilling import (
-    HOSTILE,
-    PASSAGE,
-    flags_of,
-    make_query,
-    make_stage,
-    settle,
-    write,
-)
+from tests.annotation.distilling import HOSTILE, PASSAGE, flags_of, make_query, make_stage, settle, write
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db

@@ -10,13 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.asking import answers, task
 from tests.browser.batching import Desk
 from tests.browser.test_batches import desk  # noqa: F401
-from tests.browser.test_hostile_questions import (  # noqa: F401
-    BATCH_SECRETS,
-    TRIES,
-    Thief,
-    context_of,
-    thief,
-)
+from tests.browser.test_hostile_questions import BATCH_SECRETS, TRIES, Thief, context_of, thief  # noqa: F401
 
 pytestmark = pytest.mark.browser
 

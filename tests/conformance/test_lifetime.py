@@ -4,14 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.conformance.protocol import (
-    balance,
-    create_hit,
-    get_hit,
-    places,
-    refused,
-    refused_request,
-)
+from tests.conformance.protocol import balance, create_hit, get_hit, places, refused, refused_request
 
 
 def expire(client, hit):

@@ -6,16 +6,7 @@ from tests.clients import RefusedError, external_question
 from tests.conformance.protocol import create_hit, refused, refused_request
 from tests.conformance.test_qualification_requests import requests
 from tests.conformance.test_qualifications import may_accept, new_qualification, requirement
-from tests.questionforms import (
-    KEY,
-    TEST,
-    answer_key,
-    free_text,
-    percentage,
-    question_form,
-    scored,
-    selection,
-)
+from tests.questionforms import KEY, TEST, answer_key, free_text, percentage, question_form, scored, selection
 
 TESTED = {"Test": TEST, "AnswerKey": KEY, "TestDurationInSeconds": 600}
 RIGHT = {"moves": "d", "fruit": ["apple", "pear"]}

@@ -9,16 +9,7 @@ from django.test import Client
 from crowd.models import Assignment, Claim
 from crowd.services import responses
 from examples.poll.models import Vote
-from tests.taskpage.world import (
-    MARKET,
-    SUBMIT_TO,
-    Visitor,
-    field_of,
-    handed_over,
-    make_hit,
-    make_stage,
-    text,
-)
+from tests.taskpage.world import MARKET, SUBMIT_TO, Visitor, field_of, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db
 State = Assignment.State

@@ -22,15 +22,7 @@ from retrieval.passage_files import FORMATS, Layout, open_passages, read_as
 from retrieval.passage_formats import NAMES
 from retrieval.selectors import corpora_of, corpus_facts, corpus_named
 from retrieval.sentences import LARGEST, WindowOptions
-from retrieval.services.corpora import (
-    AdditionCounts,
-    AdditionOptions,
-    add_file,
-    create_corpus,
-    delete_passages,
-    remove_corpus,
-    slug_for,
-)
+from retrieval.services import corpora
 from retrieval.services.repeats import POLICIES, SAME_ID, Repeat
 
 
@@ -141,22 +133,22 @@ class Command(BaseCommand):
         """corpus add PROJECT FILE."""
         adding = _adding(options)
         file = open_passages(options["file"], options["format"], layout=_layout(options))
-        slug = options["slug"] or slug_for(options["file"].name)
+        slug = options["slug"] or corpora.slug_for(options["file"].name)
         corpus = corpora_of(project).filter(slug=slug).first()
         made = corpus is None
         about = {name: options[name] for name in ("title", "language", "licence", "attribution")}
         if corpus is None:
-            corpus = create_corpus(project=project, slug=slug, **about)
+            corpus = corpora.create_corpus(project=project, slug=slug, **about)
         elif given := [name for name, value in about.items() if value and value != getattr(corpus, name)]:
             raise CommandError(
                 f"{slug!r} is there already; leave out --{' and --'.join(given)} to add to it."
             )
         with (
-            on_failure(lambda error: remove_corpus(corpus=corpus) if made else None),
+            on_failure(lambda error: corpora.remove_corpus(corpus=corpus) if made else None),
             _told(options["report"]) as told,
             watched_bytes(file.bytes_total, quiet=options["json"]) as progress,
         ):
-            added = add_file(corpus=corpus, file=file, options=adding, progress=progress, told=told)
+            added = corpora.add_file(corpus=corpus, file=file, options=adding, progress=progress, told=told)
         if options["json"]:
             facts = {"corpus": slug, **added.as_dict(), "left_out": adding.repeats == "skip"}
             self.stdout.write(json.dumps(facts | {"read_as": read_as(file)}))
@@ -170,7 +162,7 @@ class Command(BaseCommand):
         self._say_repeats(added, left_out=adding.repeats == "skip")
         self.stdout.write(f"Next: manage.py index build {project.slug}")
 
-    def _say_repeats(self, added: AdditionCounts, *, left_out: bool) -> None:
+    def _say_repeats(self, added: corpora.AdditionCounts, *, left_out: bool) -> None:
         if not added.repeats.total:
             return
         ways = {"words": "word for word", "text": "nearly", "region": "by their region of a page"}
@@ -184,7 +176,7 @@ class Command(BaseCommand):
         """corpus delete PROJECT SLUG --ids FILE."""
         corpus = corpus_named(project, options["slug"])
         keys = _ids(options["ids"])
-        deleted = delete_passages(corpus=corpus, keys=keys)
+        deleted = corpora.delete_passages(corpus=corpus, keys=keys)
         if options["json"]:
             self.stdout.write(json.dumps({"corpus": corpus.slug, "deleted": deleted, "ids": len(keys)}))
             return
@@ -207,7 +199,7 @@ class Command(BaseCommand):
 
     def remove(self, project: Project, options: dict[str, Any]) -> None:
         """corpus remove PROJECT SLUG."""
-        remove_corpus(corpus=corpus_named(project, options["slug"]))
+        corpora.remove_corpus(corpus=corpus_named(project, options["slug"]))
         self.stdout.write(f"{project.slug}/{options['slug']} is removed. Candidates made of it stay.")
 
 
@@ -264,7 +256,7 @@ def _add_options(add: ArgumentParser) -> None:
     add.add_argument("--skip-known", action="store_true", help="leave out ids that the corpus has already")
 
 
-def _adding(options: dict[str, Any]) -> AdditionOptions:
+def _adding(options: dict[str, Any]) -> corpora.AdditionOptions:
     size, stride = options["split"], options["stride"]
     if size is None and stride is not None:
         raise CommandError("--stride needs --split.")
@@ -274,7 +266,7 @@ def _adding(options: dict[str, Any]) -> AdditionOptions:
         splitting = (
             None if size is None else WindowOptions(size, size if stride is None else stride, options["by"])
         )
-        return AdditionOptions(
+        return corpora.AdditionOptions(
             splitting,
             options["duplicates"],
             options["near_duplicates"],

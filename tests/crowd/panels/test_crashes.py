@@ -18,14 +18,7 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from crowd.adapters.prolific_client import ProlificClient
-from crowd.models import (
-    Assignment,
-    EndpointRound,
-    LedgerEntry,
-    MarketOperation,
-    PanelStudy,
-    PanelSubmission,
-)
+from crowd.models import Assignment, EndpointRound, LedgerEntry, MarketOperation, PanelStudy, PanelSubmission
 from crowd.outbox import dispatch as outbox
 from crowd.services import panel_pay, panels, review, stages
 from crowd.services.tick import tick

@@ -11,14 +11,7 @@ from django.utils import timezone
 from core.projects.services import set_role
 from crowd import panelmodels
 from crowd.errors import CrowdError
-from crowd.models import (
-    Assignment,
-    LedgerEntry,
-    MarketOperation,
-    PanelMessage,
-    PanelStudy,
-    PanelSubmission,
-)
+from crowd.models import Assignment, LedgerEntry, MarketOperation, PanelMessage, PanelStudy, PanelSubmission
 from crowd.selectors.people import count_consents
 from crowd.services import panel_pay, panels, stages
 from tests.crowd.panels.test_stages import Participant, endpoint, panel, server, work_on  # noqa: F401  # fixtures
