@@ -3,7 +3,9 @@
 from core.accounts.places import Place as AccountPlace
 from core.extensions import Extension
 from core.notices.conditions import Rule
+from core.origin import Owner
 from core.projects.services import EventActions
+from core.webhooks.events import EventType
 from crowd import watch
 from crowd.desk import overview, queues, settings, stages, tables
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
@@ -13,6 +15,36 @@ from web.access import has_projects, may_have_projects
 from web.api import ApiPart
 from web.cache import TABLE
 from web.nav import Page, Place
+
+#: What webhooks of projects are told of the crowd; `crowd.watch` tells of what no action of the log causes.
+EVENT_TYPES = (
+    EventType(
+        "stage.opened",
+        "A stage was opened",
+        Owner.Kind.PROJECT,
+        ("stage.opened", "stage.reopened"),
+        subject="stage",
+        page="desk:stage",
+    ),
+    EventType(
+        "stage.paused",
+        "A stage was paused",
+        Owner.Kind.PROJECT,
+        ("stage.paused",),
+        subject="stage",
+        page="desk:stage",
+    ),
+    EventType(
+        "stage.closed",
+        "A stage was closed",
+        Owner.Kind.PROJECT,
+        ("stage.closed",),
+        subject="stage",
+        page="desk:stage",
+    ),
+    EventType("stage.progress", "Another tenth of a stage is answered", Owner.Kind.PROJECT),
+    EventType("answer.arrived", "An answer arrived", Owner.Kind.PROJECT),
+)
 
 EXTENSION = Extension(
     AccountPlace("Projects", "desk:projects", may_have_projects, has_projects),
@@ -54,6 +86,6 @@ EXTENSION = Extension(
     Rule("stuck", watch.stuck, kinds=("stuck",)),
     Rule("undecided", watch.undecided, kinds=("undecided",)),
     Rule("finished", watch.finished, kinds=("finished",)),
-    *watch.EVENT_TYPES,
+    *EVENT_TYPES,
     watch.WATCH,
 )

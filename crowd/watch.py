@@ -15,7 +15,7 @@ from core.notices.conditions import Condition
 from core.notices.models import Notice
 from core.origin import Owner
 from core.projects.models import Event, Project
-from core.webhooks.events import EventType, Step, StepWatch, emit, page_address
+from core.webhooks.events import Step, StepWatch, emit, page_address
 from crowd.models import Assignment, DispatchEpoch, DispatchHalt, Hit, MarketOperation, Stage
 from crowd.outbox import epoch
 
@@ -335,24 +335,6 @@ def last_action() -> Subquery:
 
 _PROJECT = Owner.Kind.PROJECT
 _STAGE = "desk:stage"
-EVENT_TYPES = (
-    EventType(
-        "stage.opened",
-        "A stage was opened",
-        _PROJECT,
-        ("stage.opened", "stage.reopened"),
-        subject="stage",
-        page=_STAGE,
-    ),
-    EventType(
-        "stage.paused", "A stage was paused", _PROJECT, ("stage.paused",), subject="stage", page=_STAGE
-    ),
-    EventType(
-        "stage.closed", "A stage was closed", _PROJECT, ("stage.closed",), subject="stage", page=_STAGE
-    ),
-    EventType("stage.progress", "Another tenth of a stage is answered", _PROJECT),
-    EventType("answer.arrived", "An answer arrived", _PROJECT),
-)
 #: Parts of a stage that are told of.
 _STEPS = 10
 

@@ -104,12 +104,8 @@ def _condition(each: Evaluation, kind: str, level: Notice.Level, words: str) -> 
     return Condition(release.project_id, kind, f"{kind}:{each.pk}", level, words[:300], address)
 
 
-EXTENSION = Extension(
-    ApiPart("evaluations.api"),
-    Place("Evaluations", "evaluations", "evaluations:everywhere", "evaluations:list", position=35),
-    Page("Evaluations", "evaluations:list", "evaluations", position=95),
-    PageOfQuery("What metrics see in it", "evaluations:query"),
-    OverviewSource("evaluations", say, position=40),
+#: What webhooks of projects are told of evaluations.
+EVENT_TYPES = (
     EventType(
         "evaluation.ready",
         "An evaluation is ready",
@@ -117,6 +113,15 @@ EXTENSION = Extension(
         ("evaluation.ready",),
         ids=("evaluation", "release"),
     ),
+)
+
+EXTENSION = Extension(
+    ApiPart("evaluations.api"),
+    Place("Evaluations", "evaluations", "evaluations:everywhere", "evaluations:list", position=35),
+    Page("Evaluations", "evaluations:list", "evaluations", position=95),
+    PageOfQuery("What metrics see in it", "evaluations:query"),
+    OverviewSource("evaluations", say, position=40),
+    *EVENT_TYPES,
     Rule("evaluations", over, kinds=("evaluation_ready", "evaluation_failed")),
     Rule("evaluations-silent", silent, kinds=("evaluation_silent",)),
     EventActions(

@@ -5,24 +5,23 @@ from datetime import datetime
 from django.dispatch import Signal
 
 from core.origin import Owner
-from core.webhooks.events import EventType, asks_for, emit
+from core.webhooks.events import asks_for, emit
 from marketplace.models import HIT
 
 # What webhooks of requesters are told.
 
 _REQUESTER = Owner.Kind.REQUESTER
-#: Events of HITs and assignments, by the names that notifications of the protocol have for them.
+#: Types of events of HITs and assignments, by the names that notifications of the protocol have for them.
 _OF_HITS = {
-    "AssignmentAccepted": ("assignment.accepted", "An assignment was accepted"),
-    "AssignmentSubmitted": ("assignment.submitted", "An assignment was submitted"),
-    "AssignmentReturned": ("assignment.returned", "An assignment was returned"),
-    "AssignmentAbandoned": ("assignment.abandoned", "An assignment was abandoned"),
-    "AssignmentApproved": ("assignment.approved", "An assignment was approved"),
-    "AssignmentRejected": ("assignment.rejected", "An assignment was rejected"),
-    "HITReviewable": ("hit.reviewable", "A HIT is reviewable"),
-    "HITExpired": ("hit.expired", "A HIT expired"),
+    "AssignmentAccepted": "assignment.accepted",
+    "AssignmentSubmitted": "assignment.submitted",
+    "AssignmentReturned": "assignment.returned",
+    "AssignmentAbandoned": "assignment.abandoned",
+    "AssignmentApproved": "assignment.approved",
+    "AssignmentRejected": "assignment.rejected",
+    "HITReviewable": "hit.reviewable",
+    "HITExpired": "hit.expired",
 }
-EVENT_TYPES = tuple(EventType(name, words, _REQUESTER) for name, words in _OF_HITS.values())
 #: Types for which a HIT has to be looked at when an answer comes or its life ends.
 _FOLLOWED = frozenset({"assignment.submitted", "hit.reviewable", "hit.expired"})
 
@@ -34,11 +33,11 @@ def follows_hits(requester: int) -> bool:
 
 def tell_of_hit(event_type: str, hit: HIT, *, at: datetime, assignment_id: str = "") -> None:
     """Write messages about a HIT or assignment, in the transaction of what happened. No worker is named."""
-    known = _OF_HITS.get(event_type)
-    if known is None:
+    name = _OF_HITS.get(event_type)
+    if name is None:
         return
     data = {"hit": hit.hit_id, "assignment": assignment_id} if assignment_id else {"hit": hit.hit_id}
-    emit(Owner(_REQUESTER, hit.requester_id), known[0], data, at=at)
+    emit(Owner(_REQUESTER, hit.requester_id), name, data, at=at)
 
 
 # Signals, sent inside the transaction of what happened.

@@ -14,7 +14,6 @@ from core.notices.conditions import Condition, Rule
 from core.notices.models import Notice
 from core.origin import Owner
 from core.webhooks.events import EventType, Step, StepWatch, page_address
-from marketplace import events
 from marketplace.batches.selectors import tallies
 from marketplace.models import Activity, Batch, LedgerEntry, PayeeDetails, Requester, Worker
 from marketplace.services import formerids
@@ -27,12 +26,22 @@ from web.api import ApiPart
 
 _REQUESTER = Owner.Kind.REQUESTER
 
-# What webhooks of requesters are told of that no single change causes: ends of batches, low balances.
-
+#: What webhooks of requesters are told of; `marketplace.events` tells of HITs and assignments.
 EVENT_TYPES = (
+    EventType("assignment.accepted", "An assignment was accepted", _REQUESTER),
+    EventType("assignment.submitted", "An assignment was submitted", _REQUESTER),
+    EventType("assignment.returned", "An assignment was returned", _REQUESTER),
+    EventType("assignment.abandoned", "An assignment was abandoned", _REQUESTER),
+    EventType("assignment.approved", "An assignment was approved", _REQUESTER),
+    EventType("assignment.rejected", "An assignment was rejected", _REQUESTER),
+    EventType("hit.reviewable", "A HIT is reviewable", _REQUESTER),
+    EventType("hit.expired", "A HIT expired", _REQUESTER),
     EventType("batch.finished", "Nothing of a batch is on offer or in progress any more", _REQUESTER),
     EventType("balance.low", "Less than a tenth of the last deposit is available", _REQUESTER),
 )
+
+# What no single change causes: ends of batches, low balances.
+
 #: Batches that are looked at: an older one that ends late is not told of.
 _NEWEST_BATCHES = 500
 
@@ -144,7 +153,6 @@ def _describe(entry: Activity) -> dict[str, Any]:
 
 EXTENSION = Extension(
     ApiPart("marketplace.api", last=True),
-    *events.EVENT_TYPES,
     *EVENT_TYPES,
     *WATCHES,
     AuditSource(Owner.Kind.REQUESTER, Activity, "requester_id", _record, _describe, released=("user",)),

@@ -114,13 +114,8 @@ class PublishedAnswers(AnswerHolder):
         return list(rows.order_by("pk").values_list("version", flat=True))
 
 
-EXTENSION = Extension(
-    ApiPart("releases.api"),
-    PublishedAnswers(),
-    Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
-    Page("Releases", "releases:list", "releases", position=90),
-    OverviewSource("releases", say, position=30),
-    selectors.CONTENT,
+#: What webhooks of projects are told of releases.
+EVENT_TYPES = (
     EventType(
         "release.built",
         "A release was built",
@@ -129,6 +124,16 @@ EXTENSION = Extension(
         subject="release",
         page="releases:release",
     ),
+)
+
+EXTENSION = Extension(
+    ApiPart("releases.api"),
+    PublishedAnswers(),
+    Place("Releases", "releases", "releases:everywhere", "releases:list", position=30),
+    Page("Releases", "releases:list", "releases", position=90),
+    OverviewSource("releases", say, position=30),
+    selectors.CONTENT,
+    *EVENT_TYPES,
     Rule("releases", built_or_failed, kinds=("release_built", "release_failed")),
     JobKindNotice("releases.check", "A privacy check", pages_of_project("releases:check_job")),
     EventActions(

@@ -14,16 +14,10 @@ from core.origin import Owner
 from core.projects.models import Project
 from core.projects.services import ProjectError
 from core.revisions import ShownColumns as SeenRow
-from core.webhooks.events import EventType, emit, page_address
+from core.webhooks.events import emit, page_address
 
 # What notices are told to webhooks as, in the transaction in which they are raised.
 
-EVENT_TYPES = (
-    EventType("budget.low", "Less than a tenth of a budget is left", Owner.Kind.PROJECT),
-    EventType("budget.reached", "A budget is used up", Owner.Kind.PROJECT),
-    EventType("decision.needed", "Something needs a decision", Owner.Kind.PROJECT),
-    EventType("job.failed", "A job failed", Owner.Kind.PROJECT),
-)
 #: Kinds of notices with a type of their own; other warnings and alarms need a decision.
 _TYPES = {
     "budget_low": "budget.low",

@@ -30,15 +30,7 @@ from crowd.desk.forms import (
 )
 from crowd.desk.stageform import endpoint_words
 from crowd.errors import CrowdError, NotArmedError
-from crowd.models import (
-    Endpoint,
-    Group,
-    PanelStudy,
-    PanelSubmission,
-    PersonMatch,
-    Stage,
-    StageSource,
-)
+from crowd.models import Endpoint, Group, PanelStudy, PanelSubmission, PersonMatch, Stage, StageSource
 from crowd.selectors import operations
 from crowd.selectors.stage_status import source_status
 from crowd.services import panel_pay, panels, persons
