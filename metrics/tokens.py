@@ -214,7 +214,7 @@ def _numbers(
     sizes = ends - begins
     named = np.arange(len(first)) if "\0" in whole else np.flatnonzero(sizes > _KEY_BYTES)
     keys = windows[begins]
-    keys &= _MASKS[np.minimum(sizes, _KEY_BYTES)]
+    keys &= _MASKS.take(np.minimum(sizes, _KEY_BYTES))
     if not len(named):
         return _of_keys(keys)[0]
     ids = np.empty(len(first), np.intp)
@@ -242,8 +242,8 @@ def _of_keys(keys: Keys, turn: int = 0, used: int = 0) -> tuple[Places, int]:
     table = np.zeros(1 << bits, np.uint64)
     table[slots] = keys
     numbers = np.cumsum(table != 0) + (used - 1)
-    ids = numbers[slots]
-    others = np.flatnonzero(table[slots] != keys)
+    ids = numbers.take(slots)
+    others = np.flatnonzero(table.take(slots) != keys)
     ids[others], used = _of_keys(keys[others], turn + 1, int(numbers[-1]) + 1)
     return ids, used
 

@@ -12,10 +12,11 @@ per order of (these two, place) in 64 bits brings equal n-grams together. Nothin
 """
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -32,8 +33,8 @@ Counts = npt.NDArray[np.int64]
 Small = npt.NDArray[np.integer[Any]]
 #: Of hits (…, n), totals (…, n), candidate lengths and reference lengths, as they broadcast: BLEU of each.
 Combine = Callable[[Counts, Counts, Counts, Counts], Floats]
-#: Cells of clipped counts, tokens of tables to be made, and reference sets, that a block may have; a few MB.
-CELLS = 2**16
+#: Cells of clipped counts, tokens of tables to be made, and reference sets, that a block may have.
+CELLS = 2**14
 TOKENS = 2**15
 SETS = 256
 #: Cells of matrices that are multiplied at a time; 1 MB.
@@ -85,15 +86,13 @@ class Tables:
 class Vocabulary:
     """Numbers of words, which tables and candidates share."""
 
-    numbers: dict[str, int] = field(default_factory=dict)
+    numbers: defaultdict[str, int] = field(default_factory=lambda: defaultdict(count().__next__))
     _lock: Lock = field(default_factory=Lock)
 
     def numbers_of(self, words: Sequence[str]) -> Counts:
         """The number of each word; new words get the next ones."""
-        numbers = self.numbers
         with self._lock:
-            found = [numbers.setdefault(word, len(numbers)) for word in words]
-        return np.asarray(found, np.int64)
+            return np.fromiter(map(self.numbers.__getitem__, words), np.int64, len(words))
 
 
 #: The tables of a set and its place in them.
@@ -182,7 +181,7 @@ class TokenSets:
 
 def split_sets(sets: Sequence[Sequence[str]], tokeniser: Tokeniser, vocabulary: Vocabulary) -> TokenSets:
     """The tokens of each text of each set; all texts are cut at once where the tokeniser can."""
-    texts = [text for every in sets for text in every]
+    texts = list(chain.from_iterable(sets))
     widths = np.fromiter(map(len, sets), np.int64, len(sets))
     if tokeniser.runs is None:
         cut_up = [tokeniser.split(text) for text in texts]
