@@ -289,8 +289,9 @@ class Network:
 
     def _places(self, words: Sequence[str]) -> NDArray[np.int64] | None:
         """Where words stand in the only segment; None where there are several, or the words do not say."""
-        is_ours = isinstance(words, WordSequence) and words.spelling is self
-        return words.places if is_ours else None
+        if isinstance(words, WordSequence) and words.spelling is self:
+            return words.places
+        return None
 
     def _counts_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.maximum(self.segments[0].df[places].astype(np.int64), 0)
