@@ -6,13 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.agreement.alpha import alpha_of
+from metrics.agreement.cross_fitting import cross_fitted
 from metrics.agreement.data import Mask, Sums, pooled_variance, sums_of
 from metrics.agreement.filters import Checks, Run, check_verdicts, run
 from metrics.agreement.intervals import Over, alpha_interval, expected_alpha, null_alpha
 from metrics.agreement.kappa import WorkerKappas, pooled
 from metrics.agreement.planning import CROWDS, Rule, Study, decision, precision, simulated
 from metrics.agreement.recipes import DEFAULT, KPQA_2021, RECIPES
-from metrics.agreement.reliability import cross_fitted, split_half
+from metrics.agreement.reliability import split_half
 from metrics.agreement.scores import adjusted, item_scores
 
 Floats = npt.NDArray[np.float64]

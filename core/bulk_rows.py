@@ -24,6 +24,7 @@ from django.core.exceptions import EmptyResultSet
 from django.core.management.color import no_style
 from django.db import connection, connections, models
 from django.db.models import Max
+from pydantic_core import to_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,12 +38,14 @@ _BLOCK = 1 << 20
 #: Members of a list that become JSON together.
 _MEMBERS = 1_000
 _NULL = r"\N"
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+#: The backslash first: the others become one.
+_ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 #: Begins what PostgreSQL writes in its binary format: signature, flags, length of an extension.
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _TRAILER = b"\xff\xff"
 #: Bytes of smallint, integer and bigint.
 _WHOLE = (2, 4, 8)
+_NARROW = 4
 _PLAIN_FIELDS = (models.IntegerField, models.FloatField, models.BooleanField)
 Encode = Callable[[Any], Any]
 
@@ -119,10 +122,13 @@ def insert_columns(model: type[models.Model], columns: Mapping[str, Any]) -> Non
         _insert(model, fields, part + [[constant] * size for constant in constants])
 
 
-def integer_columns(rows: "models.QuerySet[Any, tuple[Any, ...]]", *types: str) -> "list[Column]":
+def integer_columns(
+    rows: "models.QuerySet[Any, tuple[Any, ...]]", *types: str, narrow: bool = False
+) -> "list[Column]":
     """The columns of a `values_list` of whole numbers, none of them null, in the order of the rows.
 
-    `types` are numpy's, one for each column. Read by one statement, in constant memory beside the columns.
+    `types` are numpy's, one for each column; with `narrow` a column of eight bytes comes in four where all
+    its numbers fit. Read by one statement, in constant memory beside the columns.
     """
     import numpy as np  # start-up does without numpy
 
@@ -130,11 +136,21 @@ def integer_columns(rows: "models.QuerySet[Any, tuple[Any, ...]]", *types: str) 
     parts: list[list[Column]] = [[np.zeros(0, dtype=each)] for each in types]
     for block in _copied(rows, types) if postgresql else _fetched(rows, types):
         for part, column in zip(parts, block, strict=True):
-            part.append(column)
+            part.append(_narrowed(column) if narrow else column)
+    if narrow:  # no block of eight bytes makes a column wide that has only this one
+        parts = [part if len(part) == 1 else part[1:] for part in parts]
     columns = []
     while parts:
         columns.append(np.concatenate(parts.pop(0)))
     return columns
+
+
+def _narrowed(column: "Column") -> "Column":
+    """In four bytes if it has eight and all its numbers fit."""
+    if column.itemsize <= _NARROW or not len(column):
+        return column
+    fits = int(column.min()) >= -(1 << 31) and int(column.max()) < 1 << 31
+    return column.astype(f"i{_NARROW}") if fits else column
 
 
 def json_pieces(lists: Mapping[str, Iterable[Any]]) -> Iterator[str]:
@@ -143,7 +159,7 @@ def json_pieces(lists: Mapping[str, Iterable[Any]]) -> Iterator[str]:
         yield f"{', ' if number else '{'}{json.dumps(name)}: ["
         rest, between = iter(members), ""
         while some := list(islice(rest, _MEMBERS)):
-            yield between + json.dumps(some)[1:-1]
+            yield between + to_json(some).decode()[1:-1]
             between = ", "
         yield "]"
     yield "}" if lists else "{}"
@@ -171,11 +187,18 @@ def set_json(row: models.Model, name: str, pieces: Iterable[str]) -> None:
         cursor.execute("DROP TABLE json_piece")
 
 
+def _escaped(text: str) -> str:
+    """A text as COPY takes it. Several passes in C are forty times as fast as `translate`."""
+    for character, escape in _ESCAPES:
+        text = text.replace(character, escape)
+    return text
+
+
 class _Lines:
     """Pieces of a text as numbered lines, as psycopg reads them for COPY."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
-        self._lines = (f"{number}\t{piece.translate(_ESCAPES)}\n" for number, piece in enumerate(pieces))
+        self._lines = (f"{number}\t{_escaped(piece)}\n" for number, piece in enumerate(pieces))
         self._left = ""
 
     def read(self, size: int) -> str:
@@ -236,13 +259,13 @@ def _values_of(field: "models.Field[Any, Any]", column: Iterable[Any]) -> Iterab
 
 
 def _as_json(value: Any) -> str:
-    return _NULL if value is None else json.dumps(value).translate(_ESCAPES)
+    return _NULL if value is None else _escaped(json.dumps(value))
 
 
 def _as_text(value: Any) -> str:
     if not value:
         return _NULL if value is None else ""
-    return str(value) if value.isalnum() else value.translate(_ESCAPES)
+    return str(value) if value.isalnum() else _escaped(value)
 
 
 def _plain(value: Any) -> str:

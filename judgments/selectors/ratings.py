@@ -10,13 +10,14 @@ from django.db.models import Count, IntegerField, Max, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from annotation.models import Query
 from core.bulk_rows import integer_columns
 from core.jobs.figures import FigureKind
 from crowd.counted_work import HELD, WAITS, counting, not_counting, reason_of
 from crowd.models import Assignment, Stage, Worker
 from crowd.selectors.stage_sizes import stage_figures
 from judgments.judging_config import JudgingConfig, scale_of_options
-from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment
+from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, System
 from judgments.rules import of_candidate
 from metrics.agreement.scale import Scale
 
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 
     from metrics.agreement.data import Codes, Ratings
 
-    Keys = npt.NDArray[np.int64]
+    Keys = npt.NDArray[np.integer]
 
 _CHUNK = 10_000
+#: Keys that are looked up together.
+_AT_ONCE = 1 << 17
 #: Keys between the lowest and the highest that a table may have however few keys there are.
 _SPAN = 1_000_000
 
@@ -39,15 +42,15 @@ class StageRatings:
 
     `judgments` are keys and `of_assignment` codes, one per row of `ratings`; `candidates`, `workers` and
     `assignments` are the keys behind the codes. `item_names` of `ratings` are units, `worker_names` ids at
-    the marketplace.
+    the marketplace. Assignments are there where they were asked for.
     """
 
     ratings: "Ratings"
     judgments: "Keys"
-    of_assignment: "Codes"
-    assignments: "Keys"
     candidates: "Keys"
     workers: "Keys"
+    assignments: "Keys | None" = None
+    of_assignment: "Codes | None" = None
 
     @property
     def last(self) -> int:
@@ -82,38 +85,39 @@ def scale_of(stage: Stage) -> Scale:
     return scale_of_options(stage.config if isinstance(stage.config, dict) else {})
 
 
-def ratings_of_stage(stage: Stage, last: int | None = None) -> StageRatings:
+def ratings_of_stage(
+    stage: Stage, last: int | None = None, *, with_assignments: bool = False
+) -> StageRatings:
     """All good judgments of a stage as columns, in two questions to the database; up to the key `last`."""
     import numpy as np  # start-up does without numpy
 
     from metrics.agreement.data import Ratings
 
     some = Judgment.objects.filter(stage=stage)
-    rows = (
-        good(some if last is None else some.filter(pk__lte=last), stage)
-        .order_by("pk")
-        .values_list("pk", "candidate_id", "worker_id", "assignment_id", "score")
-    )
-    columns = integer_columns(rows, "i8", "i8", "i8", "i8", "i2")
-    judgments = columns.pop(0).astype(np.int64, copy=False)
+    names = ["pk", "candidate_id", "worker_id", "score", *(["assignment_id"] if with_assignments else [])]
+    rows = good(some if last is None else some.filter(pk__lte=last), stage).order_by("pk").values_list(*names)
+    types = ["i2" if name == "score" else "i8" for name in names]
+    columns = integer_columns(rows, *types, narrow=True)
+    judgments = columns.pop(0)
     # Each column of keys goes before the next is looked at: there may be millions.
     candidates, items = _codes_of(columns.pop(0))
     workers, who = _codes_of(columns.pop(0))
-    assignments, of_assignment = _codes_of(columns.pop(0))
+    scores = columns.pop(0).astype(np.int16, copy=False)
+    assignments, of_assignment = _codes_of(columns.pop(0)) if with_assignments else (None, None)
     return StageRatings(
         Ratings(
             items,
             who,
-            columns.pop().astype(np.int16, copy=False),
+            scores,
             _Units(candidates),
             names_of(workers.tolist()),
             scale_of(stage),
         ),
         judgments,
-        of_assignment,
-        assignments,
         candidates,
         workers,
+        assignments,
+        of_assignment,
     )
 
 
@@ -171,12 +175,21 @@ def _codes_of(keys: "npt.NDArray[np.integer]") -> "tuple[Keys, npt.NDArray[np.in
     span = int(keys.max()) - low + 1 if len(keys) else 0
     if span > 2 * len(keys) + _SPAN:
         found, codes = np.unique(keys, return_inverse=True)
-        return found.astype(np.int64, copy=False), codes.astype(np.int32)
+        return found, codes.astype(np.int32)
     there = np.zeros(span, dtype=np.bool_)
-    there[keys - low] = True
+    for some in _portions(keys):
+        there[some - low] = True
     places = np.cumsum(there, dtype=np.int32)
     places -= 1
-    return np.flatnonzero(there) + low, places[keys - low]
+    codes = np.empty(len(keys), dtype=np.int32)
+    for some, code in zip(_portions(keys), _portions(codes), strict=True):
+        np.take(places, some - low, out=code, mode="clip")
+    return np.flatnonzero(there) + low, codes
+
+
+def _portions(column: "npt.NDArray[np.integer]") -> "Iterator[npt.NDArray[np.integer]]":
+    """Views of a column, so short that what is made of one is small."""
+    return (column[start : start + _AT_ONCE] for start in range(0, len(column), _AT_ONCE))
 
 
 def names_of(workers: Sequence[int]) -> list[str]:
@@ -236,17 +249,30 @@ class CandidateLabels:
     types: list[str]
 
 
-def about(candidates: Sequence[int]) -> CandidateLabels:
-    """What these candidates are, in their order; words that many share are kept once."""
+def about(stage: Stage, candidates: "Keys") -> CandidateLabels:
+    """What these candidates of the stage's project are, in their order; shared words are kept once."""
+    import numpy as np
+
+    if not len(candidates):
+        return CandidateLabels([], [], [])
+    rows = Candidate.objects.filter(
+        query__project=stage.project_id, pk__gte=int(candidates.min()), pk__lte=int(candidates.max())
+    )
+    keys, systems, queries = integer_columns(
+        rows.order_by("pk").values_list("pk", "system_id", "query_id"), "i8", "i8", "i8", narrow=True
+    )
+    places = np.searchsorted(keys, candidates)
+    names = dict(System.objects.filter(project=stage.project_id).values_list("pk", "name"))
+    about_query, types = {}, {}
+    columns = Query.objects.filter(project=stage.project_id).values_list("pk", "key", "type")
+    for pk, key, kind in columns.iterator(chunk_size=_CHUNK):
+        about_query[pk] = key, types.setdefault(kind, kind)
     found = CandidateLabels([], [], [])
-    words: dict[str, str] = {}
-    for some in _chunks(candidates):
-        rows = Candidate.objects.filter(pk__in=some)
-        columns = rows.values_list("pk", "system__name", "query__key", "query__type")
-        known = {pk: rest for pk, *rest in columns}
-        for key in some:
-            for column, word in zip((found.systems, found.queries, found.types), known[key], strict=True):
-                column.append(words.setdefault(word, word))
+    for system, query in zip(systems[places].tolist(), queries[places].tolist(), strict=True):
+        key, kind = about_query[query]
+        found.systems.append(names[system])
+        found.queries.append(key)
+        found.types.append(kind)
     return found
 
 

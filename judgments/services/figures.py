@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from django.conf import settings
 
+from core.bulk_rows import integer_columns
 from crowd.models import Stage, Worker
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from crowd.sources import source_rows
@@ -63,7 +64,7 @@ def whole_report(
         stage, recipe, last=run.last_judgment if run else None, until=run.created_at if run else None
     )
     columns, ratings = decided.columns, decided.columns.ratings
-    labels = about(columns.candidates.tolist())
+    labels = about(stage, columns.candidates)
     progress(1, _PARTS, "Intervals and halves")
     said = report(
         replace(ratings, worker_names=_judge_names(stage, columns)),
@@ -152,10 +153,6 @@ def _differs(run: FilterRun | None, decided: FilterDecision) -> int:
     """Judgments about which a run decided otherwise than it would now: work was rejected since, say."""
     if run is None:
         return 0
-    stored = set(
-        Verdict.objects.filter(run=run, removes=True, judgment__isnull=False).values_list(
-            "judgment_id", flat=True
-        )
-    )
-    now = set(decided.columns.judgments[~decided.run.kept].tolist())
-    return len(stored ^ now)
+    verdicts = Verdict.objects.filter(run=run, removes=True, judgment__isnull=False)
+    (stored,) = integer_columns(verdicts.values_list("judgment_id"), "i8", narrow=True)
+    return len(np.setxor1d(stored, decided.columns.judgments[~decided.run.kept]))

@@ -83,8 +83,9 @@ def decide(
             f"The response filter z takes scales of at most {MOST_FOR_Z} scores, and that of this stage, "
             f"{scale.description}, has {len(scale.scores):,}. Take filters without it."
         )
-    columns = ratings_of_stage(stage, last)
-    seconds = seconds_of(stage, columns) if recipe.has("technical") else None
+    timed = recipe.has("technical")
+    columns = ratings_of_stage(stage, last, with_assignments=timed)
+    seconds = seconds_of(stage, columns) if timed else None
     checks = checks_by_code(stage, columns, until)
     return FilterDecision(
         columns, run(columns.ratings, recipe, checks=checks, seconds=seconds), checks, seconds
@@ -113,6 +114,7 @@ def seconds_of(stage: Stage, columns: StageRatings) -> "npt.NDArray[np.float64]"
     """Seconds per rating: those of its assignment, shared by the judgments in it; nan where unknown."""
     import numpy as np
 
+    assert columns.assignments is not None and columns.of_assignment is not None
     each = seconds_of_assignments(stage, columns.assignments) / np.bincount(columns.of_assignment)
     seconds: npt.NDArray[np.float64] = each[columns.of_assignment]
     return seconds

@@ -188,12 +188,14 @@ class Sums:
 
 def sums_of(ratings: Ratings) -> Sums:
     """The sums of every item, also of those without a rating."""
-    counts = np.bincount(ratings.items, minlength=ratings.n_items)
-    scores = ratings.scores.astype(np.int64)
     # bincount adds in float64, which is exact for whole numbers up to 2**53
-    sums = np.bincount(ratings.items, weights=scores, minlength=ratings.n_items)
-    squares = np.bincount(ratings.items, weights=scores * scores, minlength=ratings.n_items)
-    return Sums(counts.astype(np.int64), sums.astype(np.int64), squares.astype(np.int64))
+    n, sums, squares = (np.zeros(ratings.n_items) for _ in range(3))
+    for rows in portions(ratings, ratings.n_items):
+        items, scores = ratings.items[rows], ratings.scores[rows].astype(np.float64)
+        n += np.bincount(items, minlength=len(n))
+        sums += np.bincount(items, weights=scores, minlength=len(n))
+        squares += np.bincount(items, weights=scores * scores, minlength=len(n))
+    return Sums(n.astype(np.int64), sums.astype(np.int64), squares.astype(np.int64))
 
 
 def pooled_variance(sums: Sums) -> float | None:
@@ -225,7 +227,9 @@ def stable_order(codes: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """
     keys = codes.astype(np.int64)
     keys <<= 32
-    keys |= np.arange(len(keys))
+    for start in range(0, len(keys), ROWS):
+        some = keys[start : start + ROWS]
+        some |= np.arange(start, start + len(some))
     keys.sort()
     keys &= (1 << 32) - 1
     return keys
@@ -266,3 +270,32 @@ def medians(
 def generator(seed: int, purpose: str) -> np.random.Generator:
     """The random generator of a seed for a purpose; the same for the same two."""
     return np.random.default_rng(np.random.SeedSequence([seed, crc32(purpose.encode())]))
+
+
+# From so many on, counting in bytes, which fit a cache, is worth setting up.
+_MANY_TO_DRAW = 1 << 14
+
+
+class Draws:
+    """How often each of `size` is drawn in as many draws with replacement; one sample after the other.
+
+    A byte holds every count that can come up: of 255 no more can be drawn, and of more the same one 256 times
+    with a chance of size / 256!, which is none.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        many = size >= _MANY_TO_DRAW
+        self._once = np.ones(size, dtype=np.uint8) if many else None
+        self._codes = np.empty(0 if many else size, dtype=np.intp)  # what bincount takes without a copy
+
+    def sample(self, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+        """Counts of one sample, length `size`."""
+        codes = rng.integers(self.size, size=self.size, dtype=np.int32)
+        if self._once is None:
+            self._codes[:] = codes
+            return np.bincount(self._codes, minlength=self.size).astype(np.uint8)
+        from scipy.sparse import coo_array  # takes a while to load
+
+        counts: npt.NDArray[np.uint8] = coo_array((self._once, (codes,)), shape=(self.size,)).toarray()
+        return counts

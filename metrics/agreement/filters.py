@@ -9,7 +9,18 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement import data, kappa
+from metrics.agreement import kappa
+from metrics.agreement.data import (
+    Codes,
+    Counts,
+    Floats,
+    Mask,
+    Ratings,
+    Whole,
+    medians,
+    stable_order,
+    value_counts,
+)
 from metrics.agreement.kappa import WorkerKappas
 from metrics.agreement.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
 
@@ -24,8 +35,8 @@ class Verdicts:
     """
 
     rule: str
-    removed: data.Mask
-    undetermined: data.Mask
+    removed: Mask
+    undetermined: Mask
     value: npt.NDArray[np.float64]
     n: npt.NDArray[np.int64]
     words: str
@@ -44,23 +55,30 @@ class Verdicts:
 # Technical filters: ratings given twice, workers too fast to have read, straight-liners, test accounts.
 
 
-def duplicates(ratings: data.Ratings) -> data.Mask:
+def duplicates(ratings: Ratings) -> Mask:
     """The ratings of a worker who had rated the item before: all but the first of each, by submission."""
     again = np.zeros(len(ratings), dtype=np.bool_)
-    pairs = ratings.items.astype(np.int64)
-    pairs *= max(1, ratings.n_workers)
-    pairs += ratings.workers
-    ordered = np.sort(pairs)
+    ordered = _pairs(ratings)
+    ordered.sort()
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     del ordered
     if len(twice):
+        pairs = _pairs(ratings)
         rows = np.flatnonzero(np.isin(pairs, twice))
         by_pair = rows[np.argsort(pairs[rows], kind="stable")]
         again[by_pair[1:][pairs[by_pair[1:]] == pairs[by_pair[:-1]]]] = True
     return again
 
 
-def too_fast(ratings: data.Ratings, seconds: npt.ArrayLike, *, limit: float, least: int = 1) -> Verdicts:
+def _pairs(ratings: Ratings) -> npt.NDArray[np.int64]:
+    """A number for the worker and the item of each rating."""
+    pairs = ratings.items.astype(np.int64)
+    pairs *= max(1, ratings.n_workers)
+    pairs += ratings.workers
+    return pairs
+
+
+def too_fast(ratings: Ratings, seconds: npt.ArrayLike, *, limit: float, least: int = 1) -> Verdicts:
     """Removes a worker whose median seconds per rating lie below `limit`.
 
     `seconds` has one number per rating, nan where the time is not known. With fewer than `least` known times
@@ -72,7 +90,7 @@ def too_fast(ratings: data.Ratings, seconds: npt.ArrayLike, *, limit: float, lea
     known = np.flatnonzero(~np.isnan(taken))
     workers, taken = ratings.workers[known], taken[known]
     n = np.bincount(workers, minlength=ratings.n_workers)
-    median = data.medians(workers, taken, ratings.n_workers)
+    median = medians(workers, taken, ratings.n_workers)
     enough = n >= max(1, least)
     return Verdicts(
         rule="too fast",
@@ -85,7 +103,7 @@ def too_fast(ratings: data.Ratings, seconds: npt.ArrayLike, *, limit: float, lea
     )
 
 
-def straight_lining(ratings: data.Ratings, *, least: int = 10, share: float = 1.0) -> Verdicts:
+def straight_lining(ratings: Ratings, *, least: int = 10, share: float = 1.0) -> Verdicts:
     """Removes a worker whose longest run of the same score holds at least `share` of all their ratings.
 
     Runs are counted in the order of submission. With fewer than `least` ratings a worker is undetermined. A
@@ -94,7 +112,7 @@ def straight_lining(ratings: data.Ratings, *, least: int = 10, share: float = 1.
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     longest = np.zeros(ratings.n_workers, dtype=np.int64)
     if len(ratings):
-        order = data.stable_order(ratings.workers)
+        order = stable_order(ratings.workers)
         workers, scores = ratings.workers[order], ratings.scores[order]
         starts = np.flatnonzero(
             np.concatenate(([True], (workers[1:] != workers[:-1]) | (scores[1:] != scores[:-1])))
@@ -143,7 +161,7 @@ RULE = "attention checks"
 
 
 def check_verdicts(
-    workers: data.Codes,
+    workers: Codes,
     presented: npt.ArrayLike,
     failed: npt.ArrayLike,
     *,
@@ -175,7 +193,7 @@ def check_verdicts(
     )
 
 
-def _added(workers: data.Codes, numbers: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
+def _added(workers: Codes, numbers: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
     column = np.asarray(numbers, dtype=np.float64)
     if column.shape != workers.shape:
         raise ValueError("there must be as many numbers as workers")
@@ -221,23 +239,23 @@ class ZRemoved:
     the number to keep, saved ratings that were far enough out. `z` and `rank` are made when asked for.
     """
 
-    mask: data.Mask
-    capped_items: data.Mask
-    _ratings: data.Ratings
+    mask: Mask
+    capped_items: Mask
+    _ratings: Ratings
     _plan: _Plan
     _ddof: int
 
     @cached_property
-    def z(self) -> data.Floats:
+    def z(self) -> Floats:
         """The signed z of each rating inside its item, length n; 0 where the item has no variation."""
-        counts = data.value_counts(self._ratings)
+        counts = value_counts(self._ratings)
         x = self._ratings.scale.steps
         n, s, q = counts.sum(axis=1), counts @ x, counts @ (x * x)
         several = n > self._ddof
         variance = (n * q - s * s) / np.maximum(1, n * (n - self._ddof))
         scale = np.divide(1.0, np.sqrt(variance), out=np.zeros(len(n)), where=several & (variance > 0))
         mean = s / np.maximum(1, n)
-        z: data.Floats = (self._ratings.scores - mean[self._ratings.items]) * scale[self._ratings.items]
+        z: Floats = (self._ratings.scores - mean[self._ratings.items]) * scale[self._ratings.items]
         return z
 
     @cached_property
@@ -251,7 +269,7 @@ class ZRemoved:
 
 
 def z_removed(
-    ratings: data.Ratings,
+    ratings: Ratings,
     *,
     limit: float = 1.0,
     cap: int | None = 5,
@@ -270,7 +288,7 @@ def z_removed(
     Decided in whole numbers: candidate iff (n x - s)^2 (n - ddof) > limit^2 n (n q - s^2), with s the sum and
     q the sum of squares of the item's n ratings. Floats decide 16 of the 715 sets of nine ratings wrongly.
     """
-    counts = data.value_counts(ratings)
+    counts = value_counts(ratings)
     shape = (ratings.scale.size, ratings.n_items)
     plan = _Plan(
         np.empty(shape, np.int8),
@@ -294,14 +312,14 @@ def z_removed(
     return ZRemoved(_mask(ratings, plan), capped, ratings, plan, ddof)
 
 
-def _transposed(counts: data.Counts) -> data.Counts:
+def _transposed(counts: Counts) -> Counts:
     """The block values x items, in 32 bits where its sums of squares leave room for the exact test."""
     largest = int(counts.sum(axis=1).max(initial=0))
     fits = (len(counts.T) * max(1, largest)) ** 2 * max(1, largest) < SMALL
     return np.ascontiguousarray(counts.T, dtype=np.int32 if fits else np.int64)
 
 
-def _far(block: data.Counts, n: data.Counts, limit: float, ddof: int) -> data.Mask:
+def _far(block: Counts, n: Counts, limit: float, ddof: int) -> Mask:
     """Which cells have ratings that lie too far from the mean; `block` is values x items."""
     x = np.arange(len(block), dtype=block.dtype)[:, None]  # the scale moved to 0: the test stays the same
     s, q = (block * x).sum(axis=0, dtype=block.dtype), (block * x * x).sum(axis=0, dtype=block.dtype)
@@ -312,13 +330,11 @@ def _far(block: data.Counts, n: data.Counts, limit: float, ddof: int) -> data.Ma
     if bound > np.iinfo(block.dtype).max:
         wide: type = np.int64 if bound < 1 << 62 else object
         off, spread, n = off.astype(wide), spread.astype(wide), n.astype(wide)
-    far: data.Mask = (off * off * ((np.maximum(n, ddof) - ddof) * under) > over * n * spread).astype(np.bool_)
+    far: Mask = (off * off * ((np.maximum(n, ddof) - ddof) * under) > over * n * spread).astype(np.bool_)
     return far & (block > 0)
 
 
-def _tie_groups(
-    block: data.Counts, n: data.Counts, far: data.Mask
-) -> tuple[data.Counts, data.Counts, data.Counts]:
+def _tie_groups(block: Counts, n: Counts, far: Mask) -> tuple[Counts, Counts, Counts]:
     """Of each cell: its tie group, how many candidates lie farther out, and how many in its group.
 
     The last is 0 where the cell itself is no candidate.
@@ -336,7 +352,7 @@ def _tie_groups(
     return group, before, size
 
 
-def _mask(ratings: data.Ratings, plan: _Plan) -> data.Mask:
+def _mask(ratings: Ratings, plan: _Plan) -> Mask:
     """The removed rows: whole tie groups by their cell, parts of a group in the order of submission."""
     mask = np.zeros(len(ratings), dtype=np.bool_)
     parts = [np.zeros(0, dtype=np.int64)]
@@ -350,7 +366,7 @@ def _mask(ratings: data.Ratings, plan: _Plan) -> data.Mask:
     return mask
 
 
-def _cells(ratings: data.Ratings, rows: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+def _cells(ratings: Ratings, rows: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
     """Where in a flattened array of shape (values, items) the rows belong."""
     keys = ratings.scores[rows].astype(np.int64)
     keys -= ratings.scale.low
@@ -359,11 +375,11 @@ def _cells(ratings: data.Ratings, rows: slice | npt.NDArray[np.intp]) -> npt.NDA
     return keys
 
 
-def _place(ratings: data.Ratings, rows: npt.NDArray[np.intp], plan: _Plan) -> npt.NDArray[np.int64]:
+def _place(ratings: Ratings, rows: npt.NDArray[np.intp], plan: _Plan) -> npt.NDArray[np.int64]:
     """How many of the given rows, which are in order, come before each in its item's tie group."""
     items = ratings.items[rows].astype(np.int64)
     groups = plan.group.take(_cells(ratings, rows)) + items * ratings.scale.size
-    order = data.stable_order(groups)
+    order = stable_order(groups)
     ordered = groups[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
     place = np.empty(len(rows), dtype=np.int64)
@@ -383,8 +399,8 @@ WORKER_KAPPA = "kappa"
 class Checks:
     """Attention checks that each worker was shown and failed, arrays of length n_workers."""
 
-    presented: data.Whole
-    failed: data.Whole
+    presented: Whole
+    failed: Whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -400,23 +416,23 @@ class Run:
     """
 
     recipe: Recipe
-    distinct: data.Mask
-    standing: data.Mask
-    kept: data.Mask
+    distinct: Mask
+    standing: Mask
+    kept: Mask
     verdicts: tuple[Verdicts, ...]
     removed_by: npt.NDArray[np.int8]
     z: npt.NDArray[np.float32]
     rank: npt.NDArray[np.int16]
-    capped_items: data.Mask
+    capped_items: Mask
     kappas: WorkerKappas | None
 
     @property
-    def removed_workers(self) -> data.Mask:
+    def removed_workers(self) -> Mask:
         """Workers whom a rule removed."""
         return self.removed_by >= 0
 
     @property
-    def undetermined(self) -> data.Mask:
+    def undetermined(self) -> Mask:
         """Workers who stay although a rule could not decide on them."""
         unsure = np.zeros(len(self.removed_by), dtype=np.bool_)
         for verdict in self.verdicts:
@@ -428,7 +444,7 @@ class Run:
         """Names of what can remove a rating: `duplicate`, the rules about workers that ran, `z`."""
         return (DUPLICATE, *(verdict.rule for verdict in self.verdicts), RESPONSE_Z)
 
-    def removed_because(self, ratings: data.Ratings) -> npt.NDArray[np.int8]:
+    def removed_because(self, ratings: Ratings) -> npt.NDArray[np.int8]:
         """For each rating the place in `reasons` of what removed it, -1 for those kept."""
         because = np.full(len(ratings), -1, dtype=np.int8)
         because[self.standing & ~self.kept] = len(self.verdicts) + 1
@@ -439,11 +455,11 @@ class Run:
 
 
 def run(
-    ratings: data.Ratings,
+    ratings: Ratings,
     recipe: Recipe,
     *,
     checks: Checks | None = None,
-    seconds: data.Floats | None = None,
+    seconds: Floats | None = None,
     repeated: bool = True,
 ) -> Run:
     """Runs the recipe's rules in their fixed order. `seconds` has the time of each rating, nan for unknown.
@@ -475,18 +491,20 @@ def run(
         kappas = kappa_of(_rows(ratings, standing), recipe)
         judge(_kappa(recipe, kappas))
     kept = standing
-    z = np.full(len(ratings), np.nan, dtype=np.float32)
-    rank = np.zeros(len(ratings), dtype=np.int16)
+    # One number for all ratings, until there is one for each.
+    z: npt.NDArray[np.float32] = np.broadcast_to(np.float32(np.nan), len(ratings))
+    rank: npt.NDArray[np.int16] = np.broadcast_to(np.int16(0), len(ratings))
     capped = np.zeros(ratings.n_items, dtype=np.bool_)
     if recipe.has(Z):
         out = respond(_rows(ratings, standing), recipe)
         kept = standing.copy()
         kept[standing] = ~out.mask
-        z[standing], rank[standing], capped = out.z, out.rank, out.capped_items
+        z, rank, capped = z.copy(), rank.copy(), out.capped_items
+        z[standing], rank[standing] = out.z, out.rank
     return Run(recipe, distinct, standing, kept, tuple(verdicts), gone, z, rank, capped, kappas)
 
 
-def respond(ratings: data.Ratings, recipe: Recipe) -> ZRemoved:
+def respond(ratings: Ratings, recipe: Recipe) -> ZRemoved:
     """The recipe's response filter alone."""
     return z_removed(
         ratings,
@@ -504,7 +522,7 @@ def without_response_filter(recipe: Recipe) -> Recipe:
     return replace(recipe, rules=tuple(rule for rule in recipe.rules if rule != Z))
 
 
-def kappa_of(ratings: data.Ratings, recipe: Recipe) -> WorkerKappas:
+def kappa_of(ratings: Ratings, recipe: Recipe) -> WorkerKappas:
     """Each worker's kappa against the recipe's reference."""
     weights = "linear" if recipe.kappa_weights == "linear" else "quadratic"
     if recipe.kappa_reference == "pairwise":
@@ -514,11 +532,21 @@ def kappa_of(ratings: data.Ratings, recipe: Recipe) -> WorkerKappas:
     return kappa.pooled(ratings, weights)
 
 
-def _rows(ratings: data.Ratings, mask: data.Mask) -> data.Ratings:
+def reference_of(ratings: Ratings, recipe: Recipe) -> kappa.Reference | None:
+    """What `kappa_of` holds each rating against, where that is known by item and own score."""
+    weights = "linear" if recipe.kappa_weights == "linear" else "quadratic"
+    if recipe.kappa_reference == "pairwise":
+        return None
+    if recipe.kappa_reference == "consensus":
+        return kappa.consensus_of_others(ratings, weights)
+    return kappa.distribution_of_others(ratings, weights)
+
+
+def _rows(ratings: Ratings, mask: Mask) -> Ratings:
     return ratings if mask.all() else ratings.only(mask)
 
 
-def _technical(ratings: data.Ratings, recipe: Recipe, seconds: data.Floats | None) -> list[Verdicts]:
+def _technical(ratings: Ratings, recipe: Recipe, seconds: Floats | None) -> list[Verdicts]:
     verdicts = []
     if recipe.test_accounts:
         exact = [name for name in recipe.test_accounts if not name.endswith("*")]

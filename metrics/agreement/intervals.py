@@ -19,8 +19,20 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement import data
 from metrics.agreement.alpha import Level, alpha_of, distances, from_coincidences
+from metrics.agreement.data import (
+    Codes,
+    Counts,
+    Draws,
+    Floats,
+    Ratings,
+    Scores,
+    cells,
+    codes_in_use,
+    generator,
+    stable_order,
+    value_counts,
+)
 from metrics.agreement.filters import respond
 from metrics.agreement.recipes import Recipe
 from metrics.figure import Figure
@@ -30,7 +42,7 @@ if TYPE_CHECKING:
 
 Over = Literal["both", "items"]
 Weights = npt.NDArray[np.float32]
-Drawn = npt.NDArray[np.uint16]
+Drawn = npt.NDArray[np.uint8]
 
 COVERAGE = 0.95
 # An interval needs this share of the replicates to have an alpha.
@@ -38,6 +50,8 @@ DEFINED = 0.9
 # Items in a block, and weights of workers over all replicates that are made together: what fits a cache.
 ITEMS = 2048
 WEIGHTS = 1 << 20
+# Whole numbers are added up in as few bytes as hold them if nothing is drawn more often than this.
+OFTEN = 16
 # Up to so many scores, pairs of them are looked at one by one.
 FEW = 11
 # A spread of scores, squared, below which they are the same but for rounding.
@@ -45,7 +59,7 @@ NOTHING = 1e-12
 
 
 def alpha_interval(
-    ratings: data.Ratings,
+    ratings: Ratings,
     *,
     level: Level = "interval",
     replicates: int = 1000,
@@ -59,11 +73,11 @@ def alpha_interval(
     """
     if np.count_nonzero(np.bincount(ratings.workers, minlength=1)) < 2:
         return None
-    counts = data.value_counts(ratings)
+    counts = value_counts(ratings)
     several = counts.sum(axis=1) > 1
     if not several.any():
         return None
-    rng = data.generator(seed, "bootstrap")
+    rng = generator(seed, "bootstrap")
     if over == "items":
         found = _over_items(counts[several], ratings.scale.values, level, replicates, rng)
     else:
@@ -81,7 +95,7 @@ ONE_PAIRABLE = "not defined: only one item has two ratings, and a sample of it i
 
 
 def interval_or_reason(
-    ratings: data.Ratings, one: Figure, *, replicates: int, seed: int
+    ratings: Ratings, one: Figure, *, replicates: int, seed: int
 ) -> tuple[tuple[float, float] | None, str]:
     """The two-way interval of `one`, the interval alpha of the ratings, or why it has none."""
     if one.value is None:
@@ -97,12 +111,8 @@ def interval_or_reason(
 
 
 def _over_items(
-    counts: data.Counts,
-    values: npt.NDArray[np.number],
-    level: Level,
-    replicates: int,
-    rng: np.random.Generator,
-) -> data.Floats:
+    counts: Counts, values: npt.NDArray[np.number], level: Level, replicates: int, rng: np.random.Generator
+) -> Floats:
     """Alphas of samples of these items.
 
     Items with the same counts are the same to alpha, so a sample is one multinomial draw over the different
@@ -121,7 +131,7 @@ def _over_items(
     return found
 
 
-def _histograms(counts: data.Counts) -> tuple[data.Floats, data.Counts]:
+def _histograms(counts: Counts) -> tuple[Floats, Counts]:
     """The different rows of a count matrix and how often each is there."""
     base = int(counts.max()) + 1
     size = counts.shape[1]
@@ -132,11 +142,11 @@ def _histograms(counts: data.Counts) -> tuple[data.Floats, data.Counts]:
     return rows.astype(np.float64), frequency
 
 
-def _over_both(ratings: data.Ratings, level: Level, replicates: int, rng: np.random.Generator) -> data.Floats:
+def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.Generator) -> Floats:
     """Alphas of samples of items and of workers, some replicates at a time, item block by item block."""
-    items, n_items = data.codes_in_use(ratings.items, ratings.n_items)
-    workers, n_workers = data.codes_in_use(ratings.workers, ratings.n_workers)
-    sample = data.Ratings(
+    items, n_items = codes_in_use(ratings.items, ratings.n_items)
+    workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
+    sample = Ratings(
         items, workers, ratings.scores, ("",) * n_items, ("",) * n_workers, ratings.scale
     )  # names are left out
     moments = level == "interval" and ratings.scale.size > FEW
@@ -144,11 +154,12 @@ def _over_both(ratings: data.Ratings, level: Level, replicates: int, rng: np.ran
     del items, workers, sample
     values = ratings.scale.values.astype(np.float64)
     together_at_once = int(np.clip(WEIGHTS // n_workers, 1, 32))
+    draws_of_workers, draws_of_items = Draws(n_workers), Draws(n_items)
     found = []
     for start in range(0, replicates, together_at_once):
         width = min(together_at_once, replicates - start)
-        of_worker = _columns(_drawn(n_workers, width, rng, least=2))
-        of_item = _drawn(n_items, width, rng)
+        of_worker = _columns(_drawn(draws_of_workers, width, rng, least=2))
+        of_item = _drawn(draws_of_items, width, rng)
         sums = (_Moments if moments else _Sums)(of_worker, ratings.scale.size)
         for block in blocks:
             sums.add(block, _columns(of_item[:, block.items]))
@@ -156,20 +167,17 @@ def _over_both(ratings: data.Ratings, level: Level, replicates: int, rng: np.ran
     return np.array(found)
 
 
-def _drawn(size: int, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
-    """How often each of `size` is drawn in as many draws with replacement, a row for each replicate.
+def _drawn(draws: Draws, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
+    """How often each is drawn, a row for each replicate.
 
     Draws of fewer than `least` different ones are drawn again: a single worker has nobody to agree with, and
-    of three workers every ninth draw would be one. 16 bits hold every count that can come up: the same one
-    65,536 times in as many draws or more does not.
+    of three workers every ninth draw would be one.
     """
-    drawn = np.empty((width, size), dtype=np.uint16)
-    codes = np.empty(size, dtype=np.intp)  # what bincount takes without a copy
+    drawn = np.empty((width, draws.size), dtype=np.uint8)
     for replicate in range(width):
         while True:
-            codes[:] = rng.integers(size, size=size, dtype=np.int32)
-            counts = np.bincount(codes, minlength=size)
-            if np.count_nonzero(counts) >= least:
+            counts = draws.sample(rng)
+            if least == 1 or np.count_nonzero(counts) >= least:
                 break
         drawn[replicate] = counts
     return drawn
@@ -184,44 +192,81 @@ def _columns(drawn: Drawn) -> Weights:
 class _Block:
     """Some consecutive items: who gave each of them each score, as a sparse matrix, and who rated each.
 
-    The rows of `by_score` are the items for the first score, then for the second, and so on. It is there for
-    `_Sums` alone; `first` and `second`, which have the scores and their squares, for `_Moments` alone.
+    Items of one task have the same raters: `by_raters` has a row for each different crew, and `crew` says
+    which one an item has; where few items share one, it has a row for each item and `crew` is None. The rows
+    of `by_score` are the items for the first score, then for the second, and so on. It is there for `_Sums`
+    alone, in as few bytes as hold what is drawn; `first` and `second`, which have the scores and their
+    squares, for `_Moments` alone.
     """
 
     items: slice
-    by_item: "csr_array"
+    by_raters: "csr_array"
+    crew: npt.NDArray[np.intp] | None = None
     by_score: "csr_array | None" = None
     first: "csr_array | None" = None
     second: "csr_array | None" = None
 
 
-def _blocks(ratings: data.Ratings, *, moments: bool) -> Iterator[_Block]:
+def _blocks(ratings: Ratings, *, moments: bool) -> Iterator[_Block]:
     from scipy.sparse import csr_array
 
-    counts = data.value_counts(ratings)
+    counts = value_counts(ratings)
+    kind = np.min_scalar_type(int(counts.max()) * OFTEN)
     items = len(counts)
+    n = counts.sum(axis=1)
+    same = None if moments else _same_raters(ratings, n)
     # Sorted by item, then by score, then as they were submitted.
-    order = data.stable_order(data.cells(ratings, slice(None)))
+    order = stable_order(cells(ratings, slice(None)))
     columns = ratings.workers[order]
     far = ratings.scores[order] - np.float64(ratings.scores.mean()) if moments else None
     del order
-    n = counts.sum(axis=1)
     ends = np.concatenate(([0], np.cumsum(n))).astype(np.int32)
-    each = np.ones(int(np.add.reduceat(n, np.arange(0, items, ITEMS)).max()), dtype=np.float32)
+    most = int(np.add.reduceat(n, np.arange(0, items, ITEMS)).max())
+    each, once = np.ones(most, dtype=np.float32), np.ones(most, dtype=kind)
     for start in range(0, items, ITEMS):
         stop = min(start + ITEMS, items)
         rows, shape = slice(ends[start], ends[stop]), (stop - start, ratings.n_workers)
         here, until = columns[rows], ends[start : stop + 1] - ends[start]
-        by_item = csr_array((each[: len(here)], here, until), shape=shape)
+        crew = None
+        if same is not None:
+            first = ~same[start:stop]
+            first[0] = True
+            if 2 * np.count_nonzero(first) <= stop - start:
+                crew = np.cumsum(first) - 1
+        if crew is None:
+            by_raters = csr_array((each[: len(here)], here, until), shape=shape)
+        else:
+            by_raters = csr_array((each[: len(here)], here, until), shape=shape)[np.flatnonzero(first)]
         if far is None:
-            by_score = _by_score(here, counts[start:stop], each, ratings.n_workers)
-            yield _Block(slice(start, stop), by_item, by_score)
+            by_score = _by_score(here, counts[start:stop], once, ratings.n_workers)
+            yield _Block(slice(start, stop), by_raters, crew, by_score)
         else:
             powers = (csr_array((far[rows] ** power, here, until), shape=shape) for power in (1, 2))
-            yield _Block(slice(start, stop), by_item, None, *powers)
+            yield _Block(slice(start, stop), by_raters, None, None, *powers)
 
 
-def _by_score(workers: data.Codes, counts: data.Counts, each: Weights, n_workers: int) -> "csr_array":
+def _same_raters(ratings: Ratings, n: Counts) -> npt.NDArray[np.bool_]:
+    """Which items have the raters of the item before, in the same order of submission.
+
+    Every item has a rating; `n` says how many.
+    """
+    order = stable_order(ratings.items)
+    workers = ratings.workers[order]
+    del order
+    starts = np.cumsum(n) - n
+    same = np.zeros(len(n), dtype=np.bool_)
+    for start in range(1, len(n), ITEMS):
+        stop = min(start + ITEMS, len(n))
+        first, last = int(starts[start]), int(starts[stop - 1] + n[stop - 1])
+        # The place of each rating in the item before, if that has as many.
+        before = np.arange(first, last) - np.repeat(n[start:stop], n[start:stop])
+        equal = workers[first:last] == workers[np.maximum(before, 0)]
+        same[start:stop] = np.logical_and.reduceat(equal, starts[start:stop] - first)
+    same[1:] &= n[1:] == n[:-1]
+    return same
+
+
+def _by_score(workers: Codes, counts: Counts, once: npt.NDArray[np.number], n_workers: int) -> "csr_array":
     """Workers in the order of item and score, put in that of score and item, as a sparse matrix."""
     from scipy.sparse import csr_array
 
@@ -229,7 +274,7 @@ def _by_score(workers: data.Codes, counts: data.Counts, each: Weights, n_workers
     scores = np.repeat(np.tile(np.arange(size, dtype=np.int16), items), counts.ravel())
     ends = np.concatenate(([0], np.cumsum(counts.T))).astype(np.int32)
     columns = workers[np.argsort(scores, kind="stable")]
-    return csr_array((each[: len(columns)], columns, ends), shape=(size * items, n_workers))
+    return csr_array((once[: len(columns)], columns, ends), shape=(size * items, n_workers))
 
 
 class _Moments:
@@ -248,8 +293,8 @@ class _Moments:
     def add(self, block: _Block, of_item: Weights) -> None:
         """Adds the disagreement of a block of items, weighted by how often items and workers are drawn."""
         assert block.first is not None and block.second is not None
-        m, first, second = block.by_item @ self.drawn, block.first @ self.drawn, block.second @ self.drawn
-        copies = block.by_item @ self.squared
+        m, first, second = block.by_raters @ self.drawn, block.first @ self.drawn, block.second @ self.drawn
+        copies = block.by_raters @ self.squared
         pairs = m * m - copies
         counted = of_item * (pairs > 0)
         weight = counted * m / np.maximum(pairs, 1)
@@ -259,7 +304,7 @@ class _Moments:
         self.second += (counted * second).sum(axis=0)
         self.own += (np.square(counted) * copies).sum(axis=0)
 
-    def alpha(self, replicate: int, _values: data.Floats, _level: Level) -> float:
+    def alpha(self, replicate: int, _values: Floats, _level: Level) -> float:
         """Alpha of one replicate, nan where all its ratings are the same."""
         total = float(self.total[replicate])
         expected = 2 * float(total * self.second[replicate] - self.first[replicate] ** 2)
@@ -278,30 +323,50 @@ class _Sums:
     def __init__(self, of_worker: Weights, size: int) -> None:
         width = of_worker.shape[1]
         self.drawn, self.squared = of_worker, np.square(of_worker)
+        self.often = int(of_worker.max()) > OFTEN
+        self.whole: npt.NDArray[np.number] | None = None
         self.together = np.zeros((size, size, width))
         self.marginal = np.zeros((size, width))
         self.own = np.zeros(width)
 
-    def add(self, block: _Block, of_item: Weights) -> None:
-        """Adds the coincidences of a block of items, weighted by how often items and workers are drawn."""
+    def _scored(self, block: _Block) -> Weights:
+        """How often each item got each score from the drawn workers: shape (V, items, width)."""
         assert block.by_score is not None
         size, width = self.marginal.shape
-        drawn = (block.by_score @ self.drawn).reshape(size, -1, width)
+        by_score = block.by_score.astype(np.float32) if self.often else block.by_score
+        if self.whole is None:
+            self.whole = self.drawn.astype(by_score.dtype)
+        scored = (by_score @ self.whole).reshape(size, -1, width).astype(np.float32, copy=False)
         if width == 1:  # in memory item by item, so that the sums add in the order of a wider batch
-            drawn = np.ascontiguousarray(drawn.transpose(1, 0, 2)).transpose(1, 0, 2)
-        copies = block.by_item @ self.squared
-        m = drawn.sum(axis=0)
-        pairs = m * m - copies
-        counted = of_item * (pairs > 0)
-        weighted = drawn * (counted * m / np.maximum(pairs, 1))
-        for first in range(1, size):
-            pair = np.einsum("iw,viw->vw", weighted[first], drawn[:first])
+            scored = np.ascontiguousarray(scored.transpose(1, 0, 2)).transpose(1, 0, 2)
+        return scored
+
+    def add(self, block: _Block, of_item: Weights) -> None:
+        """Adds the coincidences of a block of items, weighted by how often items and workers are drawn.
+
+        All but `weight` are whole numbers; in which order they are added and multiplied changes nothing.
+        """
+        scored = self._scored(block)
+        m = scored.sum(axis=0) if block.crew is None else block.by_raters @ self.drawn
+        copies = block.by_raters @ self.squared
+        pairs = m * m
+        pairs -= copies
+        paired = pairs > 0
+        np.maximum(pairs, 1, out=pairs)
+        if block.crew is not None:
+            m, copies, pairs, paired = (each.take(block.crew, axis=0) for each in (m, copies, pairs, paired))
+        counted = of_item * paired
+        weight = np.multiply(counted, m, out=m)
+        weight /= pairs
+        weighted = scored * weight
+        for first in range(1, len(scored)):
+            pair = np.einsum("iw,viw->vw", weighted[first], scored[:first])
             self.together[first, :first] += pair
             self.together[:first, first] += pair
-        self.marginal += np.einsum("iw,viw->vw", counted, drawn)
+        self.marginal += np.einsum("iw,viw->vw", counted, scored)
         self.own += np.einsum("iw,iw->w", np.square(counted), copies)
 
-    def alpha(self, replicate: int, values: data.Floats, level: Level) -> float:
+    def alpha(self, replicate: int, values: Floats, level: Level) -> float:
         """Alpha of one replicate, nan where all its ratings are the same."""
         marginal = self.marginal[:, replicate]
         apart = distances(values, marginal, level)
@@ -330,14 +395,14 @@ class Null:
     permutations: int
 
 
-def permuted(ratings: data.Ratings, rng: np.random.Generator) -> data.Ratings:
+def permuted(ratings: Ratings, rng: np.random.Generator) -> Ratings:
     """The ratings with every worker's scores in random order over the same items."""
     by_worker = np.argsort(ratings.workers, kind="stable")
     return _dealt(ratings, by_worker, rng)
 
 
 def null_alpha(
-    ratings: data.Ratings,
+    ratings: Ratings,
     recipe: Recipe,
     *,
     level: Level = "interval",
@@ -348,7 +413,7 @@ def null_alpha(
 
     `ratings` are those that the rules about workers left: the rows that the filter sees.
     """
-    rng = data.generator(seed, "permutation")
+    rng = generator(seed, "permutation")
     by_worker = np.argsort(ratings.workers, kind="stable")
     before: list[Figure] = []
     after: list[Figure] = []
@@ -365,12 +430,12 @@ def null_alpha(
     )
 
 
-def _dealt(ratings: data.Ratings, by_worker: np.ndarray, rng: np.random.Generator) -> data.Ratings:
+def _dealt(ratings: Ratings, by_worker: np.ndarray, rng: np.random.Generator) -> Ratings:
     workers = ratings.workers[by_worker].astype(np.int64)
     keys = (workers << 32) | rng.integers(0, 1 << 32, len(workers), dtype=np.int64)
-    scores: data.Scores = np.empty_like(ratings.scores)
+    scores: Scores = np.empty_like(ratings.scores)
     scores[by_worker] = ratings.scores[by_worker[np.argsort(keys)]]
-    return data.Ratings(
+    return Ratings(
         ratings.items, ratings.workers, scores, ratings.item_names, ratings.worker_names, ratings.scale
     )
 
@@ -405,13 +470,13 @@ class ExpectedAlpha:
 
 
 def expected_alpha(
-    ratings: data.Ratings, recipe: Recipe, *, level: Level = "interval", crowds: int = 10, seed: int = 0
+    ratings: Ratings, recipe: Recipe, *, level: Level = "interval", crowds: int = 10, seed: int = 0
 ) -> ExpectedAlpha:
     """Alpha that the recipe's response filter makes of crowds whose alpha is that of `ratings`."""
     raw = alpha_of(ratings, level)
     if raw.value is None:
         return ExpectedAlpha(raw, raw, None, 0)
-    rng = data.generator(seed, "crowds of the same agreement")
+    rng = generator(seed, "crowds of the same agreement")
     made = [_crowd(ratings, raw.value, level, rng) for _ in range(crowds)]
     before = [alpha_of(each, level) for each in made]
     after = [alpha_of(each.only(~respond(each, recipe).mask), level) for each in made]
@@ -424,7 +489,7 @@ def expected_alpha(
     )
 
 
-def _crowd(ratings: data.Ratings, raw: float, level: Level, rng: np.random.Generator) -> data.Ratings:
+def _crowd(ratings: Ratings, raw: float, level: Level, rng: np.random.Generator) -> Ratings:
     """A crowd of about this alpha: the more ratings come from workers instead of items, the lower it is."""
     of_item = ratings.scores[_partners(ratings.items, ratings.n_items, rng)]
     of_worker = ratings.scores[_partners(ratings.workers, ratings.n_workers, rng)]
@@ -437,13 +502,11 @@ def _crowd(ratings: data.Ratings, raw: float, level: Level, rng: np.random.Gener
     return _mixed(ratings, chance < (low + high) / 2, of_worker, of_item)
 
 
-def _mixed(
-    ratings: data.Ratings, blind: np.ndarray, of_worker: np.ndarray, of_item: np.ndarray
-) -> data.Ratings:
+def _mixed(ratings: Ratings, blind: np.ndarray, of_worker: np.ndarray, of_item: np.ndarray) -> Ratings:
     return replace(ratings, scores=np.where(blind, of_worker, of_item))
 
 
-def _partners(codes: data.Codes, size: int, rng: np.random.Generator) -> np.ndarray:
+def _partners(codes: Codes, size: int, rng: np.random.Generator) -> np.ndarray:
     """For each row another row, or itself, of the same code."""
     order = np.argsort(codes, kind="stable")
     n = np.bincount(codes, minlength=size)

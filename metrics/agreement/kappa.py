@@ -251,6 +251,20 @@ def fleiss(counts: npt.NDArray[np.number]) -> Figure:
     return Figure((observed - chance) / (1 - chance))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """What every rating of an item is held against.
+
+    `others` has the mean of each of the cost's marks (but the first, the ones) in the reference: shape
+    (items, V, marks), known by item and own score, 0 for the items that do not count; `several` are those
+    that do.
+    """
+
+    several: Mask
+    cost: Cost
+    others: Floats
+
+
 def pooled(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     """Each worker against the distribution of all others' ratings on the same items.
 
@@ -258,15 +272,7 @@ def pooled(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     item that many rated does not outweigh the rest. One pass over the ratings; defined also where no two
     workers share more than one item.
     """
-    counts = value_counts(ratings)
-    cost = cost_of(weights, ratings.scale.size)
-    n, *sums = cost.marks @ counts.astype(np.float64).T
-    share = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
-    others = np.empty((*counts.shape, len(sums)))
-    for place, total in enumerate(sums):
-        for value, mark in enumerate(cost.marks[1 + place]):
-            np.multiply(total - mark, share, out=others[:, value, place])
-    return _against(ratings, n > 1, cost, others)
+    return _against(ratings, distribution_of_others(ratings, weights))
 
 
 def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
@@ -275,6 +281,24 @@ def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     A mean that lies halfway between two scores counts half as the lower and half as the upper one, so that
     reversing the scale changes nothing.
     """
+    return _against(ratings, consensus_of_others(ratings, weights))
+
+
+def distribution_of_others(ratings: Ratings, weights: Weights = "quadratic") -> Reference:
+    """The reference of `pooled`."""
+    counts = value_counts(ratings)
+    cost = cost_of(weights, ratings.scale.size)
+    n, *sums = cost.marks @ counts.astype(np.float64).T
+    share = np.divide(1.0, n - 1, out=np.zeros(len(n)), where=n > 1)
+    others = np.empty((*counts.shape, len(sums)))
+    for place, total in enumerate(sums):
+        for value, mark in enumerate(cost.marks[1 + place]):
+            np.multiply(total - mark, share, out=others[:, value, place])
+    return Reference(n > 1, cost, others)
+
+
+def consensus_of_others(ratings: Ratings, weights: Weights = "quadratic") -> Reference:
+    """The reference of `consensus`."""
     counts = value_counts(ratings)
     cost = cost_of(weights, ratings.scale.size)
     x = np.arange(ratings.scale.size)
@@ -287,34 +311,51 @@ def consensus(ratings: Ratings, weights: Weights = "quadratic") -> WorkerKappas:
     both = (twice + others - 1) // (2 * others) + (twice + others) // (2 * others)
     halves = np.arange(2 * ratings.scale.size - 1)
     of_both = (cost.marks[1:, halves // 2] + cost.marks[1:, (halves + 1) // 2]) / 2
-    return _against(ratings, several, cost, of_both.T[both.clip(0, halves[-1])])
+    return Reference(several, cost, of_both.T[both.clip(0, halves[-1])])
 
 
-def _against(ratings: Ratings, several: Mask, cost: Cost, reference: Floats) -> WorkerKappas:
-    """Kappas against a reference that is known by item and own score.
-
-    `reference` has the mean of each of the cost's marks (but the first, the ones) in the reference: shape
-    (items, V, marks), 0 for the items that do not count; `several` are those that do. What a worker's ratings
-    cost, and what they would cost by chance, follow from the sums of marks by worker and own score.
-    """
-    size = ratings.scale.size
-    # A row for each cell: all marks of a rating come with one look into memory.
-    table = reference.reshape(-1, reference.shape[2])
-    sums = np.zeros((1 + table.shape[1], ratings.n_workers * size))
-    for rows in portions(ratings, sums.shape[1]):
-        own, keys = own_cells(ratings, rows), cells(ratings, rows)
-        counted = None if several.all() else several[ratings.items[rows]]
-        sums[0] += np.bincount(own, counted, sums.shape[1])
-        for place, mark in enumerate(table.take(keys, axis=0).T, start=1):
-            sums[place] += np.bincount(own, mark, sums.shape[1])
-    by_score = sums.reshape(len(sums), -1, size)
-    n = by_score[0].sum(axis=1)
-    observed = np.einsum("rwx,xr->w", by_score, cost.given)
-    chance = ((by_score[0] @ cost.given) * by_score.sum(axis=2).T).sum(axis=1)
+def _against(ratings: Ratings, reference: Reference) -> WorkerKappas:
+    """Kappas against a reference."""
+    n, observed, chance = costs(sums_against(ratings, reference), reference.cost)
     defined = chance > NOTHING * n
     kappa = np.full(ratings.n_workers, np.nan)
     kappa[defined] = 1 - observed[defined] * n[defined] / chance[defined]
     return WorkerKappas(kappa, np.rint(n).astype(np.int64))
+
+
+def sums_against(
+    ratings: Ratings,
+    reference: Reference,
+    part_of_item: npt.NDArray[np.integer] | None = None,
+    parts: int = 1,
+) -> Floats:
+    """How often each worker gave each score, and the sums of the reference's marks beside that score: shape
+    (marks, parts, workers, V). Ratings are added up for each part of the items by itself."""
+    size = ratings.n_workers * ratings.scale.size
+    # A row for each cell: all marks of a rating come with one look into memory.
+    table = reference.others.reshape(-1, reference.others.shape[2])
+    sums = np.zeros((1 + table.shape[1], parts * size))
+    for rows in portions(ratings, sums.shape[1]):
+        own, keys = own_cells(ratings, rows), cells(ratings, rows)
+        if part_of_item is not None:
+            own += part_of_item[ratings.items[rows]] * np.int64(size)
+        counted = None if reference.several.all() else reference.several[ratings.items[rows]]
+        sums[0] += np.bincount(own, counted, sums.shape[1])
+        for place, mark in enumerate(table.take(keys, axis=0).T, start=1):
+            sums[place] += np.bincount(own, mark, sums.shape[1])
+    return sums.reshape(len(sums), parts, ratings.n_workers, ratings.scale.size)
+
+
+def costs(sums: Floats, cost: Cost) -> tuple[Floats, Floats, Floats]:
+    """Of each worker the number of ratings, what they cost, and that number times what they cost by chance.
+
+    Both follow from the sums of marks by worker and own score, `sums` with one part.
+    """
+    by_score = sums[:, 0]
+    n = by_score[0].sum(axis=1)
+    observed = np.einsum("rwx,xr->w", by_score, cost.given)
+    chance = ((by_score[0] @ cost.given) * by_score.sum(axis=2).T).sum(axis=1)
+    return n, observed, chance
 
 
 def pairwise_median(ratings: Ratings, weights: Weights = "quadratic", *, least: int = 5) -> WorkerKappas:
@@ -366,14 +407,30 @@ def busiest(ratings: Ratings, most: int = 30) -> Pairs:
     size, width = ratings.scale.size, len(workers) * ratings.scale.size
     columns = place[mine.workers] * size + (mine.scores.astype(np.int64) - ratings.scale.low)
     rated, items = np.unique(mine.items, return_inverse=True)
-    table = np.zeros((width, width))
-    for start in range(0, len(rated), _ITEMS):
-        rows = (items >= start) & (items < start + _ITEMS)
-        given = np.zeros((min(_ITEMS, len(rated) - start), width), dtype=np.float32)
-        given[items[rows] - start, columns[rows]] = 1
-        table += given.T @ given
+    table = _together(items, columns, len(rated), width)
     tables = table.reshape(len(workers), size, len(workers), size).transpose(0, 2, 1, 3)
     return Pairs(workers, tables.astype(np.int64))
+
+
+def _together(items: Whole, columns: Whole, n_items: int, width: int) -> Floats:
+    """How many items have both of every two columns, shape (width, width).
+
+    Where the ratings of an item are few, pairs of them are fewer than cells of a matrix product.
+    """
+    from scipy.sparse import csr_array  # takes a while to load
+
+    pairs = int(np.square(np.bincount(items, minlength=n_items)).sum())
+    if pairs * PER_PAIR < n_items * width * width:
+        ones = np.ones(len(items), dtype=np.int64)
+        given = csr_array((ones, (items, columns)), shape=(n_items, width))
+        return (given.T @ given).toarray().astype(np.float64)
+    table = np.zeros((width, width))
+    for start in range(0, n_items, _ITEMS):
+        rows = (items >= start) & (items < start + _ITEMS)
+        dense = np.zeros((min(_ITEMS, n_items - start), width), dtype=np.float32)
+        dense[items[rows] - start, columns[rows]] = 1
+        table += dense.T @ dense
+    return table
 
 
 # Other agreements corrected for chance, for labels without order; gaps allowed.

@@ -17,16 +17,39 @@ as two who agree. Who was removed is taken as given, and a response filter leave
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from itertools import pairwise
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement import data
-from metrics.agreement.alpha import Level, alpha_of
-from metrics.agreement.filters import Checks, duplicates, respond, run, without_response_filter
+from metrics.agreement.cross_fitting import held_out
+from metrics.agreement.data import (
+    NO_PAIRS,
+    NO_RATINGS,
+    NO_VARIATION,
+    ONE_RATER,
+    ROWS,
+    Codes,
+    Draws,
+    Floats,
+    Mask,
+    Ratings,
+    Sums,
+    Whole,
+    codes_in_use,
+    divided,
+    generator,
+    portions,
+    stable_order,
+    sums_of,
+)
+from metrics.agreement.filters import Checks, duplicates, respond
 from metrics.agreement.recipes import Recipe, Z
 from metrics.figure import Figure
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Two halves of the ratings of each item beside each other.
 #
@@ -40,50 +63,56 @@ _MANY_RATINGS = 100_000
 _SPLITS_PER_PAIRING = 5
 
 
-def splits_of_ratings(ratings: data.Ratings, splits: int, rng: np.random.Generator) -> Iterator[data.Mask]:
+def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -> Iterator[Mask]:
     """For each split, which ratings are in the second half; each half has n // 2 or one more of an item's n.
 
     The ratings of an item are paired at random, and a coin for each pair says which of the two goes where.
     Of more than 100,000 ratings the pairs are drawn again for every fifth split only.
     """
     keep = _SPLITS_PER_PAIRING if len(ratings) > _MANY_RATINGS else 1
-    order = data.stable_order(ratings.items).astype(np.int32)
+    order = stable_order(ratings.items).astype(np.int32)
     items = ratings.items[order]
     n = np.bincount(items, minlength=ratings.n_items)
     pairs = (n + 1) // 2
-    start = (np.cumsum(n) - n).astype(np.int32)[items]
-    position = np.arange(len(items), dtype=np.int32) - start
-    pair = (np.cumsum(pairs) - pairs).astype(np.int32)[items] + position // 2
-    odd = (position % 2).astype(np.bool_)
+    first, first_pair = np.cumsum(n) - n, np.cumsum(pairs) - pairs
     bits = int(n.max(initial=1)).bit_length()
     free = min(_BITS - bits - int(ratings.n_items).bit_length(), 32)
     if free < _LEAST_RANDOM:
         raise ValueError("too many items with too many ratings to be split")
-    base = items.astype(np.int64)
-    base <<= bits + free
-    base |= position
-    del items, position
     shuffled = order
     for split in range(splits):
         if split % keep == 0:
-            keys = rng.integers(0, 1 << free, len(base), dtype=np.int64)
+            # By item, then by chance; the place in the item below them. What numbers of eight bytes are made
+            # of is taken a part at a time: there may be millions of ratings.
+            keys = rng.integers(0, 1 << free, len(items), dtype=np.int64)
             keys <<= bits
-            keys |= base
+            for rows in _parts(len(items)):
+                here = items[rows].astype(np.int64)
+                keys[rows] |= np.arange(rows.start, rows.start + len(here)) - first[here]
+                keys[rows] |= here << (bits + free)
             keys.sort()
-            keys &= (1 << bits) - 1
-            keys += start
-            shuffled = order[keys]
+            shuffled = np.empty_like(order)
+            for rows in _parts(len(items)):
+                shuffled[rows] = order[(keys[rows] & ((1 << bits) - 1)) + first[items[rows]]]
             del keys
         coins = rng.integers(0, 2, int(pairs.sum()), dtype=np.bool_)
-        second = np.empty(len(base), dtype=np.bool_)
-        second[shuffled] = coins[pair] ^ odd
+        second = np.empty(len(items), dtype=np.bool_)
+        for rows in _parts(len(items)):
+            here = items[rows]
+            position = np.arange(rows.start, rows.start + len(here)) - first[here]
+            second[shuffled[rows]] = coins[first_pair[here] + position // 2] ^ (position % 2).astype(np.bool_)
         yield second
 
 
-def doubled(ratings: data.Ratings, second: data.Mask) -> data.Ratings:
+def _parts(size: int) -> Iterator[slice]:
+    """Consecutive slices of so many rows."""
+    return (slice(start, start + ROWS) for start in range(0, size, ROWS))
+
+
+def doubled(ratings: Ratings, second: Mask) -> Ratings:
     """The two halves beside each other: items and workers are doubled."""
     half = second.astype(np.int32)
-    return data.Ratings(
+    return Ratings(
         ratings.items * 2 + half,
         ratings.workers * 2 + half,
         ratings.scores,
@@ -114,104 +143,6 @@ class _DoubledNames(Sequence[str]):
         return self.names[code // 2]
 
 
-# Workers judged on other items: cross-fitting.
-#
-# Who is removed for disagreeing on an item must not make the agreement on that same item look better. So
-# the items are dealt into ten folds; for each fold the rules about workers run on the ratings of the other
-# nine, and what they decide is applied to the ratings of the fold. A worker is judged on nine tenths of
-# their ratings, and rules that need a number of them need nine tenths of it. Deciding on one half of the
-# items instead leaves workers with ten to twenty ratings undecided; the figures then are those of a worse
-# study.
-
-FOLDS = 10
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOut:
-    """Which ratings (mask of length n) are by workers who stand, as judged on the items of the other folds.
-
-    `removed_workers` says how many a fold removed on average.
-    """
-
-    standing: data.Mask
-    removed_workers: float
-
-
-@dataclass(frozen=True, slots=True)
-class CrossFitted:
-    """The mean alpha of the ratings that stand over the rounds; how many workers a fold removed on
-    average."""
-
-    alpha: Figure
-    removed_workers: float
-    rounds: int
-
-
-def held_out(
-    ratings: data.Ratings,
-    recipe: Recipe,
-    rng: np.random.Generator,
-    *,
-    checks: Checks | None = None,
-    seconds: data.Floats | None = None,
-) -> HeldOut:
-    """Runs the recipe's rules about workers without the items that their decision is applied to.
-
-    `ratings` must be without repeated ratings of a worker on an item. What workers did in attention checks is
-    known to every fold: checks are no items.
-    """
-    rated = np.flatnonzero(np.bincount(ratings.items, minlength=ratings.n_items))
-    folds = min(FOLDS, len(rated))
-    if not recipe.judges_workers or folds < 2:  # two folds are the fewest
-        return HeldOut(np.ones(len(ratings), dtype=np.bool_), 0.0)
-    fold_of = np.zeros(ratings.n_items, dtype=np.int8)
-    fold_of[rng.permutation(rated)] = np.arange(len(rated)) % folds
-    fold = fold_of[ratings.items]
-    rules = _for_a_part(without_response_filter(recipe), folds)
-    standing = np.ones(len(ratings), dtype=np.bool_)
-    removed = 0
-    for each in range(folds):
-        here = fold == each
-        known = None if seconds is None else seconds[~here]
-        gone = run(ratings.only(~here), rules, checks=checks, seconds=known, repeated=False).removed_workers
-        standing[here] = ~gone[ratings.workers[here]]
-        removed += int(gone.sum())
-    return HeldOut(standing, removed / folds)
-
-
-def cross_fitted(
-    ratings: data.Ratings,
-    recipe: Recipe,
-    *,
-    checks: Checks | None = None,
-    seconds: data.Floats | None = None,
-    level: Level = "interval",
-    rounds: int = 3,
-    seed: int = 0,
-) -> CrossFitted:
-    """Cross-fitted alpha after the recipe's rules about workers; its response filter takes no part.
-
-    Each round deals the items into other folds. `ratings` as for `held_out`.
-    """
-    rng = data.generator(seed, "folds of items")
-    found = [held_out(ratings, recipe, rng, checks=checks, seconds=seconds) for _ in range(rounds)]
-    figures = [alpha_of(ratings.only(each.standing), level) for each in found]
-    values = [figure.value for figure in figures if figure.value is not None]
-    removed = float(np.mean([each.removed_workers for each in found]))
-    if not values:
-        return CrossFitted(figures[-1], removed, rounds)
-    return CrossFitted(Figure(float(np.mean(values))), removed, rounds)
-
-
-def _for_a_part(recipe: Recipe, folds: int) -> Recipe:
-    """The recipe with the numbers of ratings that its rules need, for all folds but one."""
-
-    def part(least: int) -> int:
-        return max(1, -(-least * (folds - 1) // folds))
-
-    return replace(recipe, kappa_least=part(recipe.kappa_least), technical_least=part(recipe.technical_least))
-
-
 Weights = npt.NDArray[np.float32]
 TOO_FEW = "not defined: fewer than three items keep a rating in both halves"
 NO_AGREEMENT = "the halves of the ratings do not agree above chance"
@@ -225,6 +156,8 @@ _MANY, _OF_MANY = 100_000, 100
 _COVERAGE = 0.95
 #: Numbers (ratings times replicates) that are made together.
 _TOGETHER = 1 << 21
+#: Ratings of which sums are taken together.
+_PART = 1 << 19
 #: Nothing is nearer to full reliability than this.
 _NEAREST = 1e-6
 
@@ -249,11 +182,11 @@ class SplitHalf:
 
 
 def split_half(
-    ratings: data.Ratings,
+    ratings: Ratings,
     recipe: Recipe,
     *,
     checks: Checks | None = None,
-    seconds: data.Floats | None = None,
+    seconds: Floats | None = None,
     splits: int = 20,
     replicates: int = 0,
     seed: int = 0,
@@ -264,13 +197,13 @@ def split_half(
     `replicates` it has an interval.
     """
     if not len(ratings):
-        return _none(data.NO_RATINGS)
+        return _none(NO_RATINGS)
     distinct = ~duplicates(ratings)
     rows = ratings if distinct.all() else ratings.only(distinct)
     taken = None if seconds is None else seconds[distinct]
-    judged = held_out(rows, recipe, data.generator(seed, "folds"), checks=checks, seconds=taken)
+    judged = held_out(rows, recipe, generator(seed, "folds"), checks=checks, seconds=taken)
     stand = rows if judged.standing.all() else rows.only(judged.standing)
-    halves, items, reason = _halves(stand, recipe, splits, data.generator(seed, "split-half"))
+    halves, items, reason = _halves(stand, recipe, splits, generator(seed, "split-half"))
     if not halves:
         return replace(_none(reason), removed_workers=judged.removed_workers)
     r = float(np.mean(halves))
@@ -291,20 +224,18 @@ def split_half(
 
 
 def _halves(
-    ratings: data.Ratings, recipe: Recipe, splits: int, rng: np.random.Generator
+    ratings: Ratings, recipe: Recipe, splits: int, rng: np.random.Generator
 ) -> tuple[list[float], list[int], str]:
     """r between the halves of each split, items behind it, and why a split may have had none."""
     rule = replace(recipe, z_least=-(-recipe.z_least // 2), z_keep=-(-recipe.z_keep // 2))
-    everything = np.ones(len(ratings), dtype=np.bool_)
     found, items, reason = [], [], TOO_FEW
     for second in splits_of_ratings(ratings, splits, rng):
-        beside = doubled(ratings, second)
-        kept = ~respond(beside, rule).mask if recipe.has(Z) else everything
-        one, two = _means(beside, kept).reshape(-1, 2).T
+        kept = ~respond(doubled(ratings, second), rule).mask if recipe.has(Z) else None
+        one, two = _means(ratings, second, kept).reshape(-1, 2).T
         both = ~(np.isnan(one) | np.isnan(two))
         r = _pearson(one[both], two[both]) if both.sum() >= LEAST_ITEMS else None
         if r is None:
-            reason = data.NO_VARIATION if both.sum() >= LEAST_ITEMS else TOO_FEW
+            reason = NO_VARIATION if both.sum() >= LEAST_ITEMS else TOO_FEW
             continue
         found.append(r)
         items.append(int(both.sum()))
@@ -317,24 +248,24 @@ def replicates_of(asked: int, ratings: int) -> int:
 
 
 def interval(
-    ratings: data.Ratings, reliability: float, *, replicates: int = REPLICATES, seed: int = 0
+    ratings: Ratings, reliability: float, *, replicates: int = REPLICATES, seed: int = 0
 ) -> tuple[float, float] | None:
     """The bounds of a 95 % interval around a reliability of these ratings' means; None of too few to draw
     from."""
     from scipy.special import stdtrit  # takes a while to load
 
-    items, n_items = data.codes_in_use(ratings.items, ratings.n_items)
-    workers, n_workers = data.codes_in_use(ratings.workers, ratings.n_workers)
+    items, n_items = codes_in_use(ratings.items, ratings.n_items)
+    workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
     if min(n_items, n_workers) < LEAST_TO_DRAW:
         return None
     means = _Means(items, workers, ratings.scores.astype(np.float32))
     del items, workers
     spread = {}
     for over, size in (("items", n_items), ("workers", n_workers), ("ratings", len(ratings))):
-        rng = data.generator(seed, f"reliability over {over}")
+        rng = generator(seed, f"reliability over {over}")
         step = max(1, _TOGETHER // max(size, n_items))
-        draws = (_drawn(size, min(step, replicates - start), rng) for start in range(0, replicates, step))
-        found = np.concatenate([means.drawn(over, drawn) for drawn in draws])
+        draws, widths = Draws(size), (min(step, replicates - start) for start in range(0, replicates, step))
+        found = np.concatenate([means.drawn(over, _drawn(draws, width, rng)) for width in widths])
         missing = np.log(np.maximum(1 - found, _NEAREST))
         missing = missing[~np.isnan(missing)]
         if len(missing) < replicates / 2:
@@ -347,32 +278,53 @@ def interval(
     return max(0.0, float(1 - np.exp(middle + ends))), float(1 - np.exp(middle - ends))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Some consecutive items with their ratings in order, as matrices of items by what is drawn."""
+
+    items: slice
+    rows: slice
+    far: Weights
+    workers: "csr_array"
+    ratings: "csr_array"
+
+
 class _Means:
-    """Means of items under weights of items, workers or ratings, and how reliable they are."""
+    """Means of items under weights of items, workers or ratings, and how reliable they are.
 
-    def __init__(self, items: data.Codes, workers: data.Codes, scores: Weights) -> None:
-        from scipy.sparse import csr_array  # the same
+    Beside two columns of the ratings, what is held grows with the items: sums are taken a part at a time.
+    """
 
-        order = data.stable_order(items)
+    def __init__(self, items: Codes, workers: Codes, scores: Weights) -> None:
+        order = stable_order(items)
         n = np.bincount(items)
-        ends = np.concatenate(([0], np.cumsum(n))).astype(np.int32)
         scores -= scores.mean()
-        far = scores[order]
-        columns = {"ratings": np.arange(len(order), dtype=np.int32), "workers": workers[order]}
-        shapes = {"ratings": (len(n), len(order)), "workers": (len(n), int(workers.max()) + 1)}
+        far, columns = scores[order], workers[order]
         del order
-        ones = np.ones(len(far), dtype=np.float32)
-        squares = far * far
-        #: How often each item is rated, the sums of its scores, and of their squares: by what is drawn.
-        self.sums: dict[str, tuple[csr_array, ...]] = {
-            over: tuple(
-                csr_array((values, columns[over], ends), shape=shape) for values in (ones, far, squares)
-            )
-            for over, shape in shapes.items()
-        }
+        self.parts = list(_parts_of(far, columns, n, int(workers.max()) + 1))
         self.raters = n.astype(np.float32)[:, None]
+        self.undrawn = self._sums("ratings", np.ones((len(far), 1), dtype=np.float32))
 
-    def drawn(self, over: str, weights: Weights) -> data.Floats:
+    def _sums(self, over: str, weights: Weights) -> tuple[Weights, Weights, Weights, Weights]:
+        """Per item and column: sums of weights, weighted scores, weighted squares, squared weights."""
+        from scipy.sparse import csr_array
+
+        shape = (len(self.raters), weights.shape[1])
+        n, sums, squares, own = (np.empty(shape, dtype=np.float32) for _ in range(4))
+        of_workers = np.square(weights) if over == "workers" else weights
+        for part in self.parts:
+            if over == "workers":
+                counts, drawn, twice = part.workers, weights, of_workers
+            else:
+                counts, drawn = part.ratings, weights[part.rows]
+                twice = np.square(drawn)
+            places = (counts.indices, counts.indptr)
+            n[part.items], own[part.items] = counts @ drawn, counts @ twice
+            sums[part.items] = csr_array((part.far, *places), shape=counts.shape) @ drawn
+            squares[part.items] = csr_array((part.far * part.far, *places), shape=counts.shape) @ drawn
+        return n, sums, squares, own
+
+    def drawn(self, over: str, weights: Weights) -> Floats:
         """ICC(1, k) for each column of weights; nan where there is none.
 
         A rating of weight u counts as u ratings by one person: pairs of them say nothing, so the variance
@@ -380,15 +332,13 @@ class _Means:
         taken off.
         """
         items = weights if over == "items" else np.ones((1, 1), dtype=np.float32)
-        counts, first, second = self.sums["ratings" if over == "items" else over]
-        of_ratings = np.ones((counts.shape[1], 1), dtype=np.float32) if over == "items" else weights
-        n, sums, squares = counts @ of_ratings, first @ of_ratings, second @ of_ratings
+        n, sums, squares, own = self.undrawn if over == "items" else self._sums(over, weights)
         some = np.maximum(n, _NEAREST)
-        own = (counts @ np.square(of_ratings)) / some
+        own = own / some
         counted = items * (n > 0)
         total = counted.sum(axis=0, dtype=np.float64)
         apart = _added(counted * (n - own))
-        within = data.divided(
+        within = divided(
             _added(counted * (squares - sums * sums / some)), np.where(apart > _NEAREST, apart, 0)
         )
         means = sums / some
@@ -396,21 +346,40 @@ class _Means:
         between = _added(counted * centred * centred) / np.maximum(total - 1, 1)
         of_items = between - within * _added(counted * own / some) / total
         whole = of_items + within * _added(counted / self.raters) / total
-        return data.divided(of_items, np.where(whole > 0, whole, 0))
+        return divided(of_items, np.where(whole > 0, whole, 0))
 
 
-def _added(values: data.Floats) -> data.Floats:
+def _parts_of(far: Weights, workers: Codes, n: Whole, n_workers: int) -> Iterator[_Part]:
+    """Items with about `_PART` ratings together; scores and workers lie item by item, `n` of each."""
+    from scipy.sparse import csr_array
+
+    ends = np.concatenate(([0], np.cumsum(n)))
+    cuts = np.unique(np.searchsorted(ends, np.arange(0, len(far) + _PART, _PART)).clip(max=len(n))).tolist()
+    most = max(int(ends[stop] - ends[start]) for start, stop in pairwise(cuts))
+    ones, places = np.ones(most, dtype=np.float32), np.arange(most, dtype=np.int32)
+    for start, stop in pairwise(cuts):
+        rows = slice(int(ends[start]), int(ends[stop]))
+        size = rows.stop - rows.start
+        until = (ends[start : stop + 1] - ends[start]).astype(np.int32)
+        yield _Part(
+            slice(start, stop),
+            rows,
+            far[rows],
+            csr_array((ones[:size], workers[rows], until), shape=(stop - start, n_workers)),
+            csr_array((ones[:size], places[:size], until), shape=(stop - start, size)),
+        )
+
+
+def _added(values: Floats) -> Floats:
     """Sums over items, in full precision."""
     return np.asarray(values.sum(axis=0, dtype=np.float64), dtype=np.float64)
 
 
-def _drawn(size: int, width: int, rng: np.random.Generator) -> Weights:
-    """How often each of `size` is drawn in as many draws with replacement, for each of `width` replicates."""
-    drawn = np.empty((width, size), dtype=np.float32)
-    codes = np.empty(size, dtype=np.intp)  # what bincount takes without a copy
+def _drawn(draws: Draws, width: int, rng: np.random.Generator) -> Weights:
+    """How often each is drawn, a column for each of `width` replicates."""
+    drawn = np.empty((width, draws.size), dtype=np.float32)
     for replicate in range(width):
-        codes[:] = rng.integers(size, size=size, dtype=np.int32)
-        drawn[replicate] = np.bincount(codes, minlength=size)
+        drawn[replicate] = draws.sample(rng)
     return np.ascontiguousarray(drawn.T)
 
 
@@ -418,14 +387,21 @@ def _none(reason: str) -> SplitHalf:
     return SplitHalf(Figure(None, reason), Figure(None, reason), None, 0.0, 0, no_interval=reason)
 
 
-def _means(ratings: data.Ratings, kept: data.Mask) -> data.Floats:
-    """Mean of every item from the ratings that are kept; nan where none is."""
-    n = np.bincount(ratings.items, weights=kept, minlength=ratings.n_items)
-    sums = np.bincount(ratings.items, weights=ratings.scores * kept, minlength=ratings.n_items)
-    return data.divided(sums, n)
+def _means(ratings: Ratings, second: Mask, kept: Mask | None) -> Floats:
+    """Mean of every item in the first half and in the second, from the ratings that are kept; nan where none
+    is."""
+    size = 2 * ratings.n_items
+    n, sums = np.zeros(size, dtype=np.int64), np.zeros(size)
+    for rows in portions(ratings, size):
+        codes, scores = 2 * ratings.items[rows].astype(np.int64) + second[rows], ratings.scores[rows]
+        if kept is not None:
+            codes, scores = codes[kept[rows]], scores[kept[rows]]
+        n += np.bincount(codes, minlength=size)
+        sums += np.bincount(codes, weights=scores, minlength=size)
+    return divided(sums, n)
 
 
-def _pearson(one: data.Floats, two: data.Floats) -> float | None:
+def _pearson(one: Floats, two: Floats) -> float | None:
     one, two = one - one.mean(), two - two.mean()
     spread = float(np.sqrt((one @ one) * (two @ two)))
     return float(one @ two) / spread if spread > 0 else None
@@ -460,7 +436,7 @@ class Correlations:
     consistency: Pair
 
 
-def correlations(table: data.Floats) -> Correlations:
+def correlations(table: Floats) -> Correlations:
     """All six of a table of n items (rows) by k raters (columns) without gaps."""
     n, k = table.shape
     reason = _table_reason(table)
@@ -490,7 +466,7 @@ def correlations(table: data.Floats) -> Correlations:
     )
 
 
-def complete_table(ratings: data.Ratings) -> data.Floats | None:
+def complete_table(ratings: Ratings) -> Floats | None:
     """Items by workers, those that have ratings; None unless every worker rated every item exactly once."""
     items, item_rows = np.unique(ratings.items, return_inverse=True)
     workers, columns = np.unique(ratings.workers, return_inverse=True)
@@ -501,16 +477,16 @@ def complete_table(ratings: data.Ratings) -> data.Floats | None:
     return None if bool(np.isnan(table).any()) else table
 
 
-def correlations_of(ratings: data.Ratings) -> Correlations:
+def correlations_of(ratings: Ratings) -> Correlations:
     """All six where every worker rated every item; else ICC(1) alone, and for the others the reason."""
     table = complete_table(ratings)
     if table is not None:
         return correlations(table)
     gaps = Pair(Figure(None, NOT_COMPLETE), Figure(None, NOT_COMPLETE))
-    return Correlations(one_way(data.sums_of(ratings)), gaps, gaps)
+    return Correlations(one_way(sums_of(ratings)), gaps, gaps)
 
 
-def one_way(sums: data.Sums) -> Pair:
+def one_way(sums: Sums) -> Pair:
     """ICC(1) where items have different raters and different numbers of ratings.
 
     The number of ratings per item is n0 = (N - sum of n^2 / N) / (items - 1), as the analysis of variance
@@ -532,27 +508,27 @@ def one_way(sums: data.Sums) -> Pair:
 
 
 def _share(above: float, below: float) -> Figure:
-    return Figure(above / below) if below > 0 else Figure(None, data.NO_VARIATION)
+    return Figure(above / below) if below > 0 else Figure(None, NO_VARIATION)
 
 
-def _table_reason(table: data.Floats) -> str:
+def _table_reason(table: Floats) -> str:
     n, k = table.shape
     if n == 0:
-        return data.NO_RATINGS
+        return NO_RATINGS
     if k < 2:
-        return data.ONE_RATER
+        return ONE_RATER
     if n < 2:
         return ONE_ITEM
-    return data.NO_VARIATION if bool((table == table[0, 0]).all()) else ""
+    return NO_VARIATION if bool((table == table[0, 0]).all()) else ""
 
 
-def _one_way_reason(sums: data.Sums) -> str:
+def _one_way_reason(sums: Sums) -> str:
     rated = int((sums.n > 0).sum())
     total = int(sums.n.sum())
     if not rated:
-        return data.NO_RATINGS
+        return NO_RATINGS
     if rated == total:
-        return data.NO_PAIRS
+        return NO_PAIRS
     if rated < 2:
         return ONE_ITEM
-    return data.NO_VARIATION if total * int(sums.q.sum()) == int(sums.s.sum()) ** 2 else ""
+    return NO_VARIATION if total * int(sums.q.sum()) == int(sums.s.sum()) ** 2 else ""

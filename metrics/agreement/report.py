@@ -28,19 +28,12 @@ from metrics.agreement.breakdown import (
     group_rows,
     removed_by_kappa,
 )
+from metrics.agreement.cross_fitting import FOLDS, cross_fitted
 from metrics.agreement.data import Floats, RatingGroups, Ratings, sums_of, value_counts
 from metrics.agreement.filters import Checks, Run, run
 from metrics.agreement.intervals import ExpectedAlpha, Null, expected_alpha, interval_or_reason, null_alpha
 from metrics.agreement.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
-from metrics.agreement.reliability import (
-    FOLDS,
-    ONE_ITEM,
-    SplitHalf,
-    cross_fitted,
-    one_way,
-    replicates_of,
-    split_half,
-)
+from metrics.agreement.reliability import ONE_ITEM, SplitHalf, one_way, replicates_of, split_half
 from metrics.agreement.scores import adjusted, item_scores
 from metrics.figure import Figure, add_reasons, figures_as_json
 

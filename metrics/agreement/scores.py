@@ -104,13 +104,15 @@ def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> AdjustedScores:
         return AdjustedScores(np.full(ratings.n_items, np.nan), none, none.copy(), 0, True)
     middle = float(ratings.scores.mean())
     scores: Floats = ratings.scores.astype(np.float64) - middle
+    # In this order, and without `scores` as soon as may be, they take least memory.
+    sums, squares = added(ratings.workers, scores, len(n)), added(ratings.workers, scores**2, len(n))
     shape, places = (ratings.n_items, ratings.n_workers), (ratings.items, ratings.workers)
     given = csr_array((scores, places), shape=shape)
-    sums, squares = added(ratings.workers, scores, len(n)), added(ratings.workers, scores**2, len(n))
-    ones = np.ones(len(scores))
-    once = given.nnz == len(scores)  # no worker rated an item twice: the places are the same
+    del scores
+    ones = np.ones(len(ratings))
+    once = given.nnz == len(ratings)  # no worker rated an item twice: the places are the same
     rated = csr_array((ones, given.indices, given.indptr) if once else (ones, places), shape=shape)
-    del scores, ones
+    del ones
 
     def residuals(quality: Floats) -> tuple[Floats, Floats]:
         """Sums of score minus quality, and of its square, for each worker."""

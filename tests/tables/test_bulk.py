@@ -102,6 +102,17 @@ def test_whole_numbers_are_read_as_django_reads_them(count):
     assert list(zip(*(column.tolist() for column in found), strict=True)) == list(rows)
 
 
+def test_wide_numbers_come_in_four_bytes_where_they_fit():
+    place = make_place()
+    judge(place, [(f"q{number}", "W", 1) for number in range(9)])
+    wide = Judgment.objects.order_by("pk").annotate(far=F("pk") + (1 << 40)).values_list("pk", "far", "score")
+    found = integer_columns(wide, "i8", "i8", "i2", narrow=True)
+    assert [column.dtype for column in found] == [np.int32, np.int64, np.int16]
+    assert list(zip(*(column.tolist() for column in found), strict=True)) == list(wide)
+    none = integer_columns(wide.filter(pk=0), "i8", "i8", "i2", narrow=True)
+    assert [column.tolist() for column in none] == [[], [], []]
+
+
 def test_columns_that_hold_nulls_or_texts_are_refused():
     place = make_place()
     judge(place, [(f"q{number}", "W", 1) for number in range(9)])

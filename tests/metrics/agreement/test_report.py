@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from metrics.agreement.alpha import alpha_of
+from metrics.agreement.cross_fitting import cross_fitted
 from metrics.agreement.data import RatingGroups, ratings_of
 from metrics.agreement.filters import Checks, run
 from metrics.agreement.intervals import expected_alpha, null_alpha, permuted
 from metrics.agreement.planning import CROWDS, Crowd, simulated
 from metrics.agreement.quotes import quotes
 from metrics.agreement.recipes import DEFAULT, KPQA_2021, NONE, with_parameters
-from metrics.agreement.reliability import cross_fitted, split_half, splits_of_ratings
+from metrics.agreement.reliability import split_half, splits_of_ratings
 from metrics.agreement.report import cautions_about, report
 from metrics.agreement.scores import item_scores
 from tests.metrics.agreement.goldens import golden, ratings_from
