@@ -8,6 +8,7 @@ from crowd.models import Assignment, Endpoint, MarketOperation, Stage
 from crowd.services.endpoints import create_endpoint
 from tests.api.conftest import is_problem, program_of
 from tests.desk.conftest import make_hit, make_work
+from web.api.fields import MOST_NUMBER
 
 STAGE = {
     "slug": "poll",
@@ -188,3 +189,9 @@ def test_owners_close_and_reopen_a_project_on_its_page(project, owner):
     browser.post("/desk/projects/tea/reopen/")
     project.refresh_from_db()
     assert project.closed_at is None
+
+
+@pytest.mark.parametrize("number", [MOST_NUMBER, MOST_NUMBER + 1, 10**30])
+def test_a_number_that_no_column_holds_is_a_hit_or_evaluation_that_there_is_not(program, stage, number):
+    for at in (f"stages/{stage.slug}/hits/{number}", f"evaluations/{number}"):
+        is_problem(program.get(f"/projects/tea/{at}"), 404, "not_found")
