@@ -69,7 +69,7 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     project = Project.objects.get(slug=slug)
     with tempfile.TemporaryDirectory() as room, snapshot() as using:
         scope = scope_of(project, Options(), using)
-        some = FilledTable(RATINGS, lambda: islice(rating_rows(scope), -(-rows // 10_000)))
+        some = FilledTable(RATINGS, lambda: islice(rating_rows(scope), -(-rows // 5_000)))
         spool = spooled({"ratings": some}, Path(room), silent)
         source = Source(project, None, spool.tables, {}, spool.rows, spool.lines, spool.longest)  # type: ignore[arg-type]
         write_formats(["csv"], Path(room), source, silent)

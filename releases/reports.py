@@ -17,7 +17,7 @@ from judgments.models import AgreementReport, Judgment
 from judgments.selectors.ratings import good, not_good, stamp_of
 from judgments.services import reports
 from releases.options import GROUPS
-from releases.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, People, Scope, answers_of, inside
+from releases.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, People, Scope, inside
 
 Progress = Callable[[int, int, str], None]
 #: Lists of the stored report that a release keeps; ratings and items are tables of their own.
@@ -260,8 +260,7 @@ def _in_order(counts: Mapping[str, int]) -> Counter[str]:
 
 
 def _answers(scope: Scope, released: int) -> list[Step]:
-    mine = answers_of(scope.project, scope.using)
-    counts = dict(mine.order_by().values_list("why").annotate(n=Count("pk")))
+    counts = scope.written
     written = sum(counts.values())
     if not written:
         return []

@@ -2,135 +2,37 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
-from math import isnan
-from statistics import median, stdev
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, OuterRef, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.candidates import drawn_below
-from annotation.models import Answer, AnswerFlag, CandidatePassage, CuratedPassage, HeldOutWorker, Query
+from annotation.models import Answer, CandidatePassage, CuratedPassage, Query
+from crowd.models import StageSource
 from crowd.selectors.people import AgreedTexts, has_consents
-from judgments.models import Candidate, FilterRun, ImportedScore, Judgment, Score, System, Verdict
-from judgments.selectors.ratings import good, scale_of
-from metrics.agreement.scale import Scale
+from judgments.models import Candidate, Judgment, System
+from judgments.selectors.ratings import good
 from releases import tables
-from releases.scope import (
-    ANSWER_LEFT_OUT,
-    AT_ONCE,
-    QUERIES_AT_ONCE,
-    QUERY_LEFT_OUT,
-    FoundPassages,
-    JudgedStage,
-    Redactions,
-    Scope,
-    fit,
-    has_sources,
-    rows_with_consent,
-    source_rows_of,
-    taken_answers,
-)
+from releases.json_columns import NONE_MARKED, as_text, marked_in
+from releases.scope import AT_ONCE, QUERIES_AT_ONCE, FoundPassages, Redactions, Scope, fit, taken_answers
 
-# Rows, some at a time.
-
-Item = TypeVar("Item")
-
-
-def some_of(rows: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Lists of `size` rows; the last one is shorter."""
-    source = iter(rows)
-    while taken := list(islice(source, size)):
-        yield taken
-
-
-# JSON columns that are empty in nearly all rows, without decoding each of them.
-
-_EMPTY = len("[]")
-
-
-def as_text(name: str) -> Cast:
-    """A JSON column as the database writes it; `decoded` reads it."""
-    return Cast(name, TextField())
-
-
-def decoded(text: str | None) -> Any:
-    """The value of a column that was read with `as_text`; None for an empty list or object."""
-    return json.loads(text) if text is not None and len(text) > _EMPTY else None
-
-
-# The answers of people that are in a release, also those held out.
-
-APPROVED = Answer.State.APPROVED
-
-
-def taken(scope: Scope) -> QuerySet[Any]:
-    """Answers that go in for themselves, each with `aside`: it is held out."""
-    aside = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
-    rows = taken_answers(scope.project, scope.using, scope.include)
-    found: QuerySet[Any] = rows.annotate(aside=Exists(aside))
-    return found
+if TYPE_CHECKING:
+    from releases.blocks import Block
 
 
 def answer_rows(scope: Scope) -> tables.Batches:
-    """Rows of the table `answers` in the order of writing; two or three statements per batch."""
-    columns = (
-        scope.of_queries(taken(scope))
-        .order_by("pk")
-        .values_list(
-            "pk",
-            "query_id",
-            "worker_id",
-            "text",
-            "opinion",
-            as_text("entities"),
-            "state",
-            "aside",
-            "stage__kind",
-        )
-    )
-    scope.held_out = 0
-    for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
-        some = [row for row in read if row[1] in scope.queries]
-        names = scope.people.names(row[2] for row in some)
-        flags = _flags(scope, [row[0] for row in some])
-        batch = []
-        for pk, query, worker, raw, opinion, marked, state, aside, kind in some:
-            key, split = scope.queries[query]
-            text = scope.redactions.of(f"answer:{pk}", "text", raw) if scope.redactions else raw
-            scope.held_out += aside
-            batch.append(
-                (
-                    f"a{pk}", key, names[worker], text, opinion, entities_of(decoded(marked), text),
-                    state == APPROVED, flags.get(pk, []), aside, kind,
-                    worker in scope.people.simulated, split,
-                )
-            )  # fmt: skip
-        if batch:
-            yield batch
+    """Rows of the table `answers` in the order of writing; two or three statements per block."""
+    return (batch for block in _written(scope) for batch in block.batches())
 
 
-def _flags(scope: Scope, answers: Collection[int]) -> dict[int, list[str]]:
-    """What the checks noticed about these answers, by name."""
-    found: dict[int, list[str]] = defaultdict(list)
-    rows = AnswerFlag.objects.using(scope.using).filter(answer__in=answers)
-    for answer, name in rows.order_by("answer_id", "name").values_list("answer_id", "name"):
-        found[answer].append(name)
-    return found
+def _written(scope: Scope) -> "Iterator[Block]":
+    from releases.answer_reader import answer_blocks  # pages do without numpy and Arrow
 
-
-def entities_of(marked: Any, text: str) -> list[dict[str, Any]]:
-    """Spans that a writer marked, with the words as they are published; what is no span is passed over."""
-    found = []
-    for each in marked if isinstance(marked, list) else ():
-        start, end = (each.get("start"), each.get("end")) if isinstance(each, dict) else (None, None)
-        if isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text):
-            found.append({"start": start, "end": end, "text": text[start:end]})
-    return found
+    return answer_blocks(scope)
 
 
 def turns_of(pk: int, context: Any, redactions: Redactions) -> list[dict[str, Any]]:
@@ -146,73 +48,6 @@ def turns_of(pk: int, context: Any, redactions: Redactions) -> list[dict[str, An
     ]
 
 
-# The ratings of the answers that are in a release, with what the filters in force decided about each.
-
-_RATINGS_AT_ONCE = 10_000
-#: Rule and reason of ratings that came when the filters had run: they are in no score.
-LATER = ("later", "came after the filters ran, which say nothing about it")
-_KEPT = ("", "")
-
-
-def rating_rows(scope: Scope) -> tables.Batches:
-    """Rows of the table `ratings`, stage by stage in the order of submission; two statements per batch."""
-    for judged in scope.judged:
-        yield from _of_stage(scope, judged)
-
-
-def _of_stage(scope: Scope, judged: JudgedStage) -> tables.Batches:
-    stage, run = judged.stage, judged.run
-    numbers = numbers_of(scale_of(stage))
-    for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
-        scope.passed_over.pop((stage.slug, why), None)
-    rows = scope.of_candidates(good(Judgment.objects.using(scope.using).filter(stage=stage), stage))
-    rows = rows.order_by("pk")
-    columns = rows.values_list("pk", "candidate_id", "worker_id", "score", as_text("aspects"))
-    for some in some_of(columns.iterator(_RATINGS_AT_ONCE), _RATINGS_AT_ONCE):
-        names = scope.people.names({row[2] for row in some if row[1] in scope.candidates})
-        removed = verdicts_about(scope, run, [row[0] for row in some])
-        last = run.last_judgment if run else some[-1][0]
-        batch = []
-        for pk, candidate, worker, score, aspects in some:
-            if candidate not in scope.candidates:
-                scope.passed_over[stage.slug, scope.without.get(candidate, QUERY_LEFT_OUT)] += 1
-                continue
-            name, key, system, split = scope.candidates[candidate]
-            rule, reason = removed.get(pk, _KEPT) if pk <= last else LATER
-            batch.append(
-                (
-                    f"r{pk}", stage.slug, name, key, system, names[worker], numbers[score],
-                    aspects_of(decoded(aspects)), not rule, rule, reason,
-                    worker in scope.people.simulated, split,
-                )
-            )  # fmt: skip
-        if batch:
-            yield batch
-
-
-def numbers_of(scale: Scale) -> dict[int, float | int]:
-    """What people gave, by the units in which it is stored."""
-    return {step: scale.number(step) for step in scale.scores}
-
-
-def verdicts_about(
-    scope: Scope, run: FilterRun | None, judgments: Sequence[int]
-) -> dict[int, tuple[str, str]]:
-    """Rule and reason for those of the judgments that the run removed; they are in the order of keys."""
-    if run is None:
-        return {}
-    rows = Verdict.objects.using(scope.using).filter(
-        run=run, removes=True, judgment_id__gte=judgments[0], judgment_id__lte=judgments[-1]
-    )
-    return {pk: (rule, reason) for pk, rule, reason in rows.values_list("judgment_id", "rule", "reason")}
-
-
-def aspects_of(given: Any) -> list[dict[str, Any]]:
-    """Scores of further aspects by name, which databases give back in different orders."""
-    pairs: Iterable[tuple[Any, Any]] = sorted(given.items()) if isinstance(given, dict) else ()
-    return [{"name": fit(name), "score": score} for name, score in pairs if isinstance(score, int)]
-
-
 def candidate_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `candidates` in the order of import.
 
@@ -225,7 +60,7 @@ def candidate_rows(scope: Scope) -> tables.Batches:
         .values_list("pk", "answer_id", "answer__worker_id", "system__kind", "text", "opinion", "aside")
     )
     hidden = scope.redactions.of
-    for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
+    for read in tables.some_of(columns.iterator(AT_ONCE), AT_ONCE):
         some = [row for row in read if row[0] in scope.candidates]
         scope.people.names(row[2] for row in some if row[2] is not None)
         batch = []
@@ -248,7 +83,7 @@ def reference_rows(scope: Scope) -> tables.Batches:
 
     Answers that came with a query stand first, with an id made from the query's and without a worker.
     """
-    for some in some_of(scope.queries, QUERIES_AT_ONCE):
+    for some in tables.some_of(scope.queries, QUERIES_AT_ONCE):
         passages, answers = _passages(scope, some), _answers(scope, some)
         rows = Query.objects.using(scope.using).filter(pk__in=some).order_by("pk")
         columns = rows.values_list(
@@ -288,28 +123,31 @@ def _passages(scope: Scope, queries: Collection[int]) -> Records:
         found[query].append(
             {
                 "passage_id": key,
-                "title": hidden(subject, "title", title),
-                "url": hidden(subject, "url", url),
-                "text": hidden(subject, "text", text),
+                "title": hidden(subject, "title", title) if scope.redactions else title,
+                "url": hidden(subject, "url", url) if scope.redactions else url,
+                "text": hidden(subject, "text", text) if scope.redactions else text,
             }
         )
     return found
 
 
 def _answers(scope: Scope, queries: Collection[int]) -> Records:
-    rows = taken(scope).filter(query__in=queries, aside=False).order_by("query_id", "pk")
-    columns = list(rows.values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities")))
+    rows = Answer.objects.using(scope.using).filter(query__in=queries).order_by("query_id", "pk")
+    read = list(rows.values_list("pk", "query_id", "worker_id", "text", "opinion", as_text("entities")))
+    keys = [row[0] for row in read]
+    wanted = scope.taken.among(keys) - scope.aside.among(keys)
+    columns = [row for row in read if row[0] in wanted]
     names = scope.people.names(row[2] for row in columns)
     found: Records = defaultdict(list)
     for pk, query, worker, raw, opinion, marked in columns:
-        text = scope.redactions.of(f"answer:{pk}", "text", raw)
+        text = scope.redactions.of(f"answer:{pk}", "text", raw) if scope.redactions else raw
         found[query].append(
             {
                 "answer_id": f"a{pk}",
                 "worker": names[worker],
                 "text": text,
                 "opinion": opinion,
-                "entities": entities_of(decoded(marked), text),
+                "entities": [] if marked == NONE_MARKED else marked_in(text, marked),
                 "simulated": worker in scope.people.simulated,
             }
         )
@@ -335,7 +173,7 @@ def _came_with(scope: Scope, pk: int, key: str, given: Any) -> Sequence[dict[str
 def retrieval_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `retrieval` in the order of queries and ranks; two statements per batch."""
     scope.found.clear()
-    for some in some_of(scope.queries, QUERIES_AT_ONCE):
+    for some in tables.some_of(scope.queries, QUERIES_AT_ONCE):
         if batch := list(_rows(scope, some)):
             yield batch
 
@@ -414,139 +252,95 @@ def _json(found: Any) -> str:
     return json.dumps(found, sort_keys=True, ensure_ascii=True) if found else ""
 
 
-#: Candidates of one batch: each has some ten ratings.
-_AT_ONCE = 2_000
+def rating_rows(scope: Scope) -> tables.Batches:
+    """Rows of the table `ratings`, stage by stage in the order of submission; two statements per block."""
+    return (batch for block in _ratings(scope) for batch in block.batches())
 
 
-@dataclass(slots=True)
-class KeptRatings:
-    """The kept ratings of a candidate; `simulated` where a program gave one of them."""
+def _ratings(scope: Scope) -> "Iterator[Block]":
+    from releases.rating_reader import rating_blocks  # as above
 
-    ratings: list[dict[str, Any]] = field(default_factory=list)
-    simulated: bool = False
-
-
-_NOTHING = KeptRatings()
+    return rating_blocks(scope)
 
 
 def score_rows(scope: Scope) -> tables.Batches:
-    """Rows of the table `scores`, stage by stage in the order of candidates; four statements per batch."""
-    for judged in scope.judged:
-        yield from _of_run(scope, judged) if judged.run else _of_all(scope, judged)
-    yield from _elsewhere(scope)
+    """Rows of the table `scores`, stage by stage in the order of candidates."""
+    for part in _scores(scope):
+        yield from [part] if isinstance(part, list) else part.batches()
 
 
-def _of_run(scope: Scope, judged: JudgedStage) -> tables.Batches:
-    rows = scope.of_candidates(Score.objects.using(scope.using).filter(run=judged.run))
-    rows = rows.order_by("candidate_id")
-    columns = rows.values_list(
-        "candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted"
+def _scores(scope: Scope) -> "Iterator[Block | list[tables.Row]]":
+    from releases.rating_reader import score_parts  # as above
+
+    return score_parts(scope)
+
+
+# To which version of the consent text the person behind each row had agreed.
+
+#: An id is a letter and the primary key of the row it stands for.
+_PREFIX = 1
+
+
+def rows_with_consent(
+    scope: Scope, rows: Callable[[Scope], tables.Batches], model: Any, agreed: Callable[[], AgreedTexts]
+) -> tables.Batches:
+    """The rows of a table whose first column is its id, each with one value more; one statement per batch."""
+    texts = agreed()
+    for batch in rows(scope):
+        keys = [int(row[0][_PREFIX:]) for row in batch]
+        known = _consents(scope, model, keys, texts)
+        yield [(*row, known.get(key)) for row, key in zip(batch, keys, strict=True)]
+
+
+def _consents(scope: Scope, model: Any, keys: list[int], texts: AgreedTexts) -> dict[int, str | None]:
+    """Keys of one batch are in order, so a range finds them without a list of thousands."""
+    between = model.objects.using(scope.using).filter(
+        pk__gte=min(keys), pk__lte=max(keys), assignment__stage__project=scope.project
     )
-    for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
-        given = _given(scope, judged, some[0][0], some[-1][0])
+    columns = between.values_list(
+        "pk",
+        "assignment__stage_id",
+        "assignment__external_id",
+        "assignment__worker__external_id",
+        "assignment__arrived_at",
+    )
+    return {
+        pk: texts.version(stage=stage, submission=submission, worker=worker, at=at)
+        for pk, stage, submission, worker, at in columns.iterator()
+    }
+
+
+# At which of several sources an answer or a rating was given.
+
+
+def has_sources(scope: Scope) -> bool:
+    """Whether some stage of the project asked people at several places."""
+    return StageSource.objects.using(scope.using).filter(stage__project=scope.project).exists()
+
+
+def source_rows_of(
+    scope: Scope, rows: "QuerySet[Any]", *, prefix: str, size: int, of: str = "query_id"
+) -> Iterator[list[tuple[Any, ...]]]:
+    """Batches of id, stage, pseudonym, what the row is about, source and panel, in the order of keys."""
+    several = StageSource.objects.using(scope.using).filter(stage=OuterRef("stage"))
+    columns = rows.filter(Exists(several)).order_by("pk")
+    read = columns.values_list(
+        "pk", "stage__slug", "worker_id", of, "worker__endpoint__name", "worker__endpoint__protocol"
+    ).iterator(size)
+    while batch := list(islice(read, size)):
+        names = scope.people.names(row[2] for row in batch)
         yield [
-            _row(scope, judged.stage.slug, candidate, figures, given.get(candidate, _NOTHING))
-            for candidate, *figures in some
-            if candidate in scope.candidates
+            (f"{prefix}{pk}", stage, names[worker], about, source, panel)
+            for pk, stage, worker, about, source, panel in batch
         ]
 
 
-def _of_all(scope: Scope, judged: JudgedStage) -> tables.Batches:
-    for some in some_of(sorted(scope.candidates), _AT_ONCE):
-        given = _given(scope, judged, some[0], some[-1])
-        found = sorted(given)
-        if found:
-            figures = _figures(judged, [given[candidate].ratings for candidate in found])
-            yield [
-                _row(scope, judged.stage.slug, candidate, each, given[candidate])
-                for candidate, each in zip(found, figures, strict=True)
-            ]
-
-
-def _row(scope: Scope, stage: str, candidate: int, figures: Sequence[Any], given: KeptRatings) -> tables.Row:
-    name, key, system, split = scope.candidates[candidate]
-    return (stage, name, key, system, *figures, given.ratings, given.simulated, split)
-
-
-def _given(scope: Scope, judged: JudgedStage, first: int, last: int) -> dict[int, KeptRatings]:
-    """The kept ratings of the candidates between two keys, in the order of submission."""
-    stage, run = judged.stage, judged.run
-    between = Judgment.objects.using(scope.using).filter(
-        stage=stage, candidate_id__gte=first, candidate_id__lte=last
-    )
-    removed: frozenset[int] = frozenset()
-    if run is not None:
-        between = between.filter(pk__lte=run.last_judgment)
-        verdicts = Verdict.objects.using(scope.using).filter(
-            run=run,
-            removes=True,
-            judgment__stage=stage,
-            judgment__candidate_id__gte=first,
-            judgment__candidate_id__lte=last,
-        )
-        removed = frozenset(pk for pk in verdicts.values_list("judgment_id", flat=True) if pk is not None)
-    columns = good(between, stage).order_by("pk").values_list("pk", "candidate_id", "worker_id", "score")
-    rows = [row for row in columns if row[1] in scope.candidates]
-    names = scope.people.names({row[2] for row in rows})
-    found: dict[int, KeptRatings] = defaultdict(KeptRatings)
-    numbers = numbers_of(scale_of(stage))
-    for pk, candidate, worker, score in rows:
-        if pk not in removed:
-            found[candidate].ratings.append({"worker": names[worker], "score": numbers[score]})
-            found[candidate].simulated |= worker in scope.people.simulated
-    return found
-
-
-def _figures(judged: JudgedStage, given: Sequence[list[dict[str, Any]]]) -> Iterator[tuple[Any, ...]]:
-    """What a filter run would have stored; nothing is adjusted without the model of the filters."""
-    import numpy as np  # only where something is scored
-
-    from metrics.agreement.data import Ratings
-    from metrics.agreement.scores import item_scores
-
-    sizes = [len(each) for each in given]
-    items = np.repeat(np.arange(len(given), dtype=np.int32), sizes)
-    scale = scale_of(judged.stage)
-    numbers = np.array([one["score"] for each in given for one in each], dtype=np.float64)
-    scores = np.rint(numbers / float(scale.unit)).astype(np.int16)
-    nobody = np.zeros(len(scores), dtype=np.int32)
-    found = item_scores(Ratings(items, nobody, scores, range(len(given)), ("all",), scale))  # type: ignore[arg-type]  # names nobody asks for
-    columns = [
-        [None if isnan(value) else value for value in column.tolist()]
-        for column in (found.mean, found.sd, found.median, found.trimmed)
-    ]
-    return zip(sizes, sizes, *columns, [None] * len(sizes), strict=True)
-
-
-def _elsewhere(scope: Scope) -> tables.Batches:
-    every = ImportedScore.objects.using(scope.using).filter(candidate__system__project=scope.project)
-    rows = scope.of_candidates(every)
-    columns = rows.order_by("candidate_id").values_list("candidate_id", "mean", "n", "ratings", "simulated")
-    for some in some_of(columns.iterator(_AT_ONCE), _AT_ONCE):
-        batch = []
-        for candidate, mean, n, listed, simulated in some:
-            if candidate not in scope.candidates:
-                continue
-            ratings = [each for each in listed if isinstance(each, int | float)]
-            count = n if n is not None else len(ratings) or None
-            figures = (
-                count,
-                count,
-                mean,
-                stdev(ratings) if len(ratings) > 1 else None,
-                float(median(ratings)) if ratings else None,
-                None,
-                None,
-            )
-            given = [{"worker": None, "score": int(each) if each == int(each) else each} for each in ratings]
-            batch.append(_row(scope, tables.ELSEWHERE, candidate, figures, KeptRatings(given, simulated)))
-        if batch:
-            yield batch
+_SOURCES_AT_ONCE = 10_000
 
 
 def source_rows(scope: Scope) -> tables.Batches:
     """Rows of the table `sources`: of answers, then of ratings stage by stage."""
-    answers = scope.of_queries(taken(scope))
+    answers = scope.of_queries(taken_answers(scope.project, scope.using, scope.include))
     for batch in source_rows_of(scope, answers, prefix="a", size=AT_ONCE):
         kept = [(key, stage, worker, *where, scope.queries[of][1]) for key, stage, worker, of, *where in batch
                 if of in scope.queries]  # fmt: skip
@@ -556,7 +350,7 @@ def source_rows(scope: Scope) -> tables.Batches:
         given = scope.of_candidates(
             good(Judgment.objects.using(scope.using).filter(stage=judged.stage), judged.stage)
         )
-        for batch in source_rows_of(scope, given, prefix="r", size=_RATINGS_AT_ONCE, of="candidate_id"):
+        for batch in source_rows_of(scope, given, prefix="r", size=_SOURCES_AT_ONCE, of="candidate_id"):
             kept = [
                 (key, stage, worker, *where, scope.candidates[of][3])
                 for key, stage, worker, of, *where in batch
@@ -580,6 +374,8 @@ def tables_of(scope: Scope) -> Mapping[str, tables.FilledTable]:
     """The tables by name. Each call of `batches` asks the database again."""
     rows_of = _ROWS if not has_sources(scope) else (*_ROWS, (tables.SOURCES, source_rows))
     found = {table.name: tables.FilledTable(table, partial(rows, scope)) for table, rows in rows_of}
+    for table, parts in ((tables.ANSWERS, _written), (tables.SCORES, _scores), (tables.RATINGS, _ratings)):
+        found[table.name] = replace(found[table.name], parts=partial(parts, scope))
     if has_consents(scope.project, scope.using):
         agreed = partial(AgreedTexts, scope.project, scope.using)
         found |= {

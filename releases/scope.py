@@ -2,12 +2,12 @@
 
 import hashlib
 import json
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 from django.db.models import Case, Exists, Model, OuterRef, Q, QuerySet, Value, When
@@ -18,15 +18,15 @@ from annotation.selectors.answers import GIVEN
 from core.projects.models import Project
 from core.projects.selectors import pseudonym
 from crowd.counted_work import counting
-from crowd.models import Assignment, Endpoint, Stage, StageSource, Worker
-from crowd.selectors.people import AgreedTexts
+from crowd.models import Assignment, Endpoint, Stage, Worker
 from crowd.selectors.pseudonyms import first_panels, has_several_panels, panel_pseudonym
 from judgments.models import Candidate, FilterRun, Judgment
 from judgments.selectors.candidates import OUT
 from people.models import Guest
+from releases.key_set import KeySet
 from releases.models import PrivacyFinding
 from releases.options import Options
-from releases.tables import SPLITS, Batches
+from releases.tables import SPLITS
 
 # Pseudonyms of workers: one for each person of a panel, whichever endpoints or links they came by.
 #
@@ -176,15 +176,28 @@ def taken_answers(project: Project, using: str, include: Collection[str]) -> Que
     return answers_of(project, using).filter(why__in=inside(include))
 
 
-def queries_of(project: Project, using: str, include: Collection[str]) -> QuerySet[Any]:
+#: The group of queries for which a reference is missing.
+UNANSWERED = "unanswered"
+
+
+def held_out() -> QuerySet[HeldOutWorker]:
+    """What says of an answer in an outer question that it is no reference but a candidate."""
+    return HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
+
+
+def queries_of(
+    project: Project, using: str, include: Collection[str], *, answers: bool = True
+) -> QuerySet[Any]:
     """All queries, each with `why`: the group to which it belongs, empty where it goes in anyway.
 
     A reference is an answer that goes in and is not held out, or one that came with the query. A query has to
-    have one only in a project that asks people for answers: one that only judges has none to miss.
+    have one only in a project that asks people for answers: one that only judges has none to miss. Without
+    `answers` no answer is looked at: then UNANSWERED are also those that only have such references.
     """
-    aside = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
     written = answers_with_why(Answer.objects.filter(query=OuterRef("pk")))
-    has_reference = Exists(written.filter(~Exists(aside), why__in=inside(include))) | ~Q(references=[])
+    has_reference = ~Q(references=[])
+    if answers:
+        has_reference |= Q(Exists(written.filter(~Exists(held_out()), why__in=inside(include))))
     collected = Exists(Answer.objects.filter(GIVEN, query=OuterRef("pk"))) | Exists(
         Candidate.objects.filter(query=OuterRef("pk"))
     )
@@ -193,7 +206,7 @@ def queries_of(project: Project, using: str, include: Collection[str]) -> QueryS
         When(~collected, then=Value("nothing_collected")),
         When(status__in=_UNDECIDED_QUERIES, then=Value("disputed")),
         When(has_reference, then=Value("")),
-        default=Value("unanswered" if _asks_for_answers(project, using) else ""),
+        default=Value(UNANSWERED if _asks_for_answers(project, using) else ""),
     )
     return Query.objects.using(using).filter(project=project).annotate(why=why)
 
@@ -337,6 +350,7 @@ def _fill(
 Rows = TypeVar("Rows", bound=Model)
 #: Rows of one batch, and queries of one batch, which are larger.
 AT_ONCE, QUERIES_AT_ONCE = 5_000, 200
+_KEYS_AT_ONCE = 10_000
 #: Why answers of systems, and the ratings of them, are not in a release.
 QUERY_LEFT_OUT, ANSWER_LEFT_OUT = "query_left_out", "answer_left_out"
 
@@ -364,9 +378,10 @@ class Scope:
     `include` are the groups that were brought in. With `few` only rows of these queries are read, not all of
     the project. `candidates` are id, query's key, system and split by primary key, `without` says why others
     are not in, `asides` counts those that are in by why nobody judges them. `left_out` counts the project's
-    other queries by their group. Once they were read, `held_out` is how many answers are no references,
-    `passed_over` counts ratings that are not in by stage and reason, and `found` candidate passages by origin
-    and ranker.
+    other queries by their group. `taken` are the answers that go in for themselves, those of them that are
+    held out are `aside`, and `written` counts all answers by why. All queries have one of `statuses`, unless
+    none is named. Once they were read, `held_out` is how many answers are no references, `passed_over` counts
+    ratings that are not in by stage and reason, and `found` candidate passages by origin and ranker.
     """
 
     project: Project
@@ -383,6 +398,10 @@ class Scope:
     held_out: int = 0
     passed_over: Counter[tuple[str, str]] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    taken: KeySet = field(default_factory=KeySet)
+    aside: KeySet = field(default_factory=KeySet)
+    statuses: frozenset[str] = frozenset()
+    written: Counter[str] = field(default_factory=Counter)
     found: dict[tuple[str, str], FoundPassages] = field(default_factory=dict)
 
     def of_queries(self, rows: QuerySet[Rows], query: str = "query") -> QuerySet[Rows]:
@@ -394,15 +413,43 @@ class Scope:
         return rows.filter(candidate__in=list(self.candidates)) if self.few else rows
 
 
+class AnswersIn(NamedTuple):
+    """Answers that go in for themselves, those held out, queries that have another one, and all by why."""
+
+    taken: KeySet
+    aside: KeySet
+    answered: KeySet
+    written: Counter[str]
+
+
+def answers_in(rows: QuerySet[Any], include: Collection[str]) -> AnswersIn:
+    """Ask once why each answer of people goes in or not: it takes the database long."""
+    going_in = frozenset(inside(include))
+    taken, aside, answered, written = array("q"), array("q"), set[int](), Counter[str]()
+    columns = rows.annotate(aside=Exists(held_out())).order_by()
+    for pk, query, out, why in columns.values_list("pk", "query_id", "aside", "why").iterator(_KEYS_AT_ONCE):
+        written[why] += 1
+        if why in going_in:
+            taken.append(pk)
+            if out:
+                aside.append(pk)
+            else:
+                answered.add(query)
+    return AnswersIn(KeySet(taken), KeySet(aside), KeySet(answered), written)
+
+
 def scope_of(project: Project, options: Options, using: str) -> Scope:
     """Read what all tables need; the memory that it takes grows with queries and systems' answers alone."""
     keys: dict[int, str] = {}
     left_out: Counter[str] = Counter()
-    taken = inside(options.include)
-    rows = queries_of(project, using, options.include).order_by("pk").values_list("pk", "key", "why")
-    for pk, key, why in rows.iterator(AT_ONCE):
-        if why in taken:
+    going_in = inside(options.include)
+    answers = answers_in(answers_of(project, using), options.include)
+    rows = queries_of(project, using, options.include, answers=False).order_by("pk")
+    statuses = set()
+    for pk, key, why, status in rows.values_list("pk", "key", "why", "status").iterator(AT_ONCE):
+        if why in going_in or (why == UNANSWERED and pk in answers.answered):
             keys[pk] = key
+            statuses.add(status)
         else:
             left_out[why] += 1
     together = groups(_shared(project, using, keys), keys.values())
@@ -416,26 +463,28 @@ def scope_of(project: Project, options: Options, using: str) -> Scope:
         tuple(judged_in(project, using)),
         options.include,
         left_out=left_out,
+        taken=answers.taken,
+        aside=answers.aside,
+        statuses=frozenset(statuses),
+        written=answers.written,
     )
     find_candidates(scope)
     return scope
 
 
 def find_candidates(scope: Scope) -> None:
-    """Look up which answers of systems are in.
+    """Look up which answers of systems are in; `scope.taken` is known.
 
     An answer that was held out is one of the system `human`, and is in only where the answer itself is.
     """
     every = Candidate.objects.using(scope.using).filter(system__project=scope.project).order_by("pk")
     rows = scope.of_queries(every)
-    written = scope.of_queries(answers_of(scope.project, scope.using).filter(candidate__isnull=False))
-    not_taken = set(written.exclude(why__in=inside(scope.include)).values_list("pk", flat=True))
     systems: dict[str, str] = {}
     columns = rows.values_list("pk", "query_id", "answer_id", "aside", "system__name")
     for pk, query, answer, aside, system in columns.iterator(AT_ONCE):
         if query not in scope.queries:
             scope.without[pk] = QUERY_LEFT_OUT
-        elif answer in not_taken:
+        elif answer is not None and answer not in scope.taken:
             scope.without[pk] = ANSWER_LEFT_OUT
         else:
             key, split = scope.queries[query]
@@ -471,66 +520,6 @@ def judged_in(project: Project, using: str) -> Iterator[JudgedStage]:
         yield JudgedStage(stage, runs.first())
 
 
-# To which version of the consent text the person behind each row had agreed.
-
-#: An id is a letter and the primary key of the row it stands for.
-_PREFIX = 1
-
-
-def rows_with_consent(
-    scope: Scope, rows: Callable[[Scope], Batches], model: Any, agreed: Callable[[], AgreedTexts]
-) -> Batches:
-    """The rows of a table whose first column is its id, each with one value more; one statement per batch."""
-    texts = agreed()
-    for batch in rows(scope):
-        keys = [int(row[0][_PREFIX:]) for row in batch]
-        known = _consents(scope, model, keys, texts)
-        yield [(*row, known.get(key)) for row, key in zip(batch, keys, strict=True)]
-
-
-def _consents(scope: Scope, model: Any, keys: list[int], texts: AgreedTexts) -> dict[int, str | None]:
-    """Keys of one batch are in order, so a range finds them without a list of thousands."""
-    between = model.objects.using(scope.using).filter(
-        pk__gte=min(keys), pk__lte=max(keys), assignment__stage__project=scope.project
-    )
-    columns = between.values_list(
-        "pk",
-        "assignment__stage_id",
-        "assignment__external_id",
-        "assignment__worker__external_id",
-        "assignment__arrived_at",
-    )
-    return {
-        pk: texts.version(stage=stage, submission=submission, worker=worker, at=at)
-        for pk, stage, submission, worker, at in columns.iterator()
-    }
-
-
-# At which of several sources an answer or a rating was given.
-
-
-def has_sources(scope: Scope) -> bool:
-    """Whether some stage of the project asked people at several places."""
-    return StageSource.objects.using(scope.using).filter(stage__project=scope.project).exists()
-
-
-def source_rows_of(
-    scope: Scope, rows: "QuerySet[Any]", *, prefix: str, size: int, of: str = "query_id"
-) -> Iterator[list[tuple[Any, ...]]]:
-    """Batches of id, stage, pseudonym, what the row is about, source and panel, in the order of keys."""
-    several = StageSource.objects.using(scope.using).filter(stage=OuterRef("stage"))
-    columns = rows.filter(Exists(several)).order_by("pk")
-    read = columns.values_list(
-        "pk", "stage__slug", "worker_id", of, "worker__endpoint__name", "worker__endpoint__protocol"
-    ).iterator(size)
-    while batch := list(islice(read, size)):
-        names = scope.people.names(row[2] for row in batch)
-        yield [
-            (f"{prefix}{pk}", stage, names[worker], about, source, panel)
-            for pk, stage, worker, about, source, panel in batch
-        ]
-
-
 # One state of the database for all tables of a release, while people go on working.
 #
 # The rows of a release are read with many statements. On a connection of its own, in one transaction that
@@ -551,6 +540,10 @@ def snapshot() -> Iterator[str]:
     connections[ALIAS] = wrapper
     try:
         with transaction.atomic(using=ALIAS):
+            if wrapper.vendor == "postgresql":
+                with wrapper.cursor() as cursor:
+                    # Each of the statements is sent once: compiling one takes longer than it saves.
+                    cursor.execute("SET LOCAL jit = off")
             yield ALIAS
     finally:
         wrapper.close()

@@ -25,6 +25,7 @@ from releases.scope import (
     People,
     Redactions,
     Scope,
+    answers_in,
     answers_of,
     find_candidates,
     inside,
@@ -292,6 +293,8 @@ def _some(project: Project, options: Options) -> Scope:
         options.include,
         few=True,
     )
+    answers = answers_in(scope.of_queries(answers_of(project, DEFAULT_DB_ALIAS)), options.include)
+    scope.taken, scope.aside = answers.taken, answers.aside
     find_candidates(scope)
     return scope
 

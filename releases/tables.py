@@ -4,14 +4,16 @@ Every format is written from these, and the data card and the Croissant descript
 column is described in one place. Rows are tuples in the order of the columns. Workers have pseudonyms in all.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from core.projects.models import Project
+    from releases.blocks import Block
     from releases.models import Release
 
 Row = tuple[Any, ...]
@@ -93,10 +95,14 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class FilledTable:
-    """A table with its rows; `batches` begins again with each call."""
+    """A table with its rows; `batches` begins again with each call.
+
+    `parts`, where a table has it, gives the same rows, all or some of them as blocks of columns.
+    """
 
     table: Table
     batches: Callable[[], Batches]
+    parts: "Callable[[], Iterator[list[Row] | Block]] | None" = None
 
 
 _QUERY = Column("query_id", Kind.TEXT, "Id of the query.")
@@ -272,6 +278,16 @@ def with_consent(table: Table) -> Table:
 
 SPLITS = ("train", "validation", "test")
 
+Item = TypeVar("Item")
+
+
+def some_of(rows: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Lists of `size` rows; the last one is shorter."""
+    source = iter(rows)
+    while taken := list(islice(source, size)):
+        yield taken
+
+
 # What a format is written from: tables with their rows, and how far the work is.
 
 #: Called with rows done, rows in all and words; it may raise to end the work.
@@ -289,7 +305,8 @@ class Source:
     Rows come in batches of plain values: texts, numbers, truths, None; columns that are lists hold
     dictionaries with the fields of `tables.RECORDS`. `rows` are the rows of each table by split, `parameters`
     what the manifest says about how the release was made. `lines` is a folder with TABLE-SPLIT.jsonl of all
-    tables where they are written already, `longest` the bytes of the longest line.
+    tables where they are written already, `longest` the bytes of each table's longest line. While the tables
+    are read, they come one after the other.
     """
 
     project: "Project"
@@ -298,7 +315,7 @@ class Source:
     parameters: Mapping[str, Any]
     rows: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     lines: Path | None = None
-    longest: int = 0
+    longest: Mapping[str, int] = field(default_factory=dict)
 
     def splits(self, table: str) -> tuple[str, ...]:
         """The splits in which a table has rows; `train` alone where it has none at all."""

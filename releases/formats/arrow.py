@@ -1,6 +1,7 @@
 """Tables as Arrow: their types, and rows read from the JSON Lines by C++ while Python does other work."""
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
@@ -53,9 +54,10 @@ def records(source: Source, table: Table, split: str) -> Iterator[Any]:
                     [dict(zip(table.names, row, strict=True)) for row in rows], schema
                 )
         return
+    block = max(BLOCK, 2 * source.longest.get(table.name, 0))
     reader = json.open_json(
         source.lines / f"{table.name}-{split}.jsonl",
-        read_options=json.ReadOptions(block_size=max(BLOCK, 2 * source.longest), use_threads=False),
+        read_options=json.ReadOptions(block_size=block, use_threads=False),
         parse_options=json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
     )
     with reader:
@@ -72,6 +74,23 @@ def json_texts(lists: Any) -> Any:
     return compute.fill_null(_lists_as_json(lists), "[]")
 
 
+#: What JSON escapes in a text; most have none of it.
+ESCAPED = r'["\\\x00-\x1f]'
+
+
+def texts_as_json(texts: Any, escaped: str = ESCAPED, encode: Callable[[str], bytes] = to_json) -> Any:
+    """A column of texts as JSON, null where it is. Only what matches `escaped` is encoded one by one."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    whole = compute.binary_join_element_wise('"', texts, '"', "")
+    found = compute.fill_null(compute.match_substring_regex(texts, escaped), False)
+    if not compute.any(found).as_py():
+        return whole
+    made = [encode(text).decode() for text in texts.filter(found).to_pylist()]
+    return compute.replace_with_mask(whole, found, pa.array(made, pa.string()))
+
+
 def _as_json(values: Any) -> Any:
     """Each value as JSON; what is not known is null."""
     import pyarrow as pa
@@ -85,6 +104,8 @@ def _as_json(values: Any) -> Any:
             parts += [f'{"," if number else "{"}"{field.name}":', _as_json(inner)]
         whole = compute.binary_join_element_wise(*parts, "}", "")
         return compute.if_else(values.is_null(), "null", whole) if values.null_count else whole
+    if pa.types.is_string(values.type):
+        return compute.fill_null(texts_as_json(values), "null")
     coded = values.dictionary_encode(null_encoding="encode")
     texts = pa.array([to_json(value).decode() for value in coded.dictionary.to_pylist()], pa.string())
     return texts.take(coded.indices)
@@ -96,8 +117,11 @@ def _lists_as_json(lists: Any) -> Any:
     from pyarrow import compute
 
     lengths = compute.fill_null(compute.list_value_length(lists), 0).to_numpy()
-    ends = pa.array([0, *lengths.cumsum().tolist()], pa.int32())
-    joined = compute.binary_join(pa.ListArray.from_arrays(ends, _as_json(lists.flatten())), ",")
+    ends = array("i", [0])
+    ends.frombytes(lengths.cumsum(dtype="i4").tobytes())
+    joined = compute.binary_join(
+        pa.ListArray.from_arrays(pa.array(ends, pa.int32()), _as_json(lists.flatten())), ","
+    )
     whole = compute.binary_join_element_wise("[", joined, "]", "")
     return (
         compute.if_else(lists.is_null(), pa.scalar(None, pa.string()), whole) if lists.null_count else whole

@@ -58,6 +58,14 @@ def _cells(batch: Any, table: Table) -> Any:
 
 
 def _guarded(texts: Any) -> Any:
+    """Each different text once: ids, names and reasons come again and again."""
+    coded = texts.dictionary_encode()
+    if len(coded.dictionary) > len(texts) // 2:
+        return _guarded_one_by_one(texts)
+    return _guarded_one_by_one(coded.dictionary).take(coded.indices)
+
+
+def _guarded_one_by_one(texts: Any) -> Any:
     from pyarrow import compute
 
     runs = compute.match_substring_regex(texts, BEGINNING)

@@ -62,6 +62,8 @@ _SEPARATORS = tuple((sign.encode(), f"\\u{ord(sign):04x}".encode()) for sign in 
 def on_one_line(value: Any) -> bytes:
     """A value as JSON without a sign that any reader takes for the end of a line."""
     plain = to_json(value)
+    if plain.isascii():
+        return plain
     for sign, escape in _SEPARATORS:
         if sign in plain:
             plain = plain.replace(sign, escape)

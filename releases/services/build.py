@@ -28,7 +28,7 @@ from releases.datacard import card
 from releases.errors import ReleaseError
 from releases.facts import Facts, File, facts_of
 from releases.formats import Written, jsonl
-from releases.formats.writer import write_formats
+from releases.formats.writer import FormatWriters, write_formats
 from releases.manifest import (
     ManifestFile,
     content_digest,
@@ -43,7 +43,7 @@ from releases.models import PrivacyFinding, Release, ReleaseFile
 from releases.options import Options, options_of
 from releases.privacy import accept_findings, check_project
 from releases.services.planning import give_up, plan_release
-from releases.services.release_content import ReleaseTables, gather, scale_in_words
+from releases.services.release_content import ReleaseTables, Spool, fewer_collections, gather, scale_in_words
 from releases.tables import SPLITS, Progress, Source, silent
 
 
@@ -95,20 +95,16 @@ def build(release: Release, *, folder: Path, progress: Progress = silent) -> Bui
     options = options_of(release.options)
     # Beside the folder, so that the lines of the rows can be hard links in it: no second copy on the disk.
     with tempfile.TemporaryDirectory(prefix=".rows-", dir=folder.parent) as room:
-        gathered = gather(release.project, options, Path(room), progress)
-        content = content_digest(gathered.spool.digests, gathered.about)
-        same = _same(release, content)
-        about = _about(same or release, options, gathered, content)
+        spool = Spool(Path(room))
         source = Source(
-            project=release.project,
-            release=same or release,
-            tables=gathered.spool.tables,
-            parameters=about["parameters"],
-            rows=gathered.spool.rows,
-            lines=gathered.spool.lines,
-            longest=gathered.spool.longest,
+            release.project, release, spool.tables, {}, spool.rows, lines=spool.lines, longest=spool.longest
         )
-        written = write_formats(options.formats, folder, source, progress)
+        with fewer_collections(), FormatWriters(options.formats, folder, source) as writers:
+            gathered = gather(release.project, options, spool, progress, writers.add)
+            content = content_digest(gathered.spool.digests, gathered.about)
+            same = _same(release, content)
+            about = _about(same or release, options, gathered, content)
+            written = write_formats(options.formats, folder, source, progress, writers)
     progress(0, 0, "Checksums")
     files = [*_data_files(folder, written, gathered.spool.digests), *_reports(folder, gathered)]
     files += _descriptions(folder, same or release, options, gathered, files)

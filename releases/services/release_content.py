@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from django.db.models import Count
 
@@ -35,13 +35,18 @@ from releases.scope import (
     scope_of,
     snapshot,
 )
-from releases.tables import RATINGS, SPLITS, Batches, FilledTable, Progress, Row, Table
+from releases.tables import RATINGS, SCORES, SPLITS, Batches, FilledTable, Progress, Row, Table
+
+if TYPE_CHECKING:
+    from releases.blocks import Block
 
 # The tables of a release on disk.
 #
 # Each table is kept twice: as JSON Lines by split, which are the files of the format `jsonl` and what the C++
 # readers of other formats take, and as batches of plain values, which Python reads back several times faster
-# than it would parse them. The digests of the lines are the digest of the content.
+# than it would parse them. The digests of the lines are the digest of the content. What comes in blocks of
+# columns is kept as lines, and of scores the rows without their lists, which no format made from rows reads;
+# none reads answers or ratings.
 
 #: Bytes of the length before each batch.
 _LENGTH = 8
@@ -52,7 +57,8 @@ _AHEAD = 2
 
 @dataclass(slots=True)
 class Spool:
-    """Tables on disk. `rows` by table and split, `digests` of the lines by file, `longest` line in bytes.
+    """Tables on disk. `rows` by table and split, `digests` of the lines by file, `longest` line
+    of each table in bytes.
 
     `verdicts` counts ratings by stage and rule, "" for those that are kept; `simulated` counts rows of each
     table that a program made in place of a person.
@@ -62,7 +68,7 @@ class Spool:
     tables: dict[str, FilledTable] = field(default_factory=dict)
     rows: dict[str, dict[str, int]] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
-    longest: int = 0
+    longest: dict[str, int] = field(default_factory=dict)
     verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
     simulated: Counter[str] = field(default_factory=Counter)
 
@@ -87,11 +93,16 @@ class _Lines:
 
     def write(self, split: str, rows: list[Row]) -> None:
         lines = self._make(rows)
+        self.add(split, lines, len(rows), max(map(len, lines.split(b"\n"))))
+
+    def add(self, split: str, lines: "bytes | memoryview", rows: int, longest: int) -> None:
+        """Lines that are made already."""
         file, digest = self._open(split)
         file.write(lines)
         digest.update(lines)
-        self.rows[split] += len(rows)
-        self._spool.longest = max(self._spool.longest, *map(len, lines.split(b"\n")))
+        self.rows[split] += rows
+        known = self._spool.longest
+        known[self.table.name] = max(known.get(self.table.name, 0), longest)
 
     def _open(self, split: str) -> tuple[BinaryIO, "hashlib._Hash"]:
         if split not in self._files:
@@ -107,17 +118,30 @@ class _Lines:
         }
 
 
-def spooled(tables: Mapping[str, FilledTable], folder: Path, progress: Progress, total: int = 0) -> Spool:
+def spooled(tables: Mapping[str, FilledTable], folder: Path, progress: Progress) -> Spool:
     """Read every table once, in their order, into an empty folder."""
-    spool, done = Spool(folder), 0
+    spool = Spool(folder)
+    fill(spool, tables, progress)
+    return spool
+
+
+def fill(
+    spool: Spool,
+    tables: Mapping[str, FilledTable],
+    progress: Progress,
+    total: int = 0,
+    then: Callable[[FilledTable], None] | None = None,
+) -> None:
+    """Read every table once, in their order; `then` is told of each that is complete."""
+    done = 0
     spool.lines.mkdir()
-    with _fewer_collections(), _Writer() as writer:
+    with _Writer() as writer:
         for name, filled in tables.items():
-            table, path = filled.table, folder / f"{name}.batches"
+            table, path = filled.table, spool.folder / f"{name}.batches"
             lines = _Lines(spool, table)
             try:
                 with path.open("wb") as file:
-                    for batch in filled.batches():
+                    for batch in (filled.parts or filled.batches)():
                         writer.submit(partial(_take, spool, lines, file, batch))
                         done += len(batch)
                         progress(done, max(done, total), f"Reading {table.title.lower()}")
@@ -128,7 +152,8 @@ def spooled(tables: Mapping[str, FilledTable], folder: Path, progress: Progress,
                 spool.digests |= lines.close()
             spool.rows[name] = {split: count for split, count in lines.rows.items() if count}
             spool.tables[name] = FilledTable(table, partial(_batches, path))
-    return spool
+            if then is not None:
+                then(spool.tables[name])
 
 
 class _Writer:
@@ -166,9 +191,12 @@ class _Writer:
         self._waiting.clear()
 
 
-def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: list[Row]) -> None:
+def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: "list[Row] | Block") -> None:
     """Keep a batch both ways, and count what is in it."""
     table = lines.table
+    if not isinstance(batch, list):
+        _take_block(spool, lines, file, batch)
+        return
     _store(file, batch)
     place = table.place("split")
     for split in SPLITS:
@@ -180,6 +208,21 @@ def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: list[Row]) -> None
     if "simulated" in table.names:
         mark = table.place("simulated")
         spool.simulated[table.name] += sum(row[mark] for row in batch)
+
+
+def _take_block(spool: Spool, lines: _Lines, file: BinaryIO, block: "Block") -> None:
+    name = block.table.name
+    for split, made in block.lines().items():
+        lines.add(split, *made)
+    if name == RATINGS.name:
+        rules = block.counts("rule")
+        spool.verdicts.update(
+            {(stage, rule): n for stage in block.counts("stage") for rule, n in rules.items()}
+        )
+    if name == SCORES.name:
+        for rows in block.batches(lists=False):
+            _store(file, rows)
+    spool.simulated[name] += block.counts("simulated").get(True, 0)
 
 
 def _count(spool: Spool, batch: list[Row]) -> None:
@@ -201,7 +244,7 @@ def _batches(path: Path) -> Batches:
 
 
 @contextmanager
-def _fewer_collections() -> Iterator[None]:
+def fewer_collections() -> Iterator[None]:
     """Rows are no garbage; looking through them again and again takes a third of the time."""
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], _LEAST_ALLOCATIONS), *before[1:])
@@ -242,12 +285,18 @@ class ReleaseTables:
         return self.simulated > 0 or bool(self.simulated_rows)
 
 
-def gather(project: Project, options: Options, room: Path, progress: Progress) -> ReleaseTables:
-    """Read a project into an empty folder."""
+def gather(
+    project: Project,
+    options: Options,
+    spool: Spool,
+    progress: Progress,
+    then: Callable[[FilledTable], None] | None = None,
+) -> ReleaseTables:
+    """Read a project into a spool that is empty; `then` is told of each table that is complete."""
     progress(0, 0, "Splits")
     with snapshot() as using:
         scope = scope_of(project, options, using)
-        spool = spooled(tables_of(scope), room, progress, _total(scope))
+        fill(spool, tables_of(scope), progress, _total(scope), then)
         steps = steps_of(scope, spool.rows, spool.verdicts)
         paid = costs(project)
         reports = {judged.stage.slug: agreement(judged, scope.people, progress) for judged in scope.judged}

@@ -450,11 +450,13 @@ class TestMemoryAndStatements:
         with django_assert_max_num_queries(2):
             assert sum(map(len, answer_rows(scope))) == 18
 
-    def test_ratings_take_two_statements_a_batch(self, django_assert_max_num_queries):
+    def test_ratings_take_two_statements_a_batch_and_one_for_further_aspects(
+        self, django_assert_max_num_queries
+    ):
         world = make_world()
         scope = scope_of(world.project, PLAIN, "default")
         scope.people.names(worker.pk for worker in world.workers.values())
-        with django_assert_max_num_queries(2):
+        with django_assert_max_num_queries(3):
             assert sum(map(len, rating_rows(scope))) == 50
 
     def test_the_first_batch_comes_before_the_last_row_is_read(self):

@@ -1,0 +1,344 @@
+"""Ratings and the scores made of them, read as columns: these tables have something for every judgment."""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+from statistics import median, stdev
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from django.db.models import Case, IntegerField, QuerySet, Value, When
+from pyarrow import compute
+
+from core.bulk_rows import integer_columns
+from judgments.models import FilterRun, ImportedScore, Judgment, Score, Verdict
+from judgments.selectors.ratings import good, scale_of
+from metrics.agreement.data import Ratings
+from metrics.agreement.scale import Scale
+from metrics.agreement.scores import item_scores
+from releases.blocks import Block, Coded, Column, Lists, Objects, coded, constant, truths
+from releases.json_columns import as_text, aspects_of, decoded
+from releases.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, Scope
+from releases.tables import ELSEWHERE, RATINGS, SCORES, Row, some_of
+
+Keys = npt.NDArray[np.int64]
+_RATINGS_AT_ONCE = 20_000
+#: Candidates of one batch: each has some ten ratings.
+_CANDIDATES_AT_ONCE = 2_000
+#: Rule and reason of ratings that came when the filters had run: they are in no score.
+_LATER = ("later", "came after the filters ran, which say nothing about it")
+_KEPT = ("", "")
+
+
+class _Candidates:
+    """The answers of systems that are in a release, as columns in the order of their keys."""
+
+    def __init__(self, scope: Scope) -> None:
+        found = scope.candidates
+        self.keys = np.fromiter(sorted(found), np.int64, len(found))
+        rows = [found[key] for key in self.keys.tolist()]
+        self._names = pa.array([row[0] for row in rows], pa.string())
+        self._queries = pa.array([row[1] for row in rows], pa.string())
+        self._systems, self._splits = coded([row[2] for row in rows]), coded([row[3] for row in rows])
+
+    def places(self, keys: Keys) -> tuple[Keys, npt.NDArray[np.bool_]]:
+        """Where these keys are, and which of them are here at all."""
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64), np.zeros(len(keys), np.bool_)
+        found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return found, self.keys[found] == keys
+
+    def columns(self, places: Keys) -> tuple[list[Column], Coded]:
+        """Id, query and system of the candidates at these places, and their splits."""
+        at = pa.array(places)
+        system = Coded(self._systems.values, self._systems.codes[places])
+        split = Coded(self._splits.values, self._splits.codes[places])
+        return [self._names.take(at), self._queries.take(at), system], split
+
+
+class _Judges:
+    """Pseudonyms of the judges of some ratings, coded."""
+
+    def __init__(self, scope: Scope, workers: Keys) -> None:
+        keys, self._codes = np.unique(workers, return_inverse=True)
+        listed = keys.tolist()
+        names = scope.people.names(listed)
+        self._names = [names[key] for key in listed]
+        self._simulated = np.array([key in scope.people.simulated for key in listed], np.bool_)
+
+    def names(self) -> Coded:
+        return Coded(self._names, self._codes)
+
+    def simulated(self) -> npt.NDArray[np.bool_]:
+        """Which ratings programs gave."""
+        found: npt.NDArray[np.bool_] = self._simulated[self._codes]
+        return found
+
+
+def _numbers(scale: Scale, scores: npt.NDArray[np.integer[Any]]) -> Coded:
+    """What people gave, of the units in which it is stored."""
+    steps = np.array(scale.scores)
+    return Coded([scale.number(step) for step in scale.scores], np.searchsorted(steps, scores))
+
+
+def rating_blocks(scope: Scope) -> Iterator[Block]:
+    """Rows of the table `ratings`, stage by stage in the order of submission.
+
+    Two statements per block, and one more where judges gave scores of further aspects.
+    """
+    candidates = _Candidates(scope)
+    for judged in scope.judged:
+        for why in (QUERY_LEFT_OUT, ANSWER_LEFT_OUT):
+            scope.passed_over.pop((judged.stage.slug, why), None)
+        rows = scope.of_candidates(
+            good(Judgment.objects.using(scope.using).filter(stage=judged.stage), judged.stage)
+        )
+        for read in _ratings_of(rows):
+            block = _rating_block(scope, judged, candidates, read)
+            if len(block):
+                yield block
+
+
+class _Read(NamedTuple):
+    """Ratings as they were read, in the order of their keys; `more` is 1 where there are further aspects."""
+
+    keys: Keys
+    candidates: Keys
+    workers: Keys
+    scores: Keys
+    more: Keys
+
+    def only(self, there: npt.NDArray[np.bool_]) -> "_Read":
+        return _Read(*(column[there] for column in self))
+
+
+def _ratings_of(rows: "QuerySet[Judgment]") -> Iterator[_Read]:
+    """Some at a time."""
+    more = Case(When(aspects={}, then=Value(0)), default=Value(1), output_field=IntegerField())
+    columns = rows.annotate(more=more).order_by("pk")
+    last, count = 0, _RATINGS_AT_ONCE
+    while count == _RATINGS_AT_ONCE:
+        some = columns.filter(pk__gt=last).values_list("pk", "candidate_id", "worker_id", "score", "more")
+        found = integer_columns(some[:_RATINGS_AT_ONCE], "i8", "i8", "i8", "i8", "i8")
+        if count := len(found[0]):
+            last = int(found[0][-1])
+            yield _Read(*found)
+
+
+def _rating_block(scope: Scope, judged: JudgedStage, candidates: _Candidates, read: _Read) -> Block:
+    stage, run = judged.stage, judged.run
+    places, there = candidates.places(read.candidates)
+    for candidate, count in zip(*np.unique(read.candidates[~there], return_counts=True), strict=True):
+        why = scope.without.get(int(candidate), QUERY_LEFT_OUT)
+        scope.passed_over[stage.slug, why] += int(count)
+    keys, _, workers, scores, more = read.only(there)
+    aspects = _aspects(scope, keys[more > 0])
+    judges = _Judges(scope, workers)
+    described, split = candidates.columns(places[there])
+    reasons, why_codes = [_KEPT, _LATER], np.zeros(len(keys), np.int32)
+    if run is not None and len(keys):
+        reasons += _mark_removed(scope, run, keys, why_codes, len(reasons))
+        why_codes[keys > run.last_judgment] = 1
+    return Block(
+        RATINGS,
+        (
+            compute.binary_join_element_wise("r", pa.array(keys).cast(pa.string()), ""),
+            constant(stage.slug, len(keys)),
+            *described,
+            judges.names(),
+            _numbers(scale_of(stage), scores),
+            Objects([aspects.get(key, []) for key in keys.tolist()]) if aspects else constant([], len(keys)),
+            Coded([not rule for rule, _ in reasons], why_codes),
+            Coded([rule for rule, _ in reasons], why_codes),
+            Coded([reason for _, reason in reasons], why_codes),
+            truths(judges.simulated()),
+            split,
+        ),
+    )
+
+
+def _mark_removed(
+    scope: Scope, run: FilterRun, keys: Keys, codes: npt.NDArray[np.int32], first: int
+) -> list[tuple[str, str]]:
+    """Give each rating that the run removed the code of rule and reason; these, numbered from `first`."""
+    rows = Verdict.objects.using(scope.using).filter(
+        run=run, removes=True, judgment_id__gte=keys[0], judgment_id__lte=keys[-1]
+    )
+    found = list(rows.values_list("judgment_id", "rule", "reason"))
+    why = coded([(rule, reason) for _, rule, reason in found])
+    removed = np.array([key for key, _, _ in found], np.int64)
+    places = np.minimum(np.searchsorted(keys, removed), len(keys) - 1)
+    here = keys[places] == removed
+    codes[places[here]] = why.codes[here] + first
+    return list(why.values)
+
+
+def _aspects(scope: Scope, keys: Keys) -> dict[int, list[dict[str, Any]]]:
+    """Scores of further aspects, of these ratings which have some."""
+    if not len(keys):
+        return {}
+    rows = Judgment.objects.using(scope.using).filter(pk__gte=keys[0], pk__lte=keys[-1])
+    wanted = frozenset(keys.tolist())
+    given = rows.exclude(aspects={}).values_list("pk", as_text("aspects"))
+    return {key: aspects_of(decoded(text)) for key, text in given if key in wanted}
+
+
+def score_parts(scope: Scope) -> Iterator[Block | list[Row]]:
+    """Rows of the table `scores`, stage by stage in the order of candidates; four statements per part."""
+    candidates = _Candidates(scope)
+    for judged in scope.judged:
+        yield from (_of_run if judged.run else _of_all)(scope, judged, candidates)
+    yield from _elsewhere(scope)
+
+
+def _of_run(scope: Scope, judged: JudgedStage, candidates: _Candidates) -> Iterator[Block]:
+    """Scores as the run in force stored them."""
+    rows = scope.of_candidates(Score.objects.using(scope.using).filter(run=judged.run))
+    columns = rows.order_by("candidate_id").values_list(
+        "candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted"
+    )
+    for some in some_of(columns.iterator(_CANDIDATES_AT_ONCE), _CANDIDATES_AT_ONCE):
+        mine = [row for row in some if row[0] in scope.candidates]
+        if mine:
+            keys, *figures = map(list, zip(*mine, strict=True))
+            kept = _Kept(scope, judged, candidates, np.array(keys, np.int64))
+            yield _score_block(judged, candidates, kept, figures)
+
+
+def _of_all(scope: Scope, judged: JudgedStage, candidates: _Candidates) -> Iterator[Block]:
+    """What a run that removes nothing would have stored."""
+    for start in range(0, len(candidates.keys), _CANDIDATES_AT_ONCE):
+        some = candidates.keys[start : start + _CANDIDATES_AT_ONCE]
+        kept = _Kept(scope, judged, candidates, some, rated=True)
+        if len(kept.keys):
+            yield _score_block(judged, candidates, kept, _figures(judged, kept))
+
+
+class _Kept:
+    """The kept ratings of candidates that are in a release, each candidate's in the order of submission.
+
+    `ends` are where each candidate's end, after a 0. With `rated` candidates without any are left out.
+    """
+
+    def __init__(
+        self, scope: Scope, judged: JudgedStage, candidates: _Candidates, keys: Keys, *, rated: bool = False
+    ) -> None:
+        pks, about, workers, scores = integer_columns(_between(scope, judged, keys), *["i8"] * 4)
+        _, there = candidates.places(about)
+        # Who judged is in the release, also where nothing that they said is kept.
+        scope.people.names(np.unique(workers[there]).tolist())
+        there &= np.isin(about, keys)
+        if judged.run is not None:
+            removed = integer_columns(_removed(scope, judged, keys), "i8")[0]
+            there &= ~np.isin(pks, removed)
+        judges = _Judges(scope, workers[there])
+        about = about[there]
+        self.keys = np.unique(about) if rated else keys
+        firsts, after = (np.searchsorted(about, self.keys, side) for side in ("left", "right"))
+        self.sizes = after - firsts
+        self.ends = np.concatenate([[0], np.cumsum(self.sizes)])
+        self.scores = scores[there]
+        self.judges = judges.names()
+        of = np.repeat(np.arange(len(self.keys)), self.sizes)
+        self.simulated = np.bincount(of, judges.simulated(), minlength=len(self.keys)) > 0
+
+
+def _between(scope: Scope, judged: JudgedStage, keys: Keys) -> QuerySet[Any, Any]:
+    """Good ratings of the candidates from the first to the last of these keys."""
+    rows = Judgment.objects.using(scope.using).filter(
+        stage=judged.stage, candidate_id__gte=keys[0], candidate_id__lte=keys[-1]
+    )
+    if judged.run is not None:
+        rows = rows.filter(pk__lte=judged.run.last_judgment)
+    counting = good(rows, judged.stage).order_by("candidate_id", "pk")
+    return counting.values_list("pk", "candidate_id", "worker_id", "score")
+
+
+def _removed(scope: Scope, judged: JudgedStage, keys: Keys) -> QuerySet[Any, Any]:
+    """Those of them that the run in force removed."""
+    verdicts = Verdict.objects.using(scope.using).filter(
+        run=judged.run,
+        removes=True,
+        judgment__stage=judged.stage,
+        judgment__candidate_id__gte=keys[0],
+        judgment__candidate_id__lte=keys[-1],
+    )
+    return verdicts.values_list("judgment_id")
+
+
+def _score_block(
+    judged: JudgedStage, candidates: _Candidates, kept: _Kept, figures: Sequence[list[Any]]
+) -> Block:
+    described, split = candidates.columns(candidates.places(kept.keys)[0])
+    numbers = _numbers(scale_of(judged.stage), kept.scores)
+    return Block(
+        SCORES,
+        (
+            constant(judged.stage.slug, len(kept.keys)),
+            *described,
+            *figures,
+            Lists(kept.ends, {"worker": kept.judges, "score": numbers}),
+            truths(kept.simulated),
+            split,
+        ),
+    )
+
+
+def _figures(judged: JudgedStage, kept: _Kept) -> list[list[Any]]:
+    """What a filter run would have stored; nothing is adjusted without the model of the filters."""
+    count = len(kept.keys)
+    items = np.repeat(np.arange(count, dtype=np.int32), kept.sizes)
+    nobody = np.zeros(len(kept.scores), dtype=np.int32)
+    found = item_scores(
+        Ratings(
+            items,
+            nobody,
+            kept.scores.astype(np.int16),
+            range(count),  # type: ignore[arg-type]  # names nobody asks for
+            ("all",),
+            scale_of(judged.stage),
+        )
+    )
+    columns = [
+        [None if isnan(value) else value for value in column.tolist()]
+        for column in (found.mean, found.sd, found.median, found.trimmed)
+    ]
+    sizes = kept.sizes.tolist()
+    return [sizes, sizes, *columns, [None] * count]
+
+
+def _elsewhere(scope: Scope) -> Iterator[list[Row]]:
+    """Scores that were collected elsewhere."""
+    every = ImportedScore.objects.using(scope.using).filter(candidate__system__project=scope.project)
+    rows = scope.of_candidates(every).order_by("candidate_id")
+    columns = rows.values_list("candidate_id", "mean", "n", "ratings", "simulated")
+    for some in some_of(columns.iterator(_CANDIDATES_AT_ONCE), _CANDIDATES_AT_ONCE):
+        batch = []
+        for candidate, mean, n, listed, simulated in some:
+            if candidate not in scope.candidates:
+                continue
+            name, key, system, split = scope.candidates[candidate]
+            ratings = [each for each in listed if isinstance(each, int | float)]
+            count = n if n is not None else len(ratings) or None
+            given = [{"worker": None, "score": int(each) if each == int(each) else each} for each in ratings]
+            batch.append(
+                (
+                    ELSEWHERE,
+                    name,
+                    key,
+                    system,
+                    count,
+                    count,
+                    mean,
+                    stdev(ratings) if len(ratings) > 1 else None,
+                    float(median(ratings)) if ratings else None,
+                    None,
+                    None,
+                    given,
+                    simulated,
+                    split,
+                )
+            )
+        if batch:
+            yield batch
