@@ -9,18 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement import kappa
-from metrics.agreement.data import (
-    Codes,
-    Counts,
-    Floats,
-    Mask,
-    Ratings,
-    Whole,
-    medians,
-    stable_order,
-    value_counts,
-)
+from metrics.agreement import data, kappa
 from metrics.agreement.kappa import WorkerKappas
 from metrics.agreement.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
 
@@ -35,8 +24,8 @@ class Verdicts:
     """
 
     rule: str
-    removed: Mask
-    undetermined: Mask
+    removed: data.Mask
+    undetermined: data.Mask
     value: npt.NDArray[np.float64]
     n: npt.NDArray[np.int64]
     words: str
@@ -55,7 +44,7 @@ class Verdicts:
 # Technical filters: ratings given twice, workers too fast to have read, straight-liners, test accounts.
 
 
-def duplicates(ratings: Ratings) -> Mask:
+def duplicates(ratings: data.Ratings) -> data.Mask:
     """The ratings of a worker who had rated the item before: all but the first of each, by submission."""
     again = np.zeros(len(ratings), dtype=np.bool_)
     ordered = _pairs(ratings)
@@ -70,7 +59,7 @@ def duplicates(ratings: Ratings) -> Mask:
     return again
 
 
-def _pairs(ratings: Ratings) -> npt.NDArray[np.int64]:
+def _pairs(ratings: data.Ratings) -> npt.NDArray[np.int64]:
     """A number for the worker and the item of each rating."""
     pairs = ratings.items.astype(np.int64)
     pairs *= max(1, ratings.n_workers)
@@ -78,7 +67,7 @@ def _pairs(ratings: Ratings) -> npt.NDArray[np.int64]:
     return pairs
 
 
-def too_fast(ratings: Ratings, seconds: npt.ArrayLike, *, limit: float, least: int = 1) -> Verdicts:
+def too_fast(ratings: data.Ratings, seconds: npt.ArrayLike, *, limit: float, least: int = 1) -> Verdicts:
     """Removes a worker whose median seconds per rating lie below `limit`.
 
     `seconds` has one number per rating, nan where the time is not known. With fewer than `least` known times
@@ -90,7 +79,7 @@ def too_fast(ratings: Ratings, seconds: npt.ArrayLike, *, limit: float, least: i
     known = np.flatnonzero(~np.isnan(taken))
     workers, taken = ratings.workers[known], taken[known]
     n = np.bincount(workers, minlength=ratings.n_workers)
-    median = medians(workers, taken, ratings.n_workers)
+    median = data.medians(workers, taken, ratings.n_workers)
     enough = n >= max(1, least)
     return Verdicts(
         rule="too fast",
@@ -103,7 +92,7 @@ def too_fast(ratings: Ratings, seconds: npt.ArrayLike, *, limit: float, least: i
     )
 
 
-def straight_lining(ratings: Ratings, *, least: int = 10, share: float = 1.0) -> Verdicts:
+def straight_lining(ratings: data.Ratings, *, least: int = 10, share: float = 1.0) -> Verdicts:
     """Removes a worker whose longest run of the same score holds at least `share` of all their ratings.
 
     Runs are counted in the order of submission. With fewer than `least` ratings a worker is undetermined. A
@@ -112,7 +101,7 @@ def straight_lining(ratings: Ratings, *, least: int = 10, share: float = 1.0) ->
     n = np.bincount(ratings.workers, minlength=ratings.n_workers)
     longest = np.zeros(ratings.n_workers, dtype=np.int64)
     if len(ratings):
-        order = stable_order(ratings.workers)
+        order = data.stable_order(ratings.workers)
         workers, scores = ratings.workers[order], ratings.scores[order]
         starts = np.flatnonzero(
             np.concatenate(([True], (workers[1:] != workers[:-1]) | (scores[1:] != scores[:-1])))
@@ -161,7 +150,7 @@ RULE = "attention checks"
 
 
 def check_verdicts(
-    workers: Codes,
+    workers: data.Codes,
     presented: npt.ArrayLike,
     failed: npt.ArrayLike,
     *,
@@ -193,7 +182,7 @@ def check_verdicts(
     )
 
 
-def _added(workers: Codes, numbers: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
+def _added(workers: data.Codes, numbers: npt.ArrayLike, size: int) -> npt.NDArray[np.int64]:
     column = np.asarray(numbers, dtype=np.float64)
     if column.shape != workers.shape:
         raise ValueError("there must be as many numbers as workers")
@@ -239,23 +228,23 @@ class ZRemoved:
     the number to keep, saved ratings that were far enough out. `z` and `rank` are made when asked for.
     """
 
-    mask: Mask
-    capped_items: Mask
-    _ratings: Ratings
+    mask: data.Mask
+    capped_items: data.Mask
+    _ratings: data.Ratings
     _plan: _Plan
     _ddof: int
 
     @cached_property
-    def z(self) -> Floats:
+    def z(self) -> data.Floats:
         """The signed z of each rating inside its item, length n; 0 where the item has no variation."""
-        counts = value_counts(self._ratings)
+        counts = data.value_counts(self._ratings)
         x = self._ratings.scale.steps
         n, s, q = counts.sum(axis=1), counts @ x, counts @ (x * x)
         several = n > self._ddof
         variance = (n * q - s * s) / np.maximum(1, n * (n - self._ddof))
         scale = np.divide(1.0, np.sqrt(variance), out=np.zeros(len(n)), where=several & (variance > 0))
         mean = s / np.maximum(1, n)
-        z: Floats = (self._ratings.scores - mean[self._ratings.items]) * scale[self._ratings.items]
+        z: data.Floats = (self._ratings.scores - mean[self._ratings.items]) * scale[self._ratings.items]
         return z
 
     @cached_property
@@ -269,7 +258,7 @@ class ZRemoved:
 
 
 def z_removed(
-    ratings: Ratings,
+    ratings: data.Ratings,
     *,
     limit: float = 1.0,
     cap: int | None = 5,
@@ -288,7 +277,7 @@ def z_removed(
     Decided in whole numbers: candidate iff (n x - s)^2 (n - ddof) > limit^2 n (n q - s^2), with s the sum and
     q the sum of squares of the item's n ratings. Floats decide 16 of the 715 sets of nine ratings wrongly.
     """
-    counts = value_counts(ratings)
+    counts = data.value_counts(ratings)
     shape = (ratings.scale.size, ratings.n_items)
     plan = _Plan(
         np.empty(shape, np.int8),
@@ -312,14 +301,14 @@ def z_removed(
     return ZRemoved(_mask(ratings, plan), capped, ratings, plan, ddof)
 
 
-def _transposed(counts: Counts) -> Counts:
+def _transposed(counts: data.Counts) -> data.Counts:
     """The block values x items, in 32 bits where its sums of squares leave room for the exact test."""
     largest = int(counts.sum(axis=1).max(initial=0))
     fits = (len(counts.T) * max(1, largest)) ** 2 * max(1, largest) < SMALL
     return np.ascontiguousarray(counts.T, dtype=np.int32 if fits else np.int64)
 
 
-def _far(block: Counts, n: Counts, limit: float, ddof: int) -> Mask:
+def _far(block: data.Counts, n: data.Counts, limit: float, ddof: int) -> data.Mask:
     """Which cells have ratings that lie too far from the mean; `block` is values x items."""
     x = np.arange(len(block), dtype=block.dtype)[:, None]  # the scale moved to 0: the test stays the same
     s, q = (block * x).sum(axis=0, dtype=block.dtype), (block * x * x).sum(axis=0, dtype=block.dtype)
@@ -330,11 +319,13 @@ def _far(block: Counts, n: Counts, limit: float, ddof: int) -> Mask:
     if bound > np.iinfo(block.dtype).max:
         wide: type = np.int64 if bound < 1 << 62 else object
         off, spread, n = off.astype(wide), spread.astype(wide), n.astype(wide)
-    far: Mask = (off * off * ((np.maximum(n, ddof) - ddof) * under) > over * n * spread).astype(np.bool_)
+    far: data.Mask = (off * off * ((np.maximum(n, ddof) - ddof) * under) > over * n * spread).astype(np.bool_)
     return far & (block > 0)
 
 
-def _tie_groups(block: Counts, n: Counts, far: Mask) -> tuple[Counts, Counts, Counts]:
+def _tie_groups(
+    block: data.Counts, n: data.Counts, far: data.Mask
+) -> tuple[data.Counts, data.Counts, data.Counts]:
     """Of each cell: its tie group, how many candidates lie farther out, and how many in its group.
 
     The last is 0 where the cell itself is no candidate.
@@ -352,7 +343,7 @@ def _tie_groups(block: Counts, n: Counts, far: Mask) -> tuple[Counts, Counts, Co
     return group, before, size
 
 
-def _mask(ratings: Ratings, plan: _Plan) -> Mask:
+def _mask(ratings: data.Ratings, plan: _Plan) -> data.Mask:
     """The removed rows: whole tie groups by their cell, parts of a group in the order of submission."""
     mask = np.zeros(len(ratings), dtype=np.bool_)
     parts = [np.zeros(0, dtype=np.int64)]
@@ -366,7 +357,7 @@ def _mask(ratings: Ratings, plan: _Plan) -> Mask:
     return mask
 
 
-def _cells(ratings: Ratings, rows: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+def _cells(ratings: data.Ratings, rows: slice | npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
     """Where in a flattened array of shape (values, items) the rows belong."""
     keys = ratings.scores[rows].astype(np.int64)
     keys -= ratings.scale.low
@@ -375,11 +366,11 @@ def _cells(ratings: Ratings, rows: slice | npt.NDArray[np.intp]) -> npt.NDArray[
     return keys
 
 
-def _place(ratings: Ratings, rows: npt.NDArray[np.intp], plan: _Plan) -> npt.NDArray[np.int64]:
+def _place(ratings: data.Ratings, rows: npt.NDArray[np.intp], plan: _Plan) -> npt.NDArray[np.int64]:
     """How many of the given rows, which are in order, come before each in its item's tie group."""
     items = ratings.items[rows].astype(np.int64)
     groups = plan.group.take(_cells(ratings, rows)) + items * ratings.scale.size
-    order = stable_order(groups)
+    order = data.stable_order(groups)
     ordered = groups[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
     place = np.empty(len(rows), dtype=np.int64)
@@ -399,8 +390,8 @@ WORKER_KAPPA = "kappa"
 class Checks:
     """Attention checks that each worker was shown and failed, arrays of length n_workers."""
 
-    presented: Whole
-    failed: Whole
+    presented: data.Whole
+    failed: data.Whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -416,23 +407,23 @@ class Run:
     """
 
     recipe: Recipe
-    distinct: Mask
-    standing: Mask
-    kept: Mask
+    distinct: data.Mask
+    standing: data.Mask
+    kept: data.Mask
     verdicts: tuple[Verdicts, ...]
     removed_by: npt.NDArray[np.int8]
     z: npt.NDArray[np.float32]
     rank: npt.NDArray[np.int16]
-    capped_items: Mask
+    capped_items: data.Mask
     kappas: WorkerKappas | None
 
     @property
-    def removed_workers(self) -> Mask:
+    def removed_workers(self) -> data.Mask:
         """Workers whom a rule removed."""
         return self.removed_by >= 0
 
     @property
-    def undetermined(self) -> Mask:
+    def undetermined(self) -> data.Mask:
         """Workers who stay although a rule could not decide on them."""
         unsure = np.zeros(len(self.removed_by), dtype=np.bool_)
         for verdict in self.verdicts:
@@ -444,7 +435,7 @@ class Run:
         """Names of what can remove a rating: `duplicate`, the rules about workers that ran, `z`."""
         return (DUPLICATE, *(verdict.rule for verdict in self.verdicts), RESPONSE_Z)
 
-    def removed_because(self, ratings: Ratings) -> npt.NDArray[np.int8]:
+    def removed_because(self, ratings: data.Ratings) -> npt.NDArray[np.int8]:
         """For each rating the place in `reasons` of what removed it, -1 for those kept."""
         because = np.full(len(ratings), -1, dtype=np.int8)
         because[self.standing & ~self.kept] = len(self.verdicts) + 1
@@ -455,11 +446,11 @@ class Run:
 
 
 def run(
-    ratings: Ratings,
+    ratings: data.Ratings,
     recipe: Recipe,
     *,
     checks: Checks | None = None,
-    seconds: Floats | None = None,
+    seconds: data.Floats | None = None,
     repeated: bool = True,
 ) -> Run:
     """Runs the recipe's rules in their fixed order. `seconds` has the time of each rating, nan for unknown.
@@ -504,7 +495,7 @@ def run(
     return Run(recipe, distinct, standing, kept, tuple(verdicts), gone, z, rank, capped, kappas)
 
 
-def respond(ratings: Ratings, recipe: Recipe) -> ZRemoved:
+def respond(ratings: data.Ratings, recipe: Recipe) -> ZRemoved:
     """The recipe's response filter alone."""
     return z_removed(
         ratings,
@@ -522,7 +513,7 @@ def without_response_filter(recipe: Recipe) -> Recipe:
     return replace(recipe, rules=tuple(rule for rule in recipe.rules if rule != Z))
 
 
-def kappa_of(ratings: Ratings, recipe: Recipe) -> WorkerKappas:
+def kappa_of(ratings: data.Ratings, recipe: Recipe) -> WorkerKappas:
     """Each worker's kappa against the recipe's reference."""
     weights = "linear" if recipe.kappa_weights == "linear" else "quadratic"
     if recipe.kappa_reference == "pairwise":
@@ -532,7 +523,7 @@ def kappa_of(ratings: Ratings, recipe: Recipe) -> WorkerKappas:
     return kappa.pooled(ratings, weights)
 
 
-def reference_of(ratings: Ratings, recipe: Recipe) -> kappa.Reference | None:
+def reference_of(ratings: data.Ratings, recipe: Recipe) -> kappa.Reference | None:
     """What `kappa_of` holds each rating against, where that is known by item and own score."""
     weights = "linear" if recipe.kappa_weights == "linear" else "quadratic"
     if recipe.kappa_reference == "pairwise":
@@ -542,11 +533,11 @@ def reference_of(ratings: Ratings, recipe: Recipe) -> kappa.Reference | None:
     return kappa.distribution_of_others(ratings, weights)
 
 
-def _rows(ratings: Ratings, mask: Mask) -> Ratings:
+def _rows(ratings: data.Ratings, mask: data.Mask) -> data.Ratings:
     return ratings if mask.all() else ratings.only(mask)
 
 
-def _technical(ratings: Ratings, recipe: Recipe, seconds: Floats | None) -> list[Verdicts]:
+def _technical(ratings: data.Ratings, recipe: Recipe, seconds: data.Floats | None) -> list[Verdicts]:
     verdicts = []
     if recipe.test_accounts:
         exact = [name for name in recipe.test_accounts if not name.endswith("*")]

@@ -19,20 +19,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from metrics.agreement import data
 from metrics.agreement.alpha import Level, alpha_of, distances, from_coincidences
-from metrics.agreement.data import (
-    Codes,
-    Counts,
-    Draws,
-    Floats,
-    Ratings,
-    Scores,
-    cells,
-    codes_in_use,
-    generator,
-    stable_order,
-    value_counts,
-)
 from metrics.agreement.filters import respond
 from metrics.agreement.recipes import Recipe
 from metrics.figure import Figure
@@ -59,7 +47,7 @@ NOTHING = 1e-12
 
 
 def alpha_interval(
-    ratings: Ratings,
+    ratings: data.Ratings,
     *,
     level: Level = "interval",
     replicates: int = 1000,
@@ -73,11 +61,11 @@ def alpha_interval(
     """
     if np.count_nonzero(np.bincount(ratings.workers, minlength=1)) < 2:
         return None
-    counts = value_counts(ratings)
+    counts = data.value_counts(ratings)
     several = counts.sum(axis=1) > 1
     if not several.any():
         return None
-    rng = generator(seed, "bootstrap")
+    rng = data.generator(seed, "bootstrap")
     if over == "items":
         found = _over_items(counts[several], ratings.scale.values, level, replicates, rng)
     else:
@@ -95,7 +83,7 @@ ONE_PAIRABLE = "not defined: only one item has two ratings, and a sample of it i
 
 
 def interval_or_reason(
-    ratings: Ratings, one: Figure, *, replicates: int, seed: int
+    ratings: data.Ratings, one: Figure, *, replicates: int, seed: int
 ) -> tuple[tuple[float, float] | None, str]:
     """The two-way interval of `one`, the interval alpha of the ratings, or why it has none."""
     if one.value is None:
@@ -111,8 +99,12 @@ def interval_or_reason(
 
 
 def _over_items(
-    counts: Counts, values: npt.NDArray[np.number], level: Level, replicates: int, rng: np.random.Generator
-) -> Floats:
+    counts: data.Counts,
+    values: npt.NDArray[np.number],
+    level: Level,
+    replicates: int,
+    rng: np.random.Generator,
+) -> data.Floats:
     """Alphas of samples of these items.
 
     Items with the same counts are the same to alpha, so a sample is one multinomial draw over the different
@@ -131,7 +123,7 @@ def _over_items(
     return found
 
 
-def _histograms(counts: Counts) -> tuple[Floats, Counts]:
+def _histograms(counts: data.Counts) -> tuple[data.Floats, data.Counts]:
     """The different rows of a count matrix and how often each is there."""
     base = int(counts.max()) + 1
     size = counts.shape[1]
@@ -142,11 +134,11 @@ def _histograms(counts: Counts) -> tuple[Floats, Counts]:
     return rows.astype(np.float64), frequency
 
 
-def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.Generator) -> Floats:
+def _over_both(ratings: data.Ratings, level: Level, replicates: int, rng: np.random.Generator) -> data.Floats:
     """Alphas of samples of items and of workers, some replicates at a time, item block by item block."""
-    items, n_items = codes_in_use(ratings.items, ratings.n_items)
-    workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
-    sample = Ratings(
+    items, n_items = data.codes_in_use(ratings.items, ratings.n_items)
+    workers, n_workers = data.codes_in_use(ratings.workers, ratings.n_workers)
+    sample = data.Ratings(
         items, workers, ratings.scores, ("",) * n_items, ("",) * n_workers, ratings.scale
     )  # names are left out
     moments = level == "interval" and ratings.scale.size > FEW
@@ -154,7 +146,7 @@ def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.G
     del items, workers, sample
     values = ratings.scale.values.astype(np.float64)
     together_at_once = int(np.clip(WEIGHTS // n_workers, 1, 32))
-    draws_of_workers, draws_of_items = Draws(n_workers), Draws(n_items)
+    draws_of_workers, draws_of_items = data.Draws(n_workers), data.Draws(n_items)
     found = []
     for start in range(0, replicates, together_at_once):
         width = min(together_at_once, replicates - start)
@@ -167,7 +159,7 @@ def _over_both(ratings: Ratings, level: Level, replicates: int, rng: np.random.G
     return np.array(found)
 
 
-def _drawn(draws: Draws, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
+def _drawn(draws: data.Draws, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
     """How often each is drawn, a row for each replicate.
 
     Draws of fewer than `least` different ones are drawn again: a single worker has nobody to agree with, and
@@ -207,16 +199,16 @@ class _Block:
     second: "csr_array | None" = None
 
 
-def _blocks(ratings: Ratings, *, moments: bool) -> Iterator[_Block]:
+def _blocks(ratings: data.Ratings, *, moments: bool) -> Iterator[_Block]:
     from scipy.sparse import csr_array
 
-    counts = value_counts(ratings)
+    counts = data.value_counts(ratings)
     kind = np.min_scalar_type(int(counts.max()) * OFTEN)
     items = len(counts)
     n = counts.sum(axis=1)
     same = None if moments else _same_raters(ratings, n)
     # Sorted by item, then by score, then as they were submitted.
-    order = stable_order(cells(ratings, slice(None)))
+    order = data.stable_order(data.cells(ratings, slice(None)))
     columns = ratings.workers[order]
     far = ratings.scores[order] - np.float64(ratings.scores.mean()) if moments else None
     del order
@@ -245,12 +237,12 @@ def _blocks(ratings: Ratings, *, moments: bool) -> Iterator[_Block]:
             yield _Block(slice(start, stop), by_raters, None, None, *powers)
 
 
-def _same_raters(ratings: Ratings, n: Counts) -> npt.NDArray[np.bool_]:
+def _same_raters(ratings: data.Ratings, n: data.Counts) -> npt.NDArray[np.bool_]:
     """Which items have the raters of the item before, in the same order of submission.
 
     Every item has a rating; `n` says how many.
     """
-    order = stable_order(ratings.items)
+    order = data.stable_order(ratings.items)
     workers = ratings.workers[order]
     del order
     starts = np.cumsum(n) - n
@@ -266,7 +258,9 @@ def _same_raters(ratings: Ratings, n: Counts) -> npt.NDArray[np.bool_]:
     return same
 
 
-def _by_score(workers: Codes, counts: Counts, once: npt.NDArray[np.number], n_workers: int) -> "csr_array":
+def _by_score(
+    workers: data.Codes, counts: data.Counts, once: npt.NDArray[np.number], n_workers: int
+) -> "csr_array":
     """Workers in the order of item and score, put in that of score and item, as a sparse matrix."""
     from scipy.sparse import csr_array
 
@@ -304,7 +298,7 @@ class _Moments:
         self.second += (counted * second).sum(axis=0)
         self.own += (np.square(counted) * copies).sum(axis=0)
 
-    def alpha(self, replicate: int, _values: Floats, _level: Level) -> float:
+    def alpha(self, replicate: int, _values: data.Floats, _level: Level) -> float:
         """Alpha of one replicate, nan where all its ratings are the same."""
         total = float(self.total[replicate])
         expected = 2 * float(total * self.second[replicate] - self.first[replicate] ** 2)
@@ -366,7 +360,7 @@ class _Sums:
         self.marginal += np.einsum("iw,viw->vw", counted, scored)
         self.own += np.einsum("iw,iw->w", np.square(counted), copies)
 
-    def alpha(self, replicate: int, values: Floats, level: Level) -> float:
+    def alpha(self, replicate: int, values: data.Floats, level: Level) -> float:
         """Alpha of one replicate, nan where all its ratings are the same."""
         marginal = self.marginal[:, replicate]
         apart = distances(values, marginal, level)
@@ -395,14 +389,14 @@ class Null:
     permutations: int
 
 
-def permuted(ratings: Ratings, rng: np.random.Generator) -> Ratings:
+def permuted(ratings: data.Ratings, rng: np.random.Generator) -> data.Ratings:
     """The ratings with every worker's scores in random order over the same items."""
     by_worker = np.argsort(ratings.workers, kind="stable")
     return _dealt(ratings, by_worker, rng)
 
 
 def null_alpha(
-    ratings: Ratings,
+    ratings: data.Ratings,
     recipe: Recipe,
     *,
     level: Level = "interval",
@@ -413,7 +407,7 @@ def null_alpha(
 
     `ratings` are those that the rules about workers left: the rows that the filter sees.
     """
-    rng = generator(seed, "permutation")
+    rng = data.generator(seed, "permutation")
     by_worker = np.argsort(ratings.workers, kind="stable")
     before: list[Figure] = []
     after: list[Figure] = []
@@ -430,12 +424,12 @@ def null_alpha(
     )
 
 
-def _dealt(ratings: Ratings, by_worker: np.ndarray, rng: np.random.Generator) -> Ratings:
+def _dealt(ratings: data.Ratings, by_worker: np.ndarray, rng: np.random.Generator) -> data.Ratings:
     workers = ratings.workers[by_worker].astype(np.int64)
     keys = (workers << 32) | rng.integers(0, 1 << 32, len(workers), dtype=np.int64)
-    scores: Scores = np.empty_like(ratings.scores)
+    scores: data.Scores = np.empty_like(ratings.scores)
     scores[by_worker] = ratings.scores[by_worker[np.argsort(keys)]]
-    return Ratings(
+    return data.Ratings(
         ratings.items, ratings.workers, scores, ratings.item_names, ratings.worker_names, ratings.scale
     )
 
@@ -470,13 +464,13 @@ class ExpectedAlpha:
 
 
 def expected_alpha(
-    ratings: Ratings, recipe: Recipe, *, level: Level = "interval", crowds: int = 10, seed: int = 0
+    ratings: data.Ratings, recipe: Recipe, *, level: Level = "interval", crowds: int = 10, seed: int = 0
 ) -> ExpectedAlpha:
     """Alpha that the recipe's response filter makes of crowds whose alpha is that of `ratings`."""
     raw = alpha_of(ratings, level)
     if raw.value is None:
         return ExpectedAlpha(raw, raw, None, 0)
-    rng = generator(seed, "crowds of the same agreement")
+    rng = data.generator(seed, "crowds of the same agreement")
     made = [_crowd(ratings, raw.value, level, rng) for _ in range(crowds)]
     before = [alpha_of(each, level) for each in made]
     after = [alpha_of(each.only(~respond(each, recipe).mask), level) for each in made]
@@ -489,7 +483,7 @@ def expected_alpha(
     )
 
 
-def _crowd(ratings: Ratings, raw: float, level: Level, rng: np.random.Generator) -> Ratings:
+def _crowd(ratings: data.Ratings, raw: float, level: Level, rng: np.random.Generator) -> data.Ratings:
     """A crowd of about this alpha: the more ratings come from workers instead of items, the lower it is."""
     of_item = ratings.scores[_partners(ratings.items, ratings.n_items, rng)]
     of_worker = ratings.scores[_partners(ratings.workers, ratings.n_workers, rng)]
@@ -502,11 +496,13 @@ def _crowd(ratings: Ratings, raw: float, level: Level, rng: np.random.Generator)
     return _mixed(ratings, chance < (low + high) / 2, of_worker, of_item)
 
 
-def _mixed(ratings: Ratings, blind: np.ndarray, of_worker: np.ndarray, of_item: np.ndarray) -> Ratings:
+def _mixed(
+    ratings: data.Ratings, blind: np.ndarray, of_worker: np.ndarray, of_item: np.ndarray
+) -> data.Ratings:
     return replace(ratings, scores=np.where(blind, of_worker, of_item))
 
 
-def _partners(codes: Codes, size: int, rng: np.random.Generator) -> np.ndarray:
+def _partners(codes: data.Codes, size: int, rng: np.random.Generator) -> np.ndarray:
     """For each row another row, or itself, of the same code."""
     order = np.argsort(codes, kind="stable")
     n = np.bincount(codes, minlength=size)

@@ -423,7 +423,7 @@ def _together(items: Whole, columns: Whole, n_items: int, width: int) -> Floats:
     if pairs * PER_PAIR < n_items * width * width:
         ones = np.ones(len(items), dtype=np.int64)
         given = csr_array((ones, (items, columns)), shape=(n_items, width))
-        return (given.T @ given).toarray().astype(np.float64)
+        return np.asarray((given.T @ given).toarray(), dtype=np.float64)
     table = np.zeros((width, width))
     for start in range(0, n_items, _ITEMS):
         rows = (items >= start) & (items < start + _ITEMS)

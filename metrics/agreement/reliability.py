@@ -23,27 +23,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
+from metrics.agreement import data
 from metrics.agreement.cross_fitting import held_out
-from metrics.agreement.data import (
-    NO_PAIRS,
-    NO_RATINGS,
-    NO_VARIATION,
-    ONE_RATER,
-    ROWS,
-    Codes,
-    Draws,
-    Floats,
-    Mask,
-    Ratings,
-    Sums,
-    Whole,
-    codes_in_use,
-    divided,
-    generator,
-    portions,
-    stable_order,
-    sums_of,
-)
 from metrics.agreement.filters import Checks, duplicates, respond
 from metrics.agreement.recipes import Recipe, Z
 from metrics.figure import Figure
@@ -63,14 +44,14 @@ _MANY_RATINGS = 100_000
 _SPLITS_PER_PAIRING = 5
 
 
-def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -> Iterator[Mask]:
+def splits_of_ratings(ratings: data.Ratings, splits: int, rng: np.random.Generator) -> Iterator[data.Mask]:
     """For each split, which ratings are in the second half; each half has n // 2 or one more of an item's n.
 
     The ratings of an item are paired at random, and a coin for each pair says which of the two goes where.
     Of more than 100,000 ratings the pairs are drawn again for every fifth split only.
     """
     keep = _SPLITS_PER_PAIRING if len(ratings) > _MANY_RATINGS else 1
-    order = stable_order(ratings.items).astype(np.int32)
+    order = data.stable_order(ratings.items).astype(np.int32)
     items = ratings.items[order]
     n = np.bincount(items, minlength=ratings.n_items)
     pairs = (n + 1) // 2
@@ -106,13 +87,13 @@ def splits_of_ratings(ratings: Ratings, splits: int, rng: np.random.Generator) -
 
 def _parts(size: int) -> Iterator[slice]:
     """Consecutive slices of so many rows."""
-    return (slice(start, start + ROWS) for start in range(0, size, ROWS))
+    return (slice(start, start + data.ROWS) for start in range(0, size, data.ROWS))
 
 
-def doubled(ratings: Ratings, second: Mask) -> Ratings:
+def doubled(ratings: data.Ratings, second: data.Mask) -> data.Ratings:
     """The two halves beside each other: items and workers are doubled."""
     half = second.astype(np.int32)
-    return Ratings(
+    return data.Ratings(
         ratings.items * 2 + half,
         ratings.workers * 2 + half,
         ratings.scores,
@@ -182,11 +163,11 @@ class SplitHalf:
 
 
 def split_half(
-    ratings: Ratings,
+    ratings: data.Ratings,
     recipe: Recipe,
     *,
     checks: Checks | None = None,
-    seconds: Floats | None = None,
+    seconds: data.Floats | None = None,
     splits: int = 20,
     replicates: int = 0,
     seed: int = 0,
@@ -197,13 +178,13 @@ def split_half(
     `replicates` it has an interval.
     """
     if not len(ratings):
-        return _none(NO_RATINGS)
+        return _none(data.NO_RATINGS)
     distinct = ~duplicates(ratings)
     rows = ratings if distinct.all() else ratings.only(distinct)
     taken = None if seconds is None else seconds[distinct]
-    judged = held_out(rows, recipe, generator(seed, "folds"), checks=checks, seconds=taken)
+    judged = held_out(rows, recipe, data.generator(seed, "folds"), checks=checks, seconds=taken)
     stand = rows if judged.standing.all() else rows.only(judged.standing)
-    halves, items, reason = _halves(stand, recipe, splits, generator(seed, "split-half"))
+    halves, items, reason = _halves(stand, recipe, splits, data.generator(seed, "split-half"))
     if not halves:
         return replace(_none(reason), removed_workers=judged.removed_workers)
     r = float(np.mean(halves))
@@ -224,7 +205,7 @@ def split_half(
 
 
 def _halves(
-    ratings: Ratings, recipe: Recipe, splits: int, rng: np.random.Generator
+    ratings: data.Ratings, recipe: Recipe, splits: int, rng: np.random.Generator
 ) -> tuple[list[float], list[int], str]:
     """r between the halves of each split, items behind it, and why a split may have had none."""
     rule = replace(recipe, z_least=-(-recipe.z_least // 2), z_keep=-(-recipe.z_keep // 2))
@@ -235,7 +216,7 @@ def _halves(
         both = ~(np.isnan(one) | np.isnan(two))
         r = _pearson(one[both], two[both]) if both.sum() >= LEAST_ITEMS else None
         if r is None:
-            reason = NO_VARIATION if both.sum() >= LEAST_ITEMS else TOO_FEW
+            reason = data.NO_VARIATION if both.sum() >= LEAST_ITEMS else TOO_FEW
             continue
         found.append(r)
         items.append(int(both.sum()))
@@ -248,23 +229,26 @@ def replicates_of(asked: int, ratings: int) -> int:
 
 
 def interval(
-    ratings: Ratings, reliability: float, *, replicates: int = REPLICATES, seed: int = 0
+    ratings: data.Ratings, reliability: float, *, replicates: int = REPLICATES, seed: int = 0
 ) -> tuple[float, float] | None:
     """The bounds of a 95 % interval around a reliability of these ratings' means; None of too few to draw
     from."""
     from scipy.special import stdtrit  # takes a while to load
 
-    items, n_items = codes_in_use(ratings.items, ratings.n_items)
-    workers, n_workers = codes_in_use(ratings.workers, ratings.n_workers)
+    items, n_items = data.codes_in_use(ratings.items, ratings.n_items)
+    workers, n_workers = data.codes_in_use(ratings.workers, ratings.n_workers)
     if min(n_items, n_workers) < LEAST_TO_DRAW:
         return None
     means = _Means(items, workers, ratings.scores.astype(np.float32))
     del items, workers
     spread = {}
     for over, size in (("items", n_items), ("workers", n_workers), ("ratings", len(ratings))):
-        rng = generator(seed, f"reliability over {over}")
+        rng = data.generator(seed, f"reliability over {over}")
         step = max(1, _TOGETHER // max(size, n_items))
-        draws, widths = Draws(size), (min(step, replicates - start) for start in range(0, replicates, step))
+        draws, widths = (
+            data.Draws(size),
+            (min(step, replicates - start) for start in range(0, replicates, step)),
+        )
         found = np.concatenate([means.drawn(over, _drawn(draws, width, rng)) for width in widths])
         missing = np.log(np.maximum(1 - found, _NEAREST))
         missing = missing[~np.isnan(missing)]
@@ -295,8 +279,8 @@ class _Means:
     Beside two columns of the ratings, what is held grows with the items: sums are taken a part at a time.
     """
 
-    def __init__(self, items: Codes, workers: Codes, scores: Weights) -> None:
-        order = stable_order(items)
+    def __init__(self, items: data.Codes, workers: data.Codes, scores: Weights) -> None:
+        order = data.stable_order(items)
         n = np.bincount(items)
         scores -= scores.mean()
         far, columns = scores[order], workers[order]
@@ -324,7 +308,7 @@ class _Means:
             squares[part.items] = csr_array((part.far * part.far, *places), shape=counts.shape) @ drawn
         return n, sums, squares, own
 
-    def drawn(self, over: str, weights: Weights) -> Floats:
+    def drawn(self, over: str, weights: Weights) -> data.Floats:
         """ICC(1, k) for each column of weights; nan where there is none.
 
         A rating of weight u counts as u ratings by one person: pairs of them say nothing, so the variance
@@ -338,7 +322,7 @@ class _Means:
         counted = items * (n > 0)
         total = counted.sum(axis=0, dtype=np.float64)
         apart = _added(counted * (n - own))
-        within = divided(
+        within = data.divided(
             _added(counted * (squares - sums * sums / some)), np.where(apart > _NEAREST, apart, 0)
         )
         means = sums / some
@@ -346,10 +330,10 @@ class _Means:
         between = _added(counted * centred * centred) / np.maximum(total - 1, 1)
         of_items = between - within * _added(counted * own / some) / total
         whole = of_items + within * _added(counted / self.raters) / total
-        return divided(of_items, np.where(whole > 0, whole, 0))
+        return data.divided(of_items, np.where(whole > 0, whole, 0))
 
 
-def _parts_of(far: Weights, workers: Codes, n: Whole, n_workers: int) -> Iterator[_Part]:
+def _parts_of(far: Weights, workers: data.Codes, n: data.Whole, n_workers: int) -> Iterator[_Part]:
     """Items with about `_PART` ratings together; scores and workers lie item by item, `n` of each."""
     from scipy.sparse import csr_array
 
@@ -370,12 +354,12 @@ def _parts_of(far: Weights, workers: Codes, n: Whole, n_workers: int) -> Iterato
         )
 
 
-def _added(values: Floats) -> Floats:
+def _added(values: data.Floats) -> data.Floats:
     """Sums over items, in full precision."""
     return np.asarray(values.sum(axis=0, dtype=np.float64), dtype=np.float64)
 
 
-def _drawn(draws: Draws, width: int, rng: np.random.Generator) -> Weights:
+def _drawn(draws: data.Draws, width: int, rng: np.random.Generator) -> Weights:
     """How often each is drawn, a column for each of `width` replicates."""
     drawn = np.empty((width, draws.size), dtype=np.float32)
     for replicate in range(width):
@@ -387,21 +371,21 @@ def _none(reason: str) -> SplitHalf:
     return SplitHalf(Figure(None, reason), Figure(None, reason), None, 0.0, 0, no_interval=reason)
 
 
-def _means(ratings: Ratings, second: Mask, kept: Mask | None) -> Floats:
+def _means(ratings: data.Ratings, second: data.Mask, kept: data.Mask | None) -> data.Floats:
     """Mean of every item in the first half and in the second, from the ratings that are kept; nan where none
     is."""
     size = 2 * ratings.n_items
     n, sums = np.zeros(size, dtype=np.int64), np.zeros(size)
-    for rows in portions(ratings, size):
+    for rows in data.portions(ratings, size):
         codes, scores = 2 * ratings.items[rows].astype(np.int64) + second[rows], ratings.scores[rows]
         if kept is not None:
             codes, scores = codes[kept[rows]], scores[kept[rows]]
         n += np.bincount(codes, minlength=size)
         sums += np.bincount(codes, weights=scores, minlength=size)
-    return divided(sums, n)
+    return data.divided(sums, n)
 
 
-def _pearson(one: Floats, two: Floats) -> float | None:
+def _pearson(one: data.Floats, two: data.Floats) -> float | None:
     one, two = one - one.mean(), two - two.mean()
     spread = float(np.sqrt((one @ one) * (two @ two)))
     return float(one @ two) / spread if spread > 0 else None
@@ -436,7 +420,7 @@ class Correlations:
     consistency: Pair
 
 
-def correlations(table: Floats) -> Correlations:
+def correlations(table: data.Floats) -> Correlations:
     """All six of a table of n items (rows) by k raters (columns) without gaps."""
     n, k = table.shape
     reason = _table_reason(table)
@@ -466,7 +450,7 @@ def correlations(table: Floats) -> Correlations:
     )
 
 
-def complete_table(ratings: Ratings) -> Floats | None:
+def complete_table(ratings: data.Ratings) -> data.Floats | None:
     """Items by workers, those that have ratings; None unless every worker rated every item exactly once."""
     items, item_rows = np.unique(ratings.items, return_inverse=True)
     workers, columns = np.unique(ratings.workers, return_inverse=True)
@@ -477,16 +461,16 @@ def complete_table(ratings: Ratings) -> Floats | None:
     return None if bool(np.isnan(table).any()) else table
 
 
-def correlations_of(ratings: Ratings) -> Correlations:
+def correlations_of(ratings: data.Ratings) -> Correlations:
     """All six where every worker rated every item; else ICC(1) alone, and for the others the reason."""
     table = complete_table(ratings)
     if table is not None:
         return correlations(table)
     gaps = Pair(Figure(None, NOT_COMPLETE), Figure(None, NOT_COMPLETE))
-    return Correlations(one_way(sums_of(ratings)), gaps, gaps)
+    return Correlations(one_way(data.sums_of(ratings)), gaps, gaps)
 
 
-def one_way(sums: Sums) -> Pair:
+def one_way(sums: data.Sums) -> Pair:
     """ICC(1) where items have different raters and different numbers of ratings.
 
     The number of ratings per item is n0 = (N - sum of n^2 / N) / (items - 1), as the analysis of variance
@@ -508,27 +492,27 @@ def one_way(sums: Sums) -> Pair:
 
 
 def _share(above: float, below: float) -> Figure:
-    return Figure(above / below) if below > 0 else Figure(None, NO_VARIATION)
+    return Figure(above / below) if below > 0 else Figure(None, data.NO_VARIATION)
 
 
-def _table_reason(table: Floats) -> str:
+def _table_reason(table: data.Floats) -> str:
     n, k = table.shape
     if n == 0:
-        return NO_RATINGS
+        return data.NO_RATINGS
     if k < 2:
-        return ONE_RATER
+        return data.ONE_RATER
     if n < 2:
         return ONE_ITEM
-    return NO_VARIATION if bool((table == table[0, 0]).all()) else ""
+    return data.NO_VARIATION if bool((table == table[0, 0]).all()) else ""
 
 
-def _one_way_reason(sums: Sums) -> str:
+def _one_way_reason(sums: data.Sums) -> str:
     rated = int((sums.n > 0).sum())
     total = int(sums.n.sum())
     if not rated:
-        return NO_RATINGS
+        return data.NO_RATINGS
     if rated == total:
-        return NO_PAIRS
+        return data.NO_PAIRS
     if rated < 2:
         return ONE_ITEM
-    return NO_VARIATION if total * int(sums.q.sum()) == int(sums.s.sum()) ** 2 else ""
+    return data.NO_VARIATION if total * int(sums.q.sum()) == int(sums.s.sum()) ** 2 else ""
