@@ -25,7 +25,7 @@ from evaluations.tables import (
     simulated_rows,
     simulation_of,
 )
-from metrics.agreement.quotes import NONE, counted
+from metrics.figure import NONE, counted
 from metrics.scoring import Crews, score_chunks
 from metrics.texts import Answers, Chunk, ChunkValues, Floats, Metric
 from metrics.tokens import is_unspaced, spacing_warning, tokeniser_named

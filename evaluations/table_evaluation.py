@@ -20,7 +20,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from core.files.atomic import Write
+from core.files.atomic import Write, json_of, text_of
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
 from evaluations.errors import EvaluationError
 from evaluations.first_pass import AnswerColumns, gather
@@ -28,7 +28,6 @@ from evaluations.report.model import Differences, ReferenceCurve, Report, build_
 from evaluations.report.tables import table_of
 from evaluations.scores import MetricScores, Part, scored, write_csv
 from evaluations.tables import CHUNK, AnswerTable, Row, batches
-from judgments.report import json_of, text_of
 from metrics.catalogue import ADAPTED, metric
 from metrics.metaeval.breakdown import (
     MOST,

@@ -11,13 +11,13 @@ from itertools import islice, repeat
 from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from django.template.loader import render_to_string
-from pydantic_core import to_json
 
 from core.accounts.commandline import plain
 from core.files.atomic import Write
 from core.files.cells import cell
-from metrics.agreement.quotes import NONE, OVERALL, counted, figure, interval, quotes
+from metrics.agreement.quotes import OVERALL, figure, interval, quotes
 from metrics.agreement.recipes import Z
+from metrics.figure import NONE, counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -453,26 +453,6 @@ _ROWS = 1 << 16
 _TO_QUOTE = re.compile('[,"\r\n]')
 
 
-def json_of(report: Mapping[str, Any]) -> Write:
-    """The report as JSON; lists that grow with the data have a line per row."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(b"{")
-        for number, (name, value) in enumerate(report.items()):
-            file.write((b",\n  " if number else b"\n  ") + to_json(name) + b": ")
-            if name in LISTS and value:
-                first = next(iter(value[0]))
-                between = b'},{"' + first.encode() + b'":'
-                # A quotation mark inside a text is escaped, so this occurs between rows only.
-                rows = to_json(value, inf_nan_mode="null")[1:-1].replace(between, b"},\n    " + between[2:])
-                file.write(b"[\n    " + rows + b"\n  ]")
-            else:
-                file.write(to_json(value, indent=2, inf_nan_mode="null").replace(b"\n", b"\n  "))
-        file.write(b"\n}\n")
-
-    return write
-
-
 def csv_of(table: "RatingsTable", done: "Run") -> Write:
     """The kept ratings in the order of submission; names that a spreadsheet would run get an apostrophe.
 
@@ -496,15 +476,6 @@ def csv_of(table: "RatingsTable", done: "Run") -> Write:
         rows = map(",".join, zip(*columns, strict=True))
         while some := list(islice(rows, _ROWS)):
             file.write(("\r\n".join(some) + "\r\n").encode())
-
-    return write
-
-
-def text_of(page: str) -> Write:
-    """A text as UTF-8."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(page.encode())
 
     return write
 

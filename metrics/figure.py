@@ -5,6 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+#: What is shown where there is no figure.
+NONE = "\N{EN DASH}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 worker`, `7 workers`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:

@@ -1,14 +1,16 @@
-"""Writing files: several at once, all or none of them; and temporary folders that outlive no process."""
+"""Writing files, all or none of several, texts and JSON; and temporary folders that outlive no process."""
 
 import fcntl
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+from pydantic_core import to_json
 
 # Folders to work in that are gone afterwards, those of processes that were killed as well.
 #
@@ -60,6 +62,35 @@ def _lock(number: int) -> None:
 
 Write = Callable[[IO[bytes]], object]
 _READABLE = 0o666
+
+
+def text_of(page: str) -> Write:
+    """A text as UTF-8."""
+
+    def write(file: IO[bytes]) -> None:
+        file.write(page.encode())
+
+    return write
+
+
+def json_of(report: Mapping[str, Any], *, lists: Container[str] = ()) -> Write:
+    """A report as JSON; those of its parts that are `lists` have a line per row."""
+
+    def write(file: IO[bytes]) -> None:
+        file.write(b"{")
+        for number, (name, value) in enumerate(report.items()):
+            file.write((b",\n  " if number else b"\n  ") + to_json(name) + b": ")
+            if name in lists and value:
+                first = next(iter(value[0]))
+                between = b'},{"' + first.encode() + b'":'
+                # A quotation mark inside a text is escaped, so this occurs between rows only.
+                rows = to_json(value, inf_nan_mode="null")[1:-1].replace(between, b"},\n    " + between[2:])
+                file.write(b"[\n    " + rows + b"\n  ]")
+            else:
+                file.write(to_json(value, indent=2, inf_nan_mode="null").replace(b"\n", b"\n  "))
+        file.write(b"\n}\n")
+
+    return write
 
 
 class FileWriteError(Exception):

@@ -21,7 +21,7 @@ from core.projects.models import Project
 from crowd.desk import tables
 from crowd.desk.forms import WhyForm
 from crowd.models import Stage
-from metrics.agreement.quotes import counted
+from metrics.figure import counted
 from web.access import ProjectAccess, on_project
 from web.pages import show, show_table
 from web.tables import Column, Grid, GridRequest

@@ -27,9 +27,9 @@ from evaluations.keyphrases import LONGEST, MOST_REFERENCES, KeyphraseRequest, a
 from evaluations.model_shelf import publish_for_job
 from judgments.models import Candidate
 from judgments.selectors.candidates import reference_texts
-from metrics.agreement.quotes import NONE
 from metrics.errors import MetricError
 from metrics.explanation import Explanation, ReferenceShare, explain, explainable, weights
+from metrics.figure import NONE
 from metrics.neural.pieces import cut
 from metrics.profiles import KPQA, PROFILES
 from web.access import ProjectAccess, Role, on_project

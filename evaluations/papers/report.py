@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 from pydantic import BaseModel, ConfigDict, model_validator
 
 import examples
-from core.files.atomic import Write
+from core.files.atomic import Write, json_of, text_of
 from evaluations.choices import NO_MODELS, MetricChoice, Models, choose, scoring_processes
 from evaluations.errors import EvaluationError
 from evaluations.file_table import opened
@@ -23,7 +23,6 @@ from evaluations.first_pass import AnswerColumns, gather
 from evaluations.report.page import sheet
 from evaluations.scores import MetricScores, scored
 from evaluations.tables import CHUNK, AnswerTable
-from judgments.report import json_of, text_of
 from metrics.metaeval.data import ScoredAnswers
 
 Value = str | int | float | bool | None
@@ -392,7 +391,7 @@ def build_report(paper: Paper, data: PaperData, settings: PaperSettings) -> Pape
 def report_files(report: PaperReport) -> dict[str, Write]:
     """The files of a report by their names."""
     return {
-        "report.json": json_of(report.model_dump(mode="json")),
+        "report.json": json_of(report.model_dump(mode="json"), lists={"items"}),
         "report.html": text_of(render_page(report)),
         "report.md": text_of(render_markdown(report)),
     }

@@ -9,7 +9,7 @@ from evaluations.report import model
 from evaluations.report.model import Lead, MetricEntry, MetricTest, Report, name_statistic
 from evaluations.report.protocols import NO_FIGURE, Figure
 from evaluations.report.tables import between, listed, p_is, percent, probability, short, whole
-from metrics.agreement.quotes import NONE, counted
+from metrics.figure import NONE, counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,14 +11,13 @@ from django.contrib.staticfiles import finders
 from django.template import Context, Engine
 from django.utils.safestring import SafeString
 
-from core.files.atomic import Write
+from core.files.atomic import Write, text_of
 from evaluations.report import model, tables
 from evaluations.report.answer import answer, comparisons
 from evaluations.report.model import ModelReference, Report
 from evaluations.report.plots import MOST_MATRICES, MOST_PLOTTED, figures_of, protocol_tables, test_rows
 from evaluations.report.tables import Notes, Table, labels, listed, plain, records, short, whole
 from evaluations.table_evaluation import NONE, Points
-from judgments.report import text_of
 from web.charts import Plot, inline
 
 _NARROW = 200

@@ -13,7 +13,7 @@ from evaluations.scores import Part
 from evaluations.training.adem import TrainedModel
 from evaluations.training.sources import Material, Parts
 from evaluations.training.study import CrossValidation, split_of
-from metrics.agreement.quotes import NONE, counted
+from metrics.figure import NONE, counted
 from metrics.metaeval.data import Floats, ScoredAnswers
 
 _WIDTH = 110

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
-NONE = "\N{EN DASH}"
+from metrics.figure import NONE, counted
+
 #: How the overall score is called among aspects; no aspect may have this name.
 OVERALL = "score"
 
@@ -22,11 +23,6 @@ def figure(value: float | None) -> str:
 def interval(ci: list[float] | None) -> str:
     """Bounds in brackets, or nothing."""
     return "" if ci is None else f" [{ci[0]:.3f}, {ci[1]:.3f}]"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 worker`, `7 workers`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _reliability(report: Mapping[str, Any]) -> list[str]:

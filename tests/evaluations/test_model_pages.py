@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metrics.agreement.quotes import NONE
+from metrics.figure import NONE
 from tests.evaluations.model_folders import model
 from tests.releases.shelf_world import as_, make_project
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import bar, natural, pairs
-from core.files.atomic import FileWriteError, write_together
+from core.files.atomic import FileWriteError, text_of, write_together
 from evaluations import commandline
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
@@ -16,7 +16,6 @@ from evaluations.file_table import opened
 from evaluations.report.answer import summary
 from evaluations.report.page import page_of
 from evaluations.table_evaluation import SWEEP, TIMES, Options, files_of, points_of, run_evaluation
-from judgments.report import text_of
 from metrics.errors import MetricError
 from metrics.metaeval.breakdown import MOST, Sweep, sweep_of
 

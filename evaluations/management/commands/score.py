@@ -13,13 +13,12 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import bar, outputs, pairs
-from core.files.atomic import FileWriteError, write_together
+from core.files.atomic import FileWriteError, json_of, write_together
 from evaluations import commandline
 from evaluations.choices import choose, scoring_processes
 from evaluations.errors import EvaluationError
 from evaluations.file_table import opened
 from evaluations.scores import Tally, facts_of, show, stream, write_csv, write_jsonl
-from judgments.report import json_of
 from metrics.errors import MetricError
 
 _SMALL = 1 << 22

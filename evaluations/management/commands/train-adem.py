@@ -158,11 +158,10 @@ class Command(BaseCommand):
         done.report["model"] = {"name": kept.name, "signature": kept.signature, "digest": kept.digest}
 
     def _write(self, work: "Work", done: "TrainingStudy", options: dict[str, Any]) -> None:
-        from core.files.atomic import FileWriteError, write_together
+        from core.files.atomic import FileWriteError, json_of, text_of, write_together
         from evaluations.scores import write_csv
         from evaluations.training.page import page_of, points_of  # only for a report
         from evaluations.training.summary import parts_of
-        from judgments.report import json_of, text_of
 
         files: dict[Path, Any] = {}
         if options["report"] is not None:

@@ -199,9 +199,8 @@ class Command(BaseCommand):
 
         require_packages("train-kpqa")
         from core.accounts.commandline import bar
-        from core.files.atomic import FileWriteError, write_together
+        from core.files.atomic import FileWriteError, json_of, write_together
         from evaluations.training.kpqa_runs import refuse_existing
-        from judgments.report import json_of
 
         out = Path(options["out"])
         files = outputs(options, ("json",), source=out, what="the model")

@@ -12,10 +12,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from core.accounts.commandline import natural, outputs, pairs
-from core.files.atomic import FileWriteError, write_together
+from core.files.atomic import FileWriteError, json_of, text_of, write_together
 from judgments.rating_source import RatingsFileError
 from judgments.rating_table import read_ratings
-from judgments.report import csv_of, json_of, page_of, summary, text_of
+from judgments.report import LISTS, csv_of, page_of, summary
 from metrics.agreement.filters import run
 from metrics.agreement.recipes import MOST_FOR_Z, RecipeError, Z, named, with_parameters
 from metrics.agreement.report import report
@@ -172,7 +172,7 @@ def _simulated(table: Any) -> list[str]:
 
 def _files(paths: dict[str, Path], said: dict[str, Any], table: Any, done: Any) -> dict[Path, Any]:
     makers = {
-        "report": lambda: json_of(said),
+        "report": lambda: json_of(said, lists=LISTS),
         "kept": lambda: csv_of(table, done),
         "html": lambda: text_of(page_of(said)),
     }
