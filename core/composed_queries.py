@@ -22,6 +22,8 @@ from django.db.models.sql.compiler import SQLCompiler
 from django.db.models.sql.subqueries import UpdateQuery
 from django.db.transaction import TransactionManagementError
 
+from core.prepared_statements import execute_prepared
+
 M = TypeVar("M", bound=Model)
 _populators: Any = get_related_populators  # its types are of a later Django
 #: Turns the values of one row, in the order of the names it was made for, into an object.
@@ -80,16 +82,52 @@ class _RelatedRow:
             self._set_remote(found, owner)
 
 
+#: Fields whose values the driver takes as they are, where these are of Python's own types.
+_PLAIN_FIELDS: Mapping[type[Any], type] = {
+    models.CharField: str,
+    models.TextField: str,
+    models.IntegerField: int,
+    models.BigIntegerField: int,
+    models.PositiveIntegerField: int,
+    models.PositiveSmallIntegerField: int,
+    models.PositiveBigIntegerField: int,
+    models.BigAutoField: int,
+    models.BooleanField: bool,
+    models.ForeignKey: int,
+    models.OneToOneField: int,
+}
+_PLAIN_VALUES = frozenset({int, str, bool, type(None)})
+#: Fields whose columns keep their type for ever; texts and numbers may become longer.
+_FIXED_FIELDS = (
+    models.BigAutoField,
+    models.BooleanField,
+    models.DateTimeField,
+    models.ForeignKey,
+    models.JSONField,
+    models.TextField,
+    models.UUIDField,
+)
+
+
+def _takes_plain_numbers(wrapper: Any) -> bool:
+    # psycopg 3 wants whole numbers wrapped; then all of them go through their fields.
+    return type(wrapper.ops).adapt_integerfield_value is BaseDatabaseOperations.adapt_integerfield_value
+
+
 class Place(Expression):
     """Where a value goes that is known when the query runs; its output field says how it is written."""
 
     def __init__(self, number: int, field: Any) -> None:
         super().__init__(output_field=field)
         self.number = number  # Django works with copies
+        self._plain = _PLAIN_FIELDS.get(type(field)) if _takes_plain_numbers(connection) else None
 
-    def written(self, values: Sequence[object]) -> Any:
+    def written(self, values: Sequence[object], wrapper: Any) -> Any:
         """Its value as the database's driver takes it."""
-        return self.output_field.get_db_prep_value(values[self.number], connection)
+        value = values[self.number]
+        if type(value) is self._plain:
+            return value
+        return self.output_field.get_db_prep_value(value, wrapper)
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
         """A parameter that is its own place."""
@@ -100,24 +138,49 @@ class Place(Expression):
 class _Statement:
     """SQL with its parameters, some of which are places."""
 
-    compiler: SQLCompiler  # of this thread's connection, which stays the same object when it connects again
+    wrapper: Any  # of this thread, the same object when it connects again
     sql: str
     parameters: Sequence[Any]
     locks: bool
+    #: It returns no row, or only columns of types that are never widened.
+    fixed_columns: bool
 
     def run(self, cursor: CursorWrapper, values: Sequence[object]) -> None:
         """Execute it with values in the places."""
-        if self.locks and not connection.in_atomic_block:
+        wrapper = self.wrapper
+        if self.locks and not wrapper.in_atomic_block:
             raise TransactionManagementError("select_for_update cannot be used outside of a transaction.")
-        cursor.execute(
-            self.sql, [each.written(values) if isinstance(each, Place) else each for each in self.parameters]
-        )
+        written = [
+            each.written(values, wrapper) if isinstance(each, Place) else each for each in self.parameters
+        ]
+        execute_prepared(cursor, self.sql, written, fixed_columns=self.fixed_columns)
+
+
+def _statement(
+    wrapper: Any, sql: str, parameters: Sequence[Any], locks: bool, fixed_columns: bool
+) -> _Statement:
+    """The statement; on PostgreSQL with constants in its text, so that a plan for all values knows them.
+
+    An index of a part of the rows, say of those with one state, is used only where the state is known.
+    """
+    if wrapper.vendor == "postgresql":
+        words = sql.split("%s")  # Django writes a per cent sign of its own as %%, and never before an s
+        left: list[Any] = []
+        for number, value in enumerate(parameters):
+            if isinstance(value, (str, int)):  # of numbers and texts, the literal is no other than the value
+                words[number] += wrapper.ops.compose_sql("%s", [value]).replace("%", "%%")
+            else:
+                words[number] += "%s"
+                left.append(value)
+        sql, parameters = "".join(words), left
+    return _Statement(wrapper, sql, tuple(parameters), locks, fixed_columns)
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """How rows become objects of the model."""
 
+    compiler: SQLCompiler
     converters: Any
     load: Loader
     span: slice
@@ -155,11 +218,11 @@ class ComposedQuery(Generic[M]):
     def all(self, *values: object) -> list[M]:
         """All rows for these values."""
         statement, how = self._of_thread.get(self._composed_for)
-        with statement.compiler.connection.cursor() as cursor:
+        with statement.wrapper.cursor() as cursor:
             statement.run(cursor, values)
             rows: list[Any] = cursor.fetchall()
         if rows and how.converters:
-            rows = list(statement.compiler.apply_converters(rows, how.converters))
+            rows = list(how.compiler.apply_converters(rows, how.converters))
         return [self._object(how, row) for row in rows]
 
     def first(self, *values: object) -> M | None:
@@ -190,7 +253,9 @@ class ComposedQuery(Generic[M]):
         first, last = info["select_fields"][0], info["select_fields"][-1] + 1
         locks = query.select_for_update and wrapper.features.has_select_for_update
         names = [column[0].target.attname for column in compiler.select[first:last]]
-        return _Statement(compiler, sql, tuple(parameters), locks), _Rows(
+        fixed_columns = all(isinstance(column[0].target, _FIXED_FIELDS) for column in compiler.select)
+        return _statement(wrapper, sql, parameters, locks, fixed_columns), _Rows(
+            compiler=compiler,
             converters=compiler.get_converters([column[0] for column in compiler.select]),
             load=row_loader(self._model, names, wrapper.alias),
             span=slice(first, last),
@@ -235,7 +300,7 @@ class ComposedUpdate(Generic[M]):
     def run(self, *values: object) -> int:
         """Update with these values; how many rows that were."""
         statement = self._of_thread.get(self._composed_for)
-        with statement.compiler.connection.cursor() as cursor:
+        with statement.wrapper.cursor() as cursor:
             statement.run(cursor, values)
             return int(cursor.rowcount)
 
@@ -245,25 +310,7 @@ class ComposedUpdate(Generic[M]):
         query.add_update_values(changes)
         compiler = query.get_compiler(connection=wrapper)
         sql, parameters = compiler.as_sql()
-        return _Statement(compiler, sql, tuple(parameters), locks=False)
-
-
-#: Fields whose values the driver takes as they are, where these are of Python's own types.
-_PLAIN_FIELDS = frozenset(
-    {
-        models.CharField,
-        models.TextField,
-        models.IntegerField,
-        models.BigIntegerField,
-        models.PositiveIntegerField,
-        models.PositiveSmallIntegerField,
-        models.PositiveBigIntegerField,
-        models.BooleanField,
-        models.ForeignKey,
-        models.OneToOneField,
-    }
-)
-_PLAIN_VALUES = frozenset({int, str, bool, type(None)})
+        return _statement(wrapper, sql, parameters, locks=False, fixed_columns=True)
 
 
 class ComposedInsert(Generic[M]):
@@ -278,7 +325,8 @@ class ComposedInsert(Generic[M]):
         # The wrapper itself: looking it up for each field took a tenth of a call.
         sql, fields, wrapper = self._of_thread.get(self._composed_for)
         with wrapper.cursor() as cursor:
-            cursor.execute(f"{sql} RETURNING {self._key(wrapper)}", self._values(row, fields, wrapper))
+            returning = f"{sql} RETURNING {self._key(wrapper)}"
+            execute_prepared(cursor, returning, self._values(row, fields, wrapper), fixed_columns=True)
             row.pk = cursor.fetchone()[0]
         row._state.adding, row._state.db = False, wrapper.alias
         return row
@@ -290,7 +338,7 @@ class ComposedInsert(Generic[M]):
         values = [value for row in rows for value in self._values(row, fields, wrapper)]
         several = f"{head} VALUES {', '.join([places] * len(rows))} RETURNING {self._key(wrapper)}"
         with wrapper.cursor() as cursor:
-            cursor.execute(several, values)
+            execute_prepared(cursor, several, values, fixed_columns=True)
             for row, (pk,) in zip(rows, cursor.fetchall(), strict=True):
                 row.pk = pk
                 row._state.adding, row._state.db = False, wrapper.alias
@@ -300,7 +348,8 @@ class ComposedInsert(Generic[M]):
         """Insert it unless a unique constraint refuses it; whether it was. It gets no key."""
         sql, fields, wrapper = self._of_thread.get(self._composed_for)
         with wrapper.cursor() as cursor:
-            cursor.execute(f"{sql} ON CONFLICT DO NOTHING", self._values(row, fields, wrapper))
+            values = self._values(row, fields, wrapper)
+            execute_prepared(cursor, f"{sql} ON CONFLICT DO NOTHING", values, fixed_columns=True)
             return bool(cursor.rowcount == 1)
 
     def _values(self, row: M, fields: list[tuple[str | None, Any]], wrapper: Any) -> list[Any]:
@@ -319,10 +368,7 @@ class ComposedInsert(Generic[M]):
 
     def _composed_for(self, wrapper: Any) -> tuple[str, list[tuple[str | None, Any]], Any]:
         quote = wrapper.ops.quote_name
-        # psycopg 3 wants whole numbers wrapped; then all of them go through their fields.
-        taken_plain = (
-            type(wrapper.ops).adapt_integerfield_value is BaseDatabaseOperations.adapt_integerfield_value
-        )
+        taken_plain = _takes_plain_numbers(wrapper)
         fields = [
             (field.attname if taken_plain and type(field) in _PLAIN_FIELDS else None, field)
             for field in self._model._meta.concrete_fields

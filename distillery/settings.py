@@ -203,6 +203,8 @@ if DATABASE_DIRECT_URL:
             "DATABASE_DIRECT_URL is set, and DATABASE_URL names no pooler of PostgreSQL."
         )
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["ENGINE"] = "distillery.postgresql"
 # Seconds that PostgreSQL lets a statement run, wait for a lock, and a transaction lie idle; 0: no limit.
 DATABASE_TIMEOUTS = {
     "web": (

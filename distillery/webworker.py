@@ -9,6 +9,7 @@ What is longer than a form is read by a thread, but by at most half of them at a
 import contextlib
 import errno
 import resource
+import select
 import socket
 import threading
 import time
@@ -55,6 +56,11 @@ LINGER_SECONDS = 2.0
 LOOK_EVERY_SECONDS = 0.5
 #: Answers up to about this size need no thread while a slow client reads them.
 SEND_BUFFER = 512 * 1024
+#: So long a thread waits for the next request of a client it has just answered, before the loop does:
+#: browsers and scripts ask again at once, and the way over the loop is a good part of a short request.
+NEXT_MILLISECONDS = 5
+#: Answers up to this length go out together with their heads.
+SENT_AT_ONCE = 64 * 1024
 #: Open files of a process, of which each connection is one, where the system allows so many.
 MOST_FILES = 65_536
 _PIECE = 65_536
@@ -122,6 +128,37 @@ class TooLongError(Exception):
     """A body is longer than anything its address takes."""
 
 
+class _Collector:
+    """What is written, in place of a socket."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def sendall(self, data: bytes) -> None:
+        """Keep it."""
+        self.data += data
+
+
+class Answer(wsgi.Response):  # type: ignore[misc]
+    """gunicorn's answer; head and body of a short one are one packet, for which the client wakes up once."""
+
+    def write(self, arg: bytes) -> None:
+        """Send a piece of the body, with the head before it where it is the first."""
+        whole = type(arg) is bytes and len(arg) == self.response_length and len(arg) <= SENT_AT_ONCE
+        if self.headers_sent or self.chunked or self._omits_body or not whole:
+            super().write(arg)
+            return
+        sock, self.sock = self.sock, _Collector()
+        try:
+            super().write(arg)
+            sock.sendall(self.sock.data)
+        finally:
+            self.sock = sock
+
+
+wsgi.Response = Answer
+
+
 class TimedUnreader(SocketUnreader):  # type: ignore[misc]
     """Reads the rest of a body in a thread, against a clock."""
 
@@ -180,6 +217,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._long_running = 0
         self._long_waiting: deque[tuple[Connection, Arrival]] = deque()
         self._most_long = max(1, self.cfg.threads // 2)
+        #: One for each thread that may wait for a next request: half of them, so that the others serve.
+        self._may_wait = deque(range(self.cfg.threads // 2))
 
     @property
     def nr_conns(self) -> int:
@@ -325,6 +364,43 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         with contextlib.suppress(OSError):
             conn.sock.send(answer.encode())
         self._linger(conn)
+
+    # In a thread
+
+    def handle(self, conn: Connection) -> Any:
+        """Answer a request, and those that the client sends right after it while no other client waits."""
+        kept = super().handle(conn)
+        while kept is True and self._take_next(conn):
+            kept = super().handle(conn)
+        return kept
+
+    def _take_next(self, conn: Connection) -> bool:
+        """Wait a moment for the next request on a connection; whether the whole of it is here."""
+        calm = self.alive and not self.tpool._work_queue.qsize()
+        if not calm or conn.long or conn.is_http2 or self.cfg.is_ssl or conn.parser.unreader.buf.getvalue():
+            return False
+        try:
+            token = self._may_wait.pop()
+        except IndexError:
+            return False
+        try:
+            poller = select.poll()
+            poller.register(conn.sock, select.POLLIN)
+            data = conn.sock.recv(_PIECE, socket.MSG_DONTWAIT) if poller.poll(NEXT_MILLISECONDS) else b""
+        except (OSError, ValueError):
+            data = b""
+        finally:
+            self._may_wait.append(token)
+        if not data:  # nothing yet, or the end: the loop sees to both
+            return False
+        arrival = Arrival(time.monotonic() + HEAD_SECONDS)
+        with contextlib.suppress(TooLongError):
+            arrival.take(data)
+            if arrival.complete and not arrival.long:
+                conn.hand_over(arrival)
+                return True
+        conn.parser.unreader.unread(data)  # the loop goes on with it
+        return False
 
     # Afterwards
 

@@ -104,10 +104,13 @@ def _balances(fields: tuple[str, ...], taken: tuple[str, ...]) -> ComposedUpdate
     return ComposedUpdate(Requester, ["id", *fields, *taken], compose)
 
 
-def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> list[LedgerEntry]:
+def post(
+    requester_id: int, movements: Sequence[Movement], *, at: datetime, balance_last: bool = False
+) -> list[LedgerEntry]:
     """Post movements of one requester, all or none; their rows.
 
-    Raises Refusal("InsufficientFunds") where an account would go below zero. Must run in a transaction.
+    Raises Refusal("InsufficientFunds") where an account would go below zero. Must run in a transaction; with
+    `balance_last` in one that a refusal undoes: the balance, for which others wait, is then locked last.
     """
     moving = [movement for movement in movements if movement.cents]
     if not moving:
@@ -122,6 +125,9 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
         change[_BALANCE[credit]] += movement.cents
     amounts = {field: amount for field, amount in change.items() if amount}
     taken = tuple(field for field, amount in amounts.items() if amount < 0)
+    rows = _rows(requester_id, moving, at)
+    if balance_last:
+        rows = _insert(rows)
     # The update's condition is the check: no balance is read before, so of calls at once none decides by an
     # old one, and the later is refused where the money is enough for one.
     balances = _balances(tuple(amounts), taken)
@@ -130,7 +136,11 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
             "InsufficientFunds",
             "This Requester has insufficient funds in their account to complete this transaction.",
         )
-    entries = [
+    return rows if balance_last else _insert(rows)
+
+
+def _rows(requester_id: int, movements: Sequence[Movement], at: datetime) -> list[LedgerEntry]:
+    return [
         LedgerEntry(
             requester_id=requester_id,
             at=at,
@@ -143,9 +153,12 @@ def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> l
             worker=movement.worker,
             memo=movement.memo,
         )
-        for movement in moving
+        for movement in movements
     ]
-    return _ENTRY.run_all(entries) if len(entries) <= _FEW else LedgerEntry.objects.bulk_create(entries)
+
+
+def _insert(rows: list[LedgerEntry]) -> list[LedgerEntry]:
+    return _ENTRY.run_all(rows) if len(rows) <= _FEW else LedgerEntry.objects.bulk_create(rows)
 
 
 def audit() -> list[str]:

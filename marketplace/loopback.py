@@ -1,12 +1,14 @@
 """This machine alone: hosts that are on it, and what may be loaded from them."""
 
 import ipaddress
+from functools import lru_cache
 
 from django.conf import settings
 
 _LOCAL = ("http://127.0.0.1:*", "http://localhost:*", "http://*.localhost:*")
 
 
+@lru_cache(maxsize=1_000)
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the host: localhost, or a loopback address; as in ALLOWED_HOSTS."""
     name = host.strip("[]").removeprefix(".").lower()

@@ -7,6 +7,8 @@ from django.contrib.auth.backends import ModelBackend as DjangosBackend
 from django.contrib.auth.models import User
 from django.db import connection
 
+from core.prepared_statements import execute_prepared
+
 FIELDS = [field.attname for field in User._meta.concrete_fields]
 
 
@@ -16,7 +18,7 @@ class ModelBackend(DjangosBackend):
     def get_user(self, user_id: int) -> User | None:
         """The person, if they may still sign in."""
         with connection.cursor() as cursor:
-            cursor.execute(_sql(connection.vendor), (int(user_id),))
+            execute_prepared(cursor, _sql(connection.vendor), (int(user_id),))
             row = cursor.fetchone()
         user = User.from_db(connection.alias, FIELDS, [_aware(value) for value in row]) if row else None
         return user if user and self.user_can_authenticate(user) else None

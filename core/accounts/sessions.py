@@ -27,6 +27,7 @@ from django.utils import timezone
 from core.accounts import security
 from core.accounts.models import SignedInSession
 from core.accounts.security import client_address
+from core.prepared_statements import execute_prepared
 
 _BROWSERS = (
     ("Edg", "Edge"), ("OPR", "Opera"), ("SamsungBrowser", "Samsung Internet"), ("Firefox", "Firefox"),
@@ -162,7 +163,7 @@ class SessionStore(db.SessionStore):
         if self.session_key:
             now = connection.ops.adapt_datetimefield_value(timezone.now())
             with connection.cursor() as cursor:
-                cursor.execute(_sql(connection.vendor), (now, self.session_key))
+                execute_prepared(cursor, _sql(connection.vendor), (now, self.session_key))
                 row = cursor.fetchone()
         if row is None:
             self._session_key = None

@@ -75,9 +75,11 @@ def _by_action() -> Mapping[str, EventType]:
 _ACTIVE = ComposedQuery(
     Webhook,
     ["owner_kind", "owner_id"],
-    lambda kind, pk: Webhook.objects.filter(
-        owner_kind=kind, owner_id=pk, removed_at=None, state=Webhook.State.ACTIVE
-    ).order_by("pk"),
+    lambda kind, pk: (
+        Webhook.objects.filter(owner_kind=kind, owner_id=pk, removed_at=None, state=Webhook.State.ACTIVE)
+        .only("events")
+        .order_by("pk")
+    ),
 )
 
 

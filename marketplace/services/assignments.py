@@ -8,6 +8,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
 from core.composed_queries import ComposedInsert, ComposedQuery, ComposedUpdate
+from core.prepared_statements import execute_prepared
 from marketplace import clock, eligibility, ids
 from marketplace.errors import Refusal
 from marketplace.events import answer_submitted
@@ -27,19 +28,20 @@ from people.models import Visit
 #: How far back the search for where a worker was in a group goes.
 _LOOK_BACK = 50
 
-_WHERE_THE_WORKER_WAS = """
+#: The HIT of the group that the worker held last, of the latest that they held; 0 where there is none.
+_LAST_HELD = """COALESCE((
 SELECT recent.hit_id
   FROM (SELECT hit_id, accepted_at FROM marketplace_holding
          WHERE worker_id = %s ORDER BY accepted_at DESC LIMIT %s) recent
-  JOIN marketplace_hit hit ON hit.id = recent.hit_id
- WHERE hit.hit_type_id = %s
- ORDER BY recent.accepted_at DESC LIMIT 1
-"""
+  JOIN marketplace_hit held ON held.id = recent.hit_id
+ WHERE held.hit_type_id = %s
+ ORDER BY recent.accepted_at DESC LIMIT 1), 0)"""
 _NEXT = """
-SELECT hit.id
+SELECT hit.id, EXISTS (SELECT 1 FROM marketplace_batch batch
+                        WHERE batch.id = hit.batch_id AND batch.hours IS NOT NULL)
   FROM marketplace_hit hit
  WHERE hit.hit_type_id = %s AND hit.open_places > 0 AND hit.disposed_at IS NULL
-   AND hit.expires_at > %s AND hit.id > %s{open_batches}
+   AND hit.expires_at > %s AND hit.id > {start}{open_batches}
    AND NOT EXISTS (SELECT 1 FROM marketplace_holding mine
                     WHERE mine.hit_id = hit.id AND mine.worker_id = %s
                       AND mine.state IN ('accepted', 'submitted', 'approved', 'rejected'))
@@ -66,21 +68,33 @@ def next_hit_pk(
     A HIT that was waited for and then found full stays locked. So that two who wait never wait for each
     other, "wait" looks at the HITs in the one order that all follow, from the first on.
     """
+    found = _next_hit(worker_pk, hit_type_pk, now, lock, closed)
+    return found[0] if found else None
+
+
+def _next_hit(
+    worker_pk: int | None, hit_type_pk: int, now: datetime, lock: str, closed: Collection[int]
+) -> tuple[int, bool] | None:
+    """The same, and whether its batch has hours in which it can be taken."""
     passed_over = ", ".join(str(int(pk)) for pk in closed)
     condition = f" AND COALESCE(hit.batch_id, 0) NOT IN ({passed_over})" if passed_over else ""
     sql = _NEXT.replace("{open_batches}", condition)
     if lock and connection.features.has_select_for_update:
         sql += " FOR NO KEY UPDATE OF hit" + (" SKIP LOCKED" if lock == "skip" else "")
     moment = connection.ops.adapt_datetimefield_value(now)
+    before, after = [hit_type_pk, moment], [worker_pk]
+    searches = [(sql.replace("{start}", "0"), [*before, *after])]
+    if worker_pk is not None and lock != "wait":
+        last_held = [worker_pk, _LOOK_BACK, hit_type_pk]
+        searches.insert(0, (sql.replace("{start}", _LAST_HELD), [*before, *last_held, *after]))
     with connection.cursor() as cursor:
-        after = 0
-        if worker_pk is not None and lock != "wait":
-            cursor.execute(_WHERE_THE_WORKER_WAS, [worker_pk, _LOOK_BACK, hit_type_pk])
-            after = (cursor.fetchone() or (0,))[0]
-        for start in (after, 0) if after else (0,):
-            cursor.execute(sql, [hit_type_pk, moment, start, worker_pk])
+        for search, parameters in searches:
+            if passed_over:
+                cursor.execute(search, parameters)
+            else:
+                execute_prepared(cursor, search, parameters, fixed_columns=True)
             if found := cursor.fetchone():
-                return int(found[0])
+                return int(found[0]), bool(found[1])
     return None
 
 
@@ -158,10 +172,14 @@ def accept_next(*, worker: Worker, hit_type: HITType) -> Holding:
     while True:
         with transaction.atomic():
             now = clock.now()
-            closed = closed_batches(hit_type.requester_id, now)
-            pk = next_hit_pk(worker_pk=worker.pk, hit_type_pk=hit_type.pk, now=now, lock=lock, closed=closed)
-            if pk is not None:
-                hit = _HIT.get(pk)
+            # Few batches have hours: who skips locked HITs asks for them when one is found.
+            closed = closed_batches(hit_type.requester_id, now) if lock == "wait" else {}
+            found = _next_hit(worker.pk, hit_type.pk, now, lock, closed)
+            if found is not None and found[1] and lock == "skip":
+                closed = closed_batches(hit_type.requester_id, now)
+                found = _next_hit(worker.pk, hit_type.pk, now, lock, closed) if closed else found
+            if found is not None:
+                hit = _HIT.get(found[0])
                 hit.hit_type = hit_type
                 return accept_locked(worker, hit, closed=closed)
         if next_hit(worker=worker, hit_type=hit_type) is None:

@@ -128,9 +128,11 @@ def create_hit(
     hit.fee_cents = _fee(hit)
     hit.expiry_watched = watches_expiry(hit)
     _NEW.run(hit)
-    cost = max_assignments * (hit.reward_cents + hit.fee_cents)
-    ledger.post(requester.pk, [Movement(Kind.HOLD, cents=cost, hit=hit)], at=created)
     emit_event("HITCreated", hit, at=created)
+    cost = max_assignments * (hit.reward_cents + hit.fee_cents)
+    hold = Movement(Kind.HOLD, cents=cost, hit=hit)
+    # Last, for other calls of the requester wait for it until the disk has the transaction.
+    ledger.post(requester.pk, [hold], at=created, balance_last=True)
     return hit
 
 

@@ -109,3 +109,40 @@ def open_connections(server: RunningServer) -> list[int]:
         sum(str(each.readlink()) in ours for each in Path(f"/proc/{pid}/fd").iterdir() if each.is_symlink())
         for pid in server.pids[1:]
     ]
+
+
+# How answers go out
+
+
+class Wire:
+    """What was sent, packet by packet."""
+
+    def __init__(self):
+        self.packets = []
+
+    def sendall(self, data):
+        self.packets.append(bytes(data))
+
+
+def answered(*pieces: bytes, length: int, method: str = "GET") -> list[bytes]:
+    wire, request = Wire(), SimpleNamespace(version=(1, 1), method=method, should_close=lambda: False)
+    answer = wsgi.Response(request, wire, SimpleNamespace())
+    answer.start_response("200 OK", [("Content-Length", str(length))])
+    for piece in pieces:
+        answer.write(piece)
+    answer.close()
+    return wire.packets
+
+
+def test_a_short_answer_is_one_packet():
+    [packet] = answered(b"Here.", length=5)
+    assert packet.startswith(b"HTTP/1.1 200 OK\r\n") and packet.endswith(b"\r\n\r\nHere.")
+
+
+def test_other_answers_are_sent_as_they_come():
+    long = b"x" * (webworker.SENT_AT_ONCE + 1)
+    assert answered(b"He", b"re.", length=5)[1:] == [b"He", b"re."]
+    assert answered(long, length=len(long))[1:] == [long]
+    assert answered(b"more than it says", length=4)[1:] == [b"more"]
+    assert len(answered(b"Here.", length=5, method="HEAD")) == 1
+    assert b"Here." not in answered(b"Here.", length=5, method="HEAD")[0]

@@ -180,7 +180,7 @@ def as_installed(settings):
     settings.TASK_URL = settings.PUBLIC_URL = ""
 
 
-def test_accepting_working_and_submitting_ask_27_questions(
+def test_accepting_working_and_submitting_ask_26_questions(
     requester, as_installed, django_assert_num_queries
 ):
     person = make_worker()
@@ -190,7 +190,7 @@ def test_accepting_working_and_submitting_ask_27_questions(
     browser.force_login(person.user)
     hit_type = make_hit(requester, places=2).hit_type
     make_hit(requester, places=2)
-    for accepting in (22, 17):  # the first of a day notes where the person comes from
+    for accepting in (20, 15):  # the first of a day notes where the person comes from
         with django_assert_num_queries(accepting):
             accepted = browser.post(f"/projects/{hit_type.group_id}/tasks/accept")
         with django_assert_num_queries(4):

@@ -147,3 +147,35 @@ def test_requests_sent_behind_each_other_are_answered_in_turn(server):
                 if line.lower().startswith(b"content-length:"):
                     length = int(line.split(b":")[1])
             time_to_read.read(length)
+
+
+LOOK = "GET /health/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+def read_answer(client: socket.socket) -> tuple[str, str]:
+    """Status and what becomes of the connection, of one answer with a length and nothing of the next."""
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += client.recv(1)
+    status, *lines = head.decode().split("\r\n")
+    fields = dict(line.lower().split(": ", 1) for line in lines if line)
+    left = int(fields["content-length"])
+    while left:
+        left -= len(client.recv(left))
+    return status.split()[1], fields["connection"]
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.05])
+def test_what_follows_on_a_connection_is_answered_however_it_comes(server, pause):
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname, address.port), timeout=20) as client:
+        for pieces in ([LOOK], [LOOK], [LOOK[:9], LOOK[9:]], [LOOK + LOOK[:30], LOOK[30:]], [LOOK]):
+            for piece in pieces:
+                client.sendall(piece.encode())
+                time.sleep(pause)
+            for _ in range("".join(pieces).count("GET")):
+                assert read_answer(client) == ("200", "keep-alive")
+        client.sendall(LOOK.encode())
+        assert read_answer(client) == ("200", "keep-alive")
+        client.sendall(FORM.replace("99999", "99999999").encode())  # right after an answer
+        assert read_answer(client) == ("413", "close")

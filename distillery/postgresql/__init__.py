@@ -1,0 +1,1 @@
+"""PostgreSQL as the database of many short requests: see `base`."""
