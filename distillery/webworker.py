@@ -148,10 +148,12 @@ class Answer(wsgi.Response):  # type: ignore[misc]
         if self.headers_sent or self.chunked or self._omits_body or not whole:
             super().write(arg)
             return
-        sock, self.sock = self.sock, _Collector()
+        collector = _Collector()
+        sock: Any = self.sock
+        self.sock: Any = collector
         try:
             super().write(arg)
-            sock.sendall(self.sock.data)
+            sock.sendall(collector.data)
         finally:
             self.sock = sock
 

@@ -16,6 +16,8 @@ ASKED_EVERY_SECONDS = 5.0
 class DatabaseWrapper(base.DatabaseWrapper):
     """The connection that settings name as ENGINE "distillery.postgresql"."""
 
+    health_check_enabled: bool
+    health_check_done: bool
     _asked_at = 0.0
 
     def close_if_health_check_failed(self) -> None:
