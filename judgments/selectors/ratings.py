@@ -263,7 +263,8 @@ def about(stage: Stage, candidates: "Keys") -> CandidateLabels:
     )
     places = np.searchsorted(keys, candidates)
     names = dict(System.objects.filter(project=stage.project_id).values_list("pk", "name"))
-    about_query, types = {}, {}
+    about_query: dict[int, tuple[str, str]] = {}
+    types: dict[str, str] = {}
     columns = Query.objects.filter(project=stage.project_id).values_list("pk", "key", "type")
     for pk, key, kind in columns.iterator(chunk_size=_CHUNK):
         about_query[pk] = key, types.setdefault(kind, kind)

@@ -330,7 +330,7 @@ class _Sums:
         by_score = block.by_score.astype(np.float32) if self.often else block.by_score
         if self.whole is None:
             self.whole = self.drawn.astype(by_score.dtype)
-        scored = (by_score @ self.whole).reshape(size, -1, width).astype(np.float32, copy=False)
+        scored: Weights = (by_score @ self.whole).reshape(size, -1, width).astype(np.float32, copy=False)
         if width == 1:  # in memory item by item, so that the sums add in the order of a wider batch
             scored = np.ascontiguousarray(scored.transpose(1, 0, 2)).transpose(1, 0, 2)
         return scored

@@ -79,9 +79,11 @@ def splits_of_ratings(ratings: data.Ratings, splits: int, rng: np.random.Generat
         coins = rng.integers(0, 2, int(pairs.sum()), dtype=np.bool_)
         second = np.empty(len(items), dtype=np.bool_)
         for rows in _parts(len(items)):
-            here = items[rows]
-            position = np.arange(rows.start, rows.start + len(here)) - first[here]
-            second[shuffled[rows]] = coins[first_pair[here] + position // 2] ^ (position % 2).astype(np.bool_)
+            rated = items[rows]
+            position = np.arange(rows.start, rows.start + len(rated)) - first[rated]
+            second[shuffled[rows]] = coins[first_pair[rated] + position // 2] ^ (position % 2).astype(
+                np.bool_
+            )
         yield second
 
 
@@ -289,7 +291,7 @@ class _Means:
         self.raters = n.astype(np.float32)[:, None]
         self.undrawn = self._sums("ratings", np.ones((len(far), 1), dtype=np.float32))
 
-    def _sums(self, over: str, weights: Weights) -> tuple[Weights, Weights, Weights, Weights]:
+    def _sums(self, over: str, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Per item and column: sums of weights, weighted scores, weighted squares, squared weights."""
         from scipy.sparse import csr_array
 
@@ -319,14 +321,14 @@ class _Means:
         n, sums, squares, own = self.undrawn if over == "items" else self._sums(over, weights)
         some = np.maximum(n, _NEAREST)
         own = own / some
-        counted = items * (n > 0)
+        counted: np.ndarray = items * (n > 0)
         total = counted.sum(axis=0, dtype=np.float64)
         apart = _added(counted * (n - own))
         within = data.divided(
             _added(counted * (squares - sums * sums / some)), np.where(apart > _NEAREST, apart, 0)
         )
-        means = sums / some
-        centred = means - _added(counted * means) / total
+        means: np.ndarray = sums / some
+        centred: np.ndarray = means - _added(counted * means) / total
         between = _added(counted * centred * centred) / np.maximum(total - 1, 1)
         of_items = between - within * _added(counted * own / some) / total
         whole = of_items + within * _added(counted / self.raters) / total
