@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -65,7 +66,7 @@ def _block(scope: Scope, some: Sequence[Row]) -> Block:
     )
 
 
-def _lists(values: Sequence[list[object]]) -> Column:
+def _lists(values: Sequence[list[Any]]) -> Column:
     """Lists of which nearly all are empty."""
     return Objects(values) if any(values) else constant([], len(values))
 

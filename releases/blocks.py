@@ -45,7 +45,8 @@ class Objects(NamedTuple):
     values: Sequence[Any]
 
 
-Column = Coded | Lists | Objects | pa.StringArray | list[Any]
+#: Any is Arrow's texts, which have no types.
+Column = Coded | Lists | Objects | list[Any] | Any
 
 
 class SplitLines(NamedTuple):

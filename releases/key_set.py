@@ -11,8 +11,8 @@ class KeySet:
     def __init__(self, keys: Iterable[int] = ()) -> None:
         self._keys = array("q", sorted(keys))
 
-    def __contains__(self, key: object) -> bool:
-        place = bisect_left(self._keys, key)  # type: ignore[type-var]  # keys are numbers
+    def __contains__(self, key: int) -> bool:
+        place = bisect_left(self._keys, key)
         return place < len(self._keys) and self._keys[place] == key
 
     def among(self, keys: Sequence[int]) -> set[int]:

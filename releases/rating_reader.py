@@ -22,7 +22,7 @@ from releases.json_columns import as_text, aspects_of, decoded
 from releases.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, Scope
 from releases.tables import ELSEWHERE, RATINGS, SCORES, Row, some_of
 
-Keys = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.integer[Any]]
 _RATINGS_AT_ONCE = 20_000
 #: Candidates of one batch: each has some ten ratings.
 _CANDIDATES_AT_ONCE = 2_000
