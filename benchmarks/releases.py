@@ -64,7 +64,7 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     from releases.row_reader import rating_rows
     from releases.scope import scope_of, snapshot
     from releases.services.release_content import spooled
-    from releases.tables import RATINGS, FilledTable, Source, silent
+    from releases.tables import RATINGS, FilledTable, Source
 
     project = Project.objects.get(slug=slug)
     with tempfile.TemporaryDirectory() as room, snapshot() as using:

@@ -1,7 +1,7 @@
 """Computing an evaluation of a release: read, score, compare with people, write the files of the report."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import nan
@@ -11,6 +11,7 @@ from typing import Any, cast
 from django.conf import settings
 
 from core.files.atomic import write_together
+from core.progress import Progress
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
 from evaluations.executor import PartRunner, others
@@ -95,7 +96,6 @@ def _ahead() -> int:
 
 
 _SENTENCES = re.compile(r"(?<=[.!?]) +(?=[A-Z])")
-Progress = Callable[[int, int, str], None]
 
 
 def compute(

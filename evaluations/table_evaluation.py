@@ -21,6 +21,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from core.files.atomic import Write, json_of, text_of
+from core.progress import Progress
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
 from evaluations.errors import EvaluationError
 from evaluations.first_pass import AnswerColumns, gather
@@ -187,7 +188,6 @@ def curve_parts(curve: ReferenceCurve) -> Iterator[Part]:
         )
 
 
-Progress = Callable[[int, int, str], None]
 #: Work (answers times metrics) that is done before other processes have started.
 _SMALL = 2_000
 #: The protocol that needs what every single answer adds to corpus scores.

@@ -8,11 +8,12 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from core.progress import Progress
 from releases.options import GROUPS
 from releases.tables import OPTIONAL, SPLITS, TABLES, Table
 
@@ -266,7 +267,6 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 _BLOCK = 1 << 20
 _AGAIN = "Get it again from where it was published."
-Progress = Callable[[int, int, str], None]
 
 
 class _UnreadableError(Exception):

@@ -8,7 +8,7 @@ away. Digits of other scripts and full-width forms are read as the ASCII ones th
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from annotation.models import Answer
 from annotation.selectors.answers import GIVEN
+from core.progress import Progress
 from core.projects.models import Project
 from core.projects.services import record
 from crowd.models import Assignment, Stage, Worker
@@ -492,7 +493,6 @@ def _candidates(project: Project) -> Iterator[Text]:
         yield Text(f"candidate:{pk}", "text", text)
 
 
-Progress = Callable[[int, int, str], None]
 #: What makes a finding the one that was found before.
 _Key = tuple[str, str, str, int, int]
 _NOT_DECIDED: dict[str, Any] = {"reason": "", "decided_by": None, "decided_at": None}

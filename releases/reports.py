@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import Count, Max, Min, Q, Sum
 
 from annotation.models import Query, QuerySource
 from annotation.selectors.queries import funnel
+from core.progress import Progress
 from core.projects.models import Project
 from crowd.models import Assignment, HitUnit, LedgerEntry, Stage
 from crowd.selectors.stage_status import source_status
@@ -19,7 +20,6 @@ from judgments.services import reports
 from releases.options import GROUPS
 from releases.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, People, Scope, inside
 
-Progress = Callable[[int, int, str], None]
 #: Lists of the stored report that a release keeps; ratings and items are tables of their own.
 _LISTS = ("workers", "removed_workers", "undetermined_workers")
 _BONUS = "bonus"

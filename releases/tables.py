@@ -290,13 +290,6 @@ def some_of(rows: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 # What a format is written from: tables with their rows, and how far the work is.
 
-#: Called with rows done, rows in all and words; it may raise to end the work.
-Progress = Callable[[int, int, str], None]
-
-
-def silent(done: int, total: int, note: str) -> None:
-    """Progress that is not shown."""
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

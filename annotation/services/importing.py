@@ -30,6 +30,7 @@ from core.files.refusals import (
     UnmappedError,
 )
 from core.files.text_source import Limits, TextSource, encoding_of, fingerprint
+from core.progress import Progress, silent
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
 
@@ -152,7 +153,6 @@ _HAS_ALREADY = "The project has this query already:"
 _NOT_ADDED = "were not added. The passages of a query come with its first import."
 _STATUS = Query.Status
 #: Says what is done: words, how far, of how much.
-Progress = Callable[[str, int, int], None]
 
 
 class ImportRefusedError(Exception):
@@ -215,10 +215,6 @@ def refuse_read_only(project: Project) -> None:
         raise ImportRefusedError(why)
 
 
-def silent(_what: str, _done: int, _total: int) -> None:
-    """Report no progress."""
-
-
 def import_queries(
     *,
     project: Project,
@@ -246,7 +242,7 @@ def import_queries(
     stage = "Counting"
 
     def at(done: int, total: int) -> None:
-        progress(stage, done, total)
+        progress(done, total, stage)
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="import-") as folder:
@@ -279,7 +275,7 @@ def import_queries(
                 report["rewrites"] = _taken(rewritten, found, options.rewrites, name)
             if dry_run:
                 return report | {"stored": 0, "already_there": 0, "dry_run": True}
-            progress("Storing", 0, len(found.drawn))
+            progress(0, len(found.drawn), "Storing")
             store = _Store(project, name, sha256, reader.format, options, report, actor, spool, progress)
             (commit or _in_one_transaction)(store.run)
             return store.report
@@ -367,7 +363,7 @@ class _Store:
                 raise FileRefusedError(
                     f"{self.name}: another import brought in the same queries meanwhile. Import it again."
                 ) from error
-            self.progress("Storing", self.stored + self.already, int(self.report["sampled"]))
+            self.progress(self.stored + self.already, int(self.report["sampled"]), "Storing")
         RowCounts(**self.report["counts"])
         self.report |= {
             "source": source.pk,

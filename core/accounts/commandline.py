@@ -2,13 +2,15 @@
 
 import sys
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
+
+from core.progress import Progress, silent
 
 _MOST_DIGITS = 18
 
@@ -68,14 +70,6 @@ def outputs(options: dict[str, Any], names: Sequence[str], *, source: Path, what
 
 
 # What commands show on a terminal.
-
-#: Hears how much is done, of how much, and what.
-Progress = Callable[[int, int, str], None]
-
-
-# Compared by identity: what is said of a training in lines is said only where no bar shows it.
-def silent(done: int, total: int, note: str) -> None:
-    """Progress that is not shown."""
 
 
 def plain(text: str) -> str:

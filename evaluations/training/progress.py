@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.accounts.commandline import Progress, plain, silent
+from core.accounts.commandline import plain
+from core.progress import Progress, silent
 
 if TYPE_CHECKING:
     from evaluations.training.kpqa_epochs import Step

@@ -22,6 +22,7 @@ from core.jobs import services as jobs
 from core.jobs.figures import FigureKind
 from core.jobs.models import OPEN_STATES, Job, JobState
 from core.money import dollars
+from core.progress import Progress, silent
 from core.projects.services import record
 from crowd.counted_work import not_counting
 from crowd.kinds import PendingUnit, kind_of
@@ -290,14 +291,9 @@ def _some(count: int, one: str, many: str = "") -> str:
 
 State = FilterRun.State
 _STEPS = 3
+
+
 #: Says how far it is: steps done, of how many, and what is done now.
-Progress = Callable[[int, int, str], object]
-
-
-def silent(_done: int, _total: int, _what: str) -> None:
-    """Report no progress."""
-
-
 def apply(
     *,
     stage: Stage,

@@ -20,9 +20,10 @@ from django.utils import timezone
 
 from annotation.importing.records import folded, normal, query_digest, quoted
 from annotation.models import Query, QuerySource
-from annotation.services.importing import ImportRefusedError, Progress, refuse_read_only, silent
+from annotation.services.importing import ImportRefusedError, refuse_read_only
 from core.files.refusals import FileRefusedError, UnmappedError
 from core.files.text_source import Limits, TextSource, encoding_of, fingerprint, unchanged
+from core.progress import Progress, silent
 from core.projects.models import Project
 from core.projects.services import record
 from judgments.answer_files import STORED, Answers, Row, RowRefusedError, Tally, open_answers
@@ -345,7 +346,7 @@ def import_candidates(
     name = (name or path.name)[:300]
 
     def at(done: int, total: int) -> None:
-        progress("Reading", done, total)
+        progress(done, total, "Reading")
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="candidates-") as folder:
@@ -479,7 +480,7 @@ class _Store:
                 for each in batch
             )
             done += len(batch)
-            self.progress("Storing", done, int(self.report["stored"]))
+            self.progress(done, int(self.report["stored"]), "Storing")
 
     def _systems(self, source: CandidateSource) -> dict[str, int]:
         """Keys of all systems of the file; new ones are made."""

@@ -1,7 +1,6 @@
 """The honest report of a stage, worked out by a job: asking for it, making it, how old the newest one is."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.utils import timezone
 from core.bulk_rows import json_pieces, set_json
 from core.jobs import services as jobs
 from core.jobs.models import OPEN_STATES, Job, JobState
+from core.progress import Progress
 from crowd.models import Stage
 from judgments.models import AgreementReport, FilterRun
 from judgments.selectors.ratings import Stamp, stamp_of
@@ -21,7 +21,6 @@ VERSION = 5
 #: Judgments before the first report is made by itself, and how many times more before the next.
 FIRST, GROWN = 100, 1.25
 _OVER = (JobState.FAILED, JobState.CANCELLED)
-Progress = Callable[[int, int, str], None]
 
 
 def ask(*, stage: Stage) -> Job:

@@ -7,9 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self, cast
 
+from core.progress import Progress
 from releases.formats import LABELS, RecordFormat, RowFormat, Written, format_named
 from releases.formats.arrow import records
-from releases.tables import FilledTable, Progress, Source, Table
+from releases.tables import FilledTable, Source, Table
 
 _LOOK_SECONDS = 0.2
 

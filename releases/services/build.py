@@ -21,6 +21,7 @@ from core.jobs.errors import LeaseLostError
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
 from core.jobs.services import enqueue
+from core.progress import Progress, silent
 from core.projects.models import Project
 from core.projects.services import record
 from releases import storage
@@ -44,7 +45,7 @@ from releases.options import Options, options_of
 from releases.privacy import accept_findings, check_project
 from releases.services.planning import give_up, plan_release
 from releases.services.release_content import ReleaseTables, Spool, fewer_collections, gather, scale_in_words
-from releases.tables import SPLITS, Progress, Source, silent
+from releases.tables import SPLITS, Source
 
 
 def describe(folder: Path, facts: Facts) -> tuple[str, ...]:

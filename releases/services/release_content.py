@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from django.db.models import Count
 
 from annotation.models import Answer
+from core.progress import Progress
 from core.projects.models import Project
 from crowd.models import Stage
 from judgments.judging_config import LABELS, labels_by_score
@@ -35,7 +36,7 @@ from releases.scope import (
     scope_of,
     snapshot,
 )
-from releases.tables import RATINGS, SCORES, SPLITS, Batches, FilledTable, Progress, Row, Table
+from releases.tables import RATINGS, SCORES, SPLITS, Batches, FilledTable, Row, Table
 
 if TYPE_CHECKING:
     from releases.blocks import Block

@@ -19,9 +19,10 @@ from django.utils import timezone
 
 from annotation.importing.records import Passage, folded, query_digest, quoted
 from annotation.models import CandidatePassage, CuratedPassage, CuratedSet, Query, QuerySource
-from annotation.services.importing import ImportRefusedError, Progress, silent
+from annotation.services.importing import ImportRefusedError
 from core.files.refusals import FileRefusedError, RowCounts
 from core.files.text_source import Limits, TextSource, encoding_of, fingerprint, unchanged
+from core.progress import Progress, silent
 from core.projects.models import Project
 from core.projects.services import ProjectError, create_project, record
 from judgments.answer_files import LONGEST_SYSTEM, RowRefusedError
@@ -369,7 +370,7 @@ class Store:
             keys = self._queries(project, queries, some)
             self._answers(answers, systems, keys, theirs)
             self.done += len(theirs)
-            self.progress("Storing", self.done, self.spool.answers)
+            self.progress(self.done, self.spool.answers, "Storing")
         record(
             project=project,
             action="scores.imported",
@@ -524,7 +525,7 @@ def import_scores(
     name = (name or path.name)[:300]
 
     def at(done: int, total: int) -> None:
-        progress("Reading", done, total)
+        progress(done, total, "Reading")
 
     try:
         with tempfile.TemporaryDirectory(dir=room, prefix="scores-") as folder:

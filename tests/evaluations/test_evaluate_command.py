@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from core.accounts.commandline import pairs
+from core.progress import silent
 from evaluations.choices import choose
 from evaluations.commandline import names, scale
 from evaluations.file_table import opened
@@ -20,7 +21,6 @@ from evaluations.report.answer import summary
 from evaluations.report.model import read_report
 from evaluations.table_evaluation import Options, run_evaluation
 from metrics.metaeval.breakdown import sweep_of
-from releases.tables import silent
 from tests.evaluations.answer_tables import as_csv, invented
 from tests.evaluations.reports import make_report
 from tests.evaluations.test_score_command import run

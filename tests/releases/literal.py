@@ -4,21 +4,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from core.progress import Progress, silent
 from releases.formats import RowFormat, Written
 from releases.formats.writer import write_rows
-from releases.tables import (
-    CANDIDATES,
-    RATINGS,
-    REFERENCES,
-    SCORES,
-    TABLES,
-    FilledTable,
-    Progress,
-    Row,
-    Source,
-    Table,
-    silent,
-)
+from releases.tables import CANDIDATES, RATINGS, REFERENCES, SCORES, TABLES, FilledTable, Row, Source, Table
 
 PASSAGES = [
     {

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from core.progress import silent
 from releases.datacard import card
 from releases.facts import (
     Agreement,
@@ -27,7 +28,6 @@ from releases.facts import (
 from releases.formats import format_named
 from releases.formats.writer import write_formats
 from releases.metadata import bibtex_entry, citation, croissant
-from releases.tables import silent
 from tests.releases.literal import answer, candidate, rating, reference, score, source
 
 HOSTILE = (

@@ -6,12 +6,12 @@ import pytest
 from django.db import connection
 
 from annotation.models import Answer
+from core.progress import silent
 from judgments.models import AgreementReport
 from judgments.services import reports
 from releases.options import Options
 from releases.scope import ALIAS, snapshot
 from releases.services import build
-from releases.tables import silent
 from tests.releases.world import make_answer, make_world
 
 

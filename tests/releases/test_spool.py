@@ -4,9 +4,10 @@ import threading
 
 import pytest
 
+from core.progress import silent
 from releases.services import release_content as spools
 from releases.services.release_content import spooled
-from releases.tables import ANSWERS, FilledTable, silent
+from releases.tables import ANSWERS, FilledTable
 
 
 def rows_of(first, count):

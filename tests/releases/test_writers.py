@@ -6,6 +6,7 @@ import pytest
 
 from releases.formats import mteval
 from releases.formats.writer import FormatWriters, StoppedError
+from core.progress import silent
 from releases.tables import silent
 from tests.releases.literal import source
 from tests.releases.test_datacards import ROWS

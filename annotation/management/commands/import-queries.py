@@ -1,10 +1,7 @@
 """`manage.py import-queries`: a query log or a public data set becomes queries of a project."""
 
 import json
-import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +11,8 @@ from annotation.importing.datasets import read_rewrites
 from annotation.importing.detect import FORMATS
 from annotation.importing.run import differences_in_words, nothing_new
 from annotation.importing.selection import DESIGNS, LONGEST, RULES, SHORTEST, STRATA, Design, read_words
-from annotation.services.importing import (
-    START_AT,
-    ImportRefusedError,
-    Options,
-    Progress,
-    import_queries,
-    silent,
-)
-from core.accounts.commandline import pairs, user_named
+from annotation.services.importing import START_AT, ImportRefusedError, Options, import_queries
+from core.accounts.commandline import bar, pairs, user_named
 from core.files.refusals import FileRefusedError, sum_in_words
 from core.projects.models import Project
 
@@ -86,7 +76,7 @@ class Command(BaseCommand):
         if project is None:
             raise CommandError(f"There is no project {options['project']!r}.")
         try:
-            with self._progress() as progress:
+            with bar() as progress:
                 report = import_queries(
                     project=project,
                     path=options["file"],
@@ -106,25 +96,6 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(report, indent=2, ensure_ascii=False))
         else:
             self._show(report)
-
-    @contextmanager
-    def _progress(self) -> Iterator[Progress]:
-        """Bars on a terminal, nothing elsewhere."""
-        if not sys.stderr.isatty():
-            yield silent
-            return
-        from rich.console import Console  # not needed to parse arguments
-        from rich.progress import Progress as Bars
-
-        with Bars(console=Console(stderr=True), transient=True) as bars:
-            tasks: dict[str, Any] = {}
-
-            def show(what: str, done: int, total: int) -> None:
-                if what not in tasks:
-                    tasks[what] = bars.add_task(what, total=total)
-                bars.update(tasks[what], completed=done, total=total)
-
-            yield show
 
     def _show(self, report: dict[str, Any]) -> None:
         design = report["design"]

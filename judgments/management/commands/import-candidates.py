@@ -1,17 +1,14 @@
 """`manage.py import-candidates`: answers of systems become candidates to be judged."""
 
 import json
-import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.services.importing import ImportRefusedError, Progress, silent
-from core.accounts.commandline import pairs, user_named
+from annotation.services.importing import ImportRefusedError
+from core.accounts.commandline import bar, pairs, user_named
 from core.files.refusals import UnmappedError, sum_in_words
 from core.projects.models import Project
 from judgments.answer_files import FIELDS, FORMATS
@@ -70,7 +67,7 @@ class Command(BaseCommand):
             self._human(project, actor)
             return
         try:
-            with _progress() as progress:
+            with bar() as progress:
                 report = import_candidates(
                     project=project,
                     path=options["file"],
@@ -132,26 +129,6 @@ class Command(BaseCommand):
             self.stdout.write(f"… and {report['refused'] - _SHOWN:,} more; --report FILE lists them.")
         if report["dry_run"]:
             self.stdout.write("A dry run: nothing was stored.")
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """Bars on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.console import Console  # not needed to parse arguments
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def show(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bars.add_task(what, total=total)
-            bars.update(tasks[what], completed=done, total=total)
-
-        yield show
 
 
 def _options(given: dict[str, Any]) -> Options:

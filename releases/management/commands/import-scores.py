@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.services.importing import ImportRefusedError
 from core.accounts.commandline import bar, pair, user_named
 from core.files.refusals import sum_in_words
+from core.progress import Progress
 from core.projects.models import Project
 from releases.errors import ReleaseError
 from releases.management.terminal import formats, terminated
@@ -18,7 +19,6 @@ from releases.options import Options as Chosen
 from releases.score_files import FIELDS, FORMATS, Options, Scale, scale_of
 from releases.services.build import release_now, released
 from releases.services.score_imports import ImportResult, import_scores
-from releases.tables import Progress
 
 #: Formats of the release unless others are asked for: all that hold human scores.
 _RELEASED = ("jsonl", "csv", "parquet", "mt-metrics-eval")
@@ -97,7 +97,7 @@ class Command(BaseCommand):
                     options=_options(options),
                     owner=owner,
                     actor=owner,
-                    progress=lambda what, at, total: progress(at, total, what),
+                    progress=progress,
                 )
         except ImportRefusedError as error:
             raise CommandError(str(error)) from error

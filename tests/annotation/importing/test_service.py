@@ -166,7 +166,7 @@ def test_what_breaks_while_storing_leaves_nothing(project, write, monkeypatch):
     monkeypatch.setattr(importing, "_BATCH", 2)
     seen = []
 
-    def dies(what, done, total):
+    def dies(done, total, what):
         if what == "Storing":
             seen.append(done)
             if done >= 4:
@@ -182,7 +182,7 @@ def test_what_breaks_while_storing_leaves_nothing(project, write, monkeypatch):
 def test_a_file_that_changes_while_it_is_read_is_refused(project, write):
     path = write("a.csv", "query\nwho is he\n")
 
-    def meddle(what, _done, _total):
+    def meddle(_done, _total, what):
         if what == "Counting":
             path.write_text("query\nwho is she\n and more")
 

@@ -1,0 +1,11 @@
+"""How far long work is: what reports it, and what listens to it."""
+
+from collections.abc import Callable
+
+#: Hears how much is done, of how much (0 where that is unknown), and what; it may raise to end the work.
+Progress = Callable[[int, int, str], object]
+
+
+# Compared by identity: what is said of a training in lines is said only where no bar shows it.
+def silent(_done: int, _total: int, _what: str) -> None:
+    """Progress that is not shown."""
