@@ -4,10 +4,9 @@ import threading
 
 import pytest
 
+from core.progress import silent
 from releases.formats import mteval
 from releases.formats.writer import FormatWriters, StoppedError
-from core.progress import silent
-from releases.tables import silent
 from tests.releases.literal import source
 from tests.releases.test_datacards import ROWS
 
