@@ -58,6 +58,7 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     """Write the first ratings of a project as CSV."""
     from itertools import islice
 
+    from core.progress import silent
     from core.projects.models import Project
     from releases.formats.writer import write_formats
     from releases.options import Options
