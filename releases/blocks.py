@@ -1,8 +1,8 @@
 """Rows as columns, for tables of millions of rows: JSON Lines are made without a value of them in Python.
 
-A column is `Coded` where few values are different, `Lists` where it holds records, `Objects` where it may
-hold anything, else Arrow's texts or a list of numbers. The lines are those that `formats.jsonl` makes of the
-same rows.
+A column is a `CodedColumn` where few values are different, `Lists` where it holds records, `Objects` where
+it may hold anything, else Arrow's texts or a list of numbers. The lines are those that `formats.jsonl` makes
+of the same rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ _ESCAPED = r'["\\\x00-\x1f\x{85}\x{2028}\x{2029}]'
 _ROWS = 5_000
 
 
-class Coded(NamedTuple):
+class CodedColumn(NamedTuple):
     """A column by its different values: `codes` are their places."""
 
     values: Sequence[Any]
@@ -36,7 +36,7 @@ class Lists(NamedTuple):
     """Lists of records. `ends` are where each list ends, after a 0; `fields` has their columns."""
 
     ends: Codes
-    fields: Mapping[str, "Coded"]
+    fields: Mapping[str, "CodedColumn"]
 
 
 class Objects(NamedTuple):
@@ -46,7 +46,7 @@ class Objects(NamedTuple):
 
 
 #: Any is Arrow's texts, which have no types.
-Column = Coded | Lists | Objects | list[Any] | Any
+Column = CodedColumn | Lists | Objects | list[Any] | Any
 
 
 class SplitLines(NamedTuple):
@@ -67,10 +67,10 @@ class Block:
     def __len__(self) -> int:
         return len(self.column("split").codes)
 
-    def column(self, name: str) -> Coded:
+    def column(self, name: str) -> CodedColumn:
         """A coded column."""
         found = self.columns[self.table.place(name)]
-        assert isinstance(found, Coded)
+        assert isinstance(found, CodedColumn)
         return found
 
     def counts(self, name: str) -> dict[Any, int]:
@@ -98,25 +98,25 @@ class Block:
         }
 
 
-def constant(value: Any, count: int) -> Coded:
+def constant(value: Any, count: int) -> CodedColumn:
     """A column with the same value in each of its rows."""
-    return Coded((value,), np.zeros(count, np.int8))
+    return CodedColumn((value,), np.zeros(count, np.int8))
 
 
-def truths(flags: npt.NDArray[np.bool_]) -> Coded:
+def truths(flags: npt.NDArray[np.bool_]) -> CodedColumn:
     """A column of yes and no."""
-    return Coded((False, True), flags.astype(np.int8))
+    return CodedColumn((False, True), flags.astype(np.int8))
 
 
-def coded(values: Sequence[Any]) -> Coded:
+def coded(values: Sequence[Any]) -> CodedColumn:
     """The different values of a column, in the order of their first row."""
     places: dict[Any, int] = {}
     codes = [places.setdefault(value, len(places)) for value in values]
-    return Coded(list(places), np.array(codes, np.int32))
+    return CodedColumn(list(places), np.array(codes, np.int32))
 
 
 def _values(column: Column, part: slice, lists: bool) -> Iterator[Any]:
-    if isinstance(column, Coded):
+    if isinstance(column, CodedColumn):
         return (column.values[code] for code in column.codes[part].tolist())
     if isinstance(column, Lists):
         return _lists(column, part) if lists else iter([None] * len(column.ends[1:][part]))
@@ -137,7 +137,7 @@ def _lists(column: Lists, part: slice) -> Iterator[list[dict[str, Any]]]:
 
 def _json(column: Column) -> Any:
     """A column as texts of JSON."""
-    if isinstance(column, Coded):
+    if isinstance(column, CodedColumn):
         return pa.array([on_one_line(value).decode() for value in column.values]).take(pa.array(column.codes))
     if isinstance(column, Lists):
         return _lists_as_json(column)

@@ -17,7 +17,7 @@ from judgments.selectors.ratings import good, scale_of
 from metrics.agreement.data import Ratings
 from metrics.agreement.scale import Scale
 from metrics.agreement.scores import item_scores
-from releases.blocks import Block, Coded, Column, Lists, Objects, coded, constant, truths
+from releases.blocks import Block, CodedColumn, Column, Lists, Objects, coded, constant, truths
 from releases.json_columns import as_text, aspects_of, decoded
 from releases.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, Scope
 from releases.tables import ELSEWHERE, RATINGS, SCORES, Row, some_of
@@ -49,11 +49,11 @@ class _Candidates:
         found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return found, self.keys[found] == keys
 
-    def columns(self, places: Keys) -> tuple[list[Column], Coded]:
+    def columns(self, places: Keys) -> tuple[list[Column], CodedColumn]:
         """Id, query and system of the candidates at these places, and their splits."""
         at = pa.array(places)
-        system = Coded(self._systems.values, self._systems.codes[places])
-        split = Coded(self._splits.values, self._splits.codes[places])
+        system = CodedColumn(self._systems.values, self._systems.codes[places])
+        split = CodedColumn(self._splits.values, self._splits.codes[places])
         return [self._names.take(at), self._queries.take(at), system], split
 
 
@@ -67,8 +67,8 @@ class _Judges:
         self._names = [names[key] for key in listed]
         self._simulated = np.array([key in scope.people.simulated for key in listed], np.bool_)
 
-    def names(self) -> Coded:
-        return Coded(self._names, self._codes)
+    def names(self) -> CodedColumn:
+        return CodedColumn(self._names, self._codes)
 
     def simulated(self) -> npt.NDArray[np.bool_]:
         """Which ratings programs gave."""
@@ -76,10 +76,10 @@ class _Judges:
         return found
 
 
-def _numbers(scale: Scale, scores: npt.NDArray[np.integer[Any]]) -> Coded:
+def _numbers(scale: Scale, scores: npt.NDArray[np.integer[Any]]) -> CodedColumn:
     """What people gave, of the units in which it is stored."""
     steps = np.array(scale.scores)
-    return Coded([scale.number(step) for step in scale.scores], np.searchsorted(steps, scores))
+    return CodedColumn([scale.number(step) for step in scale.scores], np.searchsorted(steps, scores))
 
 
 def rating_blocks(scope: Scope) -> Iterator[Block]:
@@ -100,7 +100,7 @@ def rating_blocks(scope: Scope) -> Iterator[Block]:
                 yield block
 
 
-class _Read(NamedTuple):
+class _RatingColumns(NamedTuple):
     """Ratings as they were read, in the order of their keys; `more` is 1 where there are further aspects."""
 
     keys: Keys
@@ -109,11 +109,11 @@ class _Read(NamedTuple):
     scores: Keys
     more: Keys
 
-    def only(self, there: npt.NDArray[np.bool_]) -> "_Read":
-        return _Read(*(column[there] for column in self))
+    def only(self, there: npt.NDArray[np.bool_]) -> "_RatingColumns":
+        return _RatingColumns(*(column[there] for column in self))
 
 
-def _ratings_of(rows: "QuerySet[Judgment]") -> Iterator[_Read]:
+def _ratings_of(rows: "QuerySet[Judgment]") -> Iterator[_RatingColumns]:
     """Some at a time."""
     more = Case(When(aspects={}, then=Value(0)), default=Value(1), output_field=IntegerField())
     columns = rows.annotate(more=more).order_by("pk")
@@ -123,10 +123,10 @@ def _ratings_of(rows: "QuerySet[Judgment]") -> Iterator[_Read]:
         found = integer_columns(some[:_RATINGS_AT_ONCE], "i8", "i8", "i8", "i8", "i8")
         if count := len(found[0]):
             last = int(found[0][-1])
-            yield _Read(*found)
+            yield _RatingColumns(*found)
 
 
-def _rating_block(scope: Scope, judged: JudgedStage, candidates: _Candidates, read: _Read) -> Block:
+def _rating_block(scope: Scope, judged: JudgedStage, candidates: _Candidates, read: _RatingColumns) -> Block:
     stage, run = judged.stage, judged.run
     places, there = candidates.places(read.candidates)
     for candidate, count in zip(*np.unique(read.candidates[~there], return_counts=True), strict=True):
@@ -149,9 +149,9 @@ def _rating_block(scope: Scope, judged: JudgedStage, candidates: _Candidates, re
             judges.names(),
             _numbers(scale_of(stage), scores),
             Objects([aspects.get(key, []) for key in keys.tolist()]) if aspects else constant([], len(keys)),
-            Coded([not rule for rule, _ in reasons], why_codes),
-            Coded([rule for rule, _ in reasons], why_codes),
-            Coded([reason for _, reason in reasons], why_codes),
+            CodedColumn([not rule for rule, _ in reasons], why_codes),
+            CodedColumn([rule for rule, _ in reasons], why_codes),
+            CodedColumn([reason for _, reason in reasons], why_codes),
             truths(judges.simulated()),
             split,
         ),
@@ -202,7 +202,7 @@ def _of_run(scope: Scope, judged: JudgedStage, candidates: _Candidates) -> Itera
         mine = [row for row in some if row[0] in scope.candidates]
         if mine:
             keys, *figures = map(list, zip(*mine, strict=True))
-            kept = _Kept(scope, judged, candidates, np.array(keys, np.int64))
+            kept = _CandidateRatings(scope, judged, candidates, np.array(keys, np.int64))
             yield _score_block(judged, candidates, kept, figures)
 
 
@@ -210,12 +210,12 @@ def _of_all(scope: Scope, judged: JudgedStage, candidates: _Candidates) -> Itera
     """What a run that removes nothing would have stored."""
     for start in range(0, len(candidates.keys), _CANDIDATES_AT_ONCE):
         some = candidates.keys[start : start + _CANDIDATES_AT_ONCE]
-        kept = _Kept(scope, judged, candidates, some, rated=True)
+        kept = _CandidateRatings(scope, judged, candidates, some, rated=True)
         if len(kept.keys):
             yield _score_block(judged, candidates, kept, _figures(judged, kept))
 
 
-class _Kept:
+class _CandidateRatings:
     """The kept ratings of candidates that are in a release, each candidate's in the order of submission.
 
     `ends` are where each candidate's end, after a 0. With `rated` candidates without any are left out.
@@ -268,7 +268,7 @@ def _removed(scope: Scope, judged: JudgedStage, keys: Keys) -> QuerySet[Any, Any
 
 
 def _score_block(
-    judged: JudgedStage, candidates: _Candidates, kept: _Kept, figures: Sequence[list[Any]]
+    judged: JudgedStage, candidates: _Candidates, kept: _CandidateRatings, figures: Sequence[list[Any]]
 ) -> Block:
     described, split = candidates.columns(candidates.places(kept.keys)[0])
     numbers = _numbers(scale_of(judged.stage), kept.scores)
@@ -285,7 +285,7 @@ def _score_block(
     )
 
 
-def _figures(judged: JudgedStage, kept: _Kept) -> list[list[Any]]:
+def _figures(judged: JudgedStage, kept: _CandidateRatings) -> list[list[Any]]:
     """What a filter run would have stored; nothing is adjusted without the model of the filters."""
     count = len(kept.keys)
     items = np.repeat(np.arange(count, dtype=np.int32), kept.sizes)

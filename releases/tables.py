@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from core.projects.models import Project
-    from releases.blocks import Block
     from releases.models import Release
 
 Row = tuple[Any, ...]
@@ -93,6 +92,23 @@ class Table:
         return self.names.index(column)
 
 
+class RowBlock(Protocol):
+    """Some rows of a table as columns; `releases.blocks` makes them, which needs numpy and Arrow."""
+
+    @property
+    def table(self) -> Table:
+        """Whose rows these are."""
+
+    def counts(self, name: str, /) -> Mapping[Any, int]:
+        """How many rows have each value of a column."""
+
+    def batches(self, *, lists: bool = True) -> Iterator[list[Row]]:
+        """The rows, some at a time; without `lists` columns of them are None."""
+
+    def lines(self) -> Mapping[str, tuple[memoryview, int, int]]:
+        """The rows as JSON Lines by split: their bytes, how many there are, and the longest of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class FilledTable:
     """A table with its rows; `batches` begins again with each call.
@@ -102,7 +118,7 @@ class FilledTable:
 
     table: Table
     batches: Callable[[], Batches]
-    parts: "Callable[[], Iterator[list[Row] | Block]] | None" = None
+    parts: "Callable[[], Iterator[list[Row] | RowBlock]] | None" = None
 
 
 _QUERY = Column("query_id", Kind.TEXT, "Id of the query.")

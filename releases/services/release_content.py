@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from django.db.models import Count
 
@@ -36,10 +36,7 @@ from releases.scope import (
     scope_of,
     snapshot,
 )
-from releases.tables import RATINGS, SCORES, SPLITS, Batches, FilledTable, Row, Table
-
-if TYPE_CHECKING:
-    from releases.blocks import Block
+from releases.tables import RATINGS, SCORES, SPLITS, Batches, FilledTable, Row, RowBlock, Table
 
 # The tables of a release on disk.
 #
@@ -192,7 +189,7 @@ class _Writer:
         self._waiting.clear()
 
 
-def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: "list[Row] | Block") -> None:
+def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: list[Row] | RowBlock) -> None:
     """Keep a batch both ways, and count what is in it."""
     table = lines.table
     if not isinstance(batch, list):
@@ -211,7 +208,7 @@ def _take(spool: Spool, lines: _Lines, file: BinaryIO, batch: "list[Row] | Block
         spool.simulated[table.name] += sum(row[mark] for row in batch)
 
 
-def _take_block(spool: Spool, lines: _Lines, file: BinaryIO, block: "Block") -> None:
+def _take_block(spool: Spool, lines: _Lines, file: BinaryIO, block: RowBlock) -> None:
     name = block.table.name
     for split, made in block.lines().items():
         lines.add(split, *made)
