@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 #: Hears how much is done, of how much (0 where that is unknown), and what; it may raise to end the work.
-Progress = Callable[[int, int, str], object]
+Progress = Callable[[int, int, str], None]
 
 
 # Compared by identity: what is said of a training in lines is said only where no bar shows it.

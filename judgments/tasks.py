@@ -29,7 +29,7 @@ def import_staged(context: JobContext) -> None:
     if file is None:
         raise PermanentError("The uploaded file is no longer there. Upload it again.")
 
-    def progress(what: str, done: int, total: int) -> None:
+    def progress(done: int, total: int, what: str) -> None:
         # In KiB, for the numbers of a job have 31 bits. Storing is the job's effect: nobody sees into it.
         if what != "Storing":
             context.progress(done // _KIB, total // _KIB, what)

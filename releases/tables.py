@@ -99,6 +99,8 @@ class RowBlock(Protocol):
     def table(self) -> Table:
         """Whose rows these are."""
 
+    def __len__(self) -> int: ...
+
     def counts(self, name: str, /) -> Mapping[Any, int]:
         """How many rows have each value of a column."""
 
