@@ -122,33 +122,42 @@ class Marketplace:
 
     def look(self) -> None:
         """See what is on offer by now; the requester, who knows their HITs, tells everybody the groups."""
+        # Asked before the HITs are read: what is published in between is then still to come.
+        more_to_come = (
+            MarketOperation.objects.filter(
+                stage=self.stage,
+                endpoint=self.stage.endpoint_id,
+                kind=MarketOperation.Kind.PUBLISH,
+                needs_person=False,
+            )
+            .exclude(state__in=MarketOperation.FINAL)
+            .exists()
+        )
         hits = Hit.objects.filter(hits_of(self.stage))
         keys = {str(key) for key in hits.values_list("key", flat=True).iterator()}
         published = hits.exclude(external_id="").values("wave", "part").annotate(newest=Max("pk"))
         unknown = [row["newest"] for row in published if (row["wave"], row["part"]) not in self._groups]
         for hit in Hit.objects.filter(pk__in=unknown).order_by("pk"):
-            self._learn_group(hit)
+            more_to_come |= not self._learn_group(hit)
         with self._lock:
             self.news += len(keys) > len(self._keys)
             self._keys = keys
-        unfinished = MarketOperation.objects.filter(
-            stage=self.stage,
-            endpoint=self.stage.endpoint_id,
-            kind=MarketOperation.Kind.PUBLISH,
-            needs_person=False,
-        ).exclude(state__in=MarketOperation.FINAL)
-        before, self.more_to_come = self.more_to_come, unfinished.exists()
+        before, self.more_to_come = self.more_to_come, more_to_come
         if before:
             with self._lock:
                 self.news += 1
 
-    def _learn_group(self, hit: Hit) -> None:
+    def _learn_group(self, hit: Hit) -> bool:
+        """Ask for the group of a HIT; False where the marketplace did not answer."""
         try:
             listing = registry.adapter(self.stage.endpoint).get_listing(hit.external_id)
-        except (MarketplaceDownError, MarketplaceRefusedError):
-            return
+        except MarketplaceDownError:
+            return False
+        except MarketplaceRefusedError:
+            return True
         if listing is not None:
             self._groups[hit.wave, hit.part] = str(listing.raw["HITGroupId"])
+        return True
 
 
 def _key_in(frame_url: str) -> str:
