@@ -140,7 +140,8 @@ class AgreementOut(BaseModel):
     figures: dict[str, FigureOut]
     counts: dict[str, int]
     sources: list[SourceAgreementOut] = Field(
-        description="Of screening and curation, where people came from several; of judging in the report."
+        default=[],
+        description="Of screening and curation, where people came from several; of judging in the report.",
     )
     report: dict[str, Any] | None = Field(description="The newest report; null: none yet, or another kind.")
     report_is_fresh: bool

@@ -33,7 +33,7 @@ class AgreementOut(Model):
     report: dict[str, Any] | None
     report_is_fresh: bool
     report_job: int | None
-    sources: list[SourceAgreementOut]
+    sources: list[SourceAgreementOut] | None = None
 
 
 class AlarmOut(Model):
