@@ -88,7 +88,7 @@ def _session_of(wrapper: Any) -> _Session:
 
 @lru_cache(maxsize=1_000)
 def _prepared(sql: str) -> tuple[str, str]:
-    """The name of a statement, which has its table in it and is its own, and its text for PREPARE."""
+    """The name of a statement, of its verb, its table and itself, and its text for PREPARE."""
     count = 0
 
     def number(mark: re.Match[str]) -> str:
@@ -101,7 +101,8 @@ def _prepared(sql: str) -> tuple[str, str]:
     text = _MARKS.sub(number, sql)
     table = re.search(r'(?:FROM|INTO|UPDATE)\s+"?(\w+)', sql)
     digest = hashlib.sha256(sql.encode()).hexdigest()[:16]
-    return f"{table[1][:40] if table else 'statement'}_{digest}", text
+    verb = sql.split(None, 1)[0].lower()[:6]  # a name of PostgreSQL has 63 letters at most
+    return f"{verb}_{table[1][:36] if table else 'statement'}_{digest}", text
 
 
 @lru_cache(maxsize=2_000)

@@ -22,6 +22,7 @@ from pytest_django import Settings
 from tests.access.addresses import Address, addresses, admin_addresses
 from tests.access.expectations import ACT, BY_CREDENTIAL, LEADING, LOGGED, LOOK, PEOPLE, RULES, SHOWN
 from tests.access.world import Place, make_people, make_place, worker_site
+from tests.statements import is_write
 
 READING = ("GET", "HEAD")
 _PARTS = 4
@@ -111,7 +112,7 @@ def writing() -> Iterator[list[str]]:
     asked: list[str] = []
 
     def look(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE")) and "django_session" not in sql:
+        if is_write(sql) and "django_session" not in sql:
             asked.append(sql[:80])
         return execute(sql, params, many, context)
 

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from core.api.models import Scope
 from tests.api.conftest import Program, program_of
 from tests.api.world import ApiWorld, Operation, operations
+from tests.statements import is_write
 
 _RANK = {"viewer": 0, "manager": 1, "owner": 2}
 #: Codes of refusals that are about who asks.
@@ -35,7 +36,7 @@ def ask_at(program: Program, operation: Operation, address: str):
     wrote: list[str] = []
 
     def look(execute, sql, params, many, context):
-        if sql.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE")) and "api_apitoken" not in sql:
+        if is_write(sql) and "api_apitoken" not in sql:
             wrote.append(sql[:80])
         return execute(sql, params, many, context)
 

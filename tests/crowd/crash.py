@@ -22,6 +22,8 @@ from typing import Any
 
 import django
 
+from tests.statements import is_write
+
 KILLED = 9
 MOST_POINTS = 200
 #: Scenarios whose lost answers and late doubts are those of others.
@@ -63,7 +65,7 @@ class Points:
 
         def written(execute, sql, params, many, context):
             result = execute(sql, params, many, context)
-            if sql.lstrip("( ").upper().startswith(("INSERT", "UPDATE", "DELETE")):
+            if is_write(sql):
                 if context["connection"].in_atomic_block:
                     self._dirty = True
                 else:

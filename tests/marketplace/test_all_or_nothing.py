@@ -12,10 +12,10 @@ from marketplace import ids, ledger
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Holding, Place
 from marketplace.services import assignments, hits
+from tests.statements import is_write
 
 from .conftest import QUESTION, make_hit, make_worker
 
-WRITES = ("INSERT", "UPDATE", "DELETE")
 #: More than any of these paths writes.
 MOST_WRITES = 40
 
@@ -36,7 +36,7 @@ def fail_at_each_write(work):
         before, writes = read_all(), itertools.count()
 
         def refuse(execute, sql, params, many, context, number=number, writes=writes):
-            if sql.startswith(WRITES) and next(writes) == number:
+            if is_write(sql) and next(writes) == number:
                 raise BrokenError
             return execute(sql, params, many, context)
 

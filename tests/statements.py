@@ -1,0 +1,10 @@
+"""What a statement does, as tests see it on its way to the database."""
+
+_VERBS = ("INSERT", "UPDATE", "DELETE")
+#: As they are sent, and as PostgreSQL is asked for one that it has prepared (`core.prepared_statements`).
+_WRITES = (*_VERBS, *(f'EXECUTE "{verb}_' for verb in _VERBS))
+
+
+def is_write(sql: str) -> bool:
+    """Whether a statement adds, changes or deletes rows."""
+    return sql.lstrip("( \n").upper().startswith(_WRITES)
