@@ -36,7 +36,7 @@ def prepared() -> list[str]:
     if connection.vendor != ON_POSTGRESQL:
         return []
     with connection.cursor() as cursor:
-        cursor.execute("SELECT name FROM pg_prepared_statements WHERE name LIKE 'noted%%'", [])
+        cursor.execute("SELECT name FROM pg_prepared_statements WHERE name LIKE 'select_noted_%%'", [])
         return [name for (name,) in cursor.fetchall()]
 
 
