@@ -6,6 +6,6 @@ from collections.abc import Callable
 Progress = Callable[[int, int, str], None]
 
 
-# Compared by identity: what is said of a training in lines is said only where no bar shows it.
+# Compared by identity: a training prints lines only where no bar shows its progress.
 def silent(_done: int, _total: int, _what: str) -> None:
     """Progress that is not shown."""

@@ -67,7 +67,7 @@ class Lane:
 
 
 class QueuePool(TaskPool):
-    """Celery's pool of threads, with threads of its own for every queue."""
+    """Celery's pool of threads, with separate threads for every queue."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

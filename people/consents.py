@@ -102,7 +102,7 @@ def save_text(
 ) -> ConsentText:
     """A new version with these values; the newest one again where nothing differs from it.
 
-    PeopleError where the owner is a read-only project: nobody comes there who could read it.
+    PeopleError where the owner is a read-only project: no participant comes there to read it.
     """
     values = {name: _stored(value) for name, value in values.items()}
     if owner is not None:

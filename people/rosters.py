@@ -78,7 +78,7 @@ def read_roster_file(data: bytes) -> list[tuple[str, str]]:
 def add_people(*, link: StudyLink, people: list[tuple[str, str]], actor: Any) -> int:
     """Put people on the list of a link; how many are new. Who is on it already stays as they are.
 
-    PeopleError where the list would be too long; then nobody is put on it.
+    PeopleError where the list would be too long; then no one is added.
     """
     # Of two that add at once, the second counts what the first has added.
     StudyLink.objects.select_for_update(no_key=True).get(pk=link.pk)

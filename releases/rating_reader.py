@@ -295,7 +295,7 @@ def _figures(judged: JudgedStage, kept: _CandidateRatings) -> list[list[Any]]:
             items,
             nobody,
             kept.scores.astype(np.int16),
-            range(count),  # type: ignore[arg-type]  # names nobody asks for
+            range(count),  # type: ignore[arg-type]  # names that are not read
             ("all",),
             scale_of(judged.stage),
         )

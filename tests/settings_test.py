@@ -46,8 +46,8 @@ from distillery.settings import DATA_DIR, DATABASES  # noqa: E402
 if DATABASES["default"]["ENGINE"] == "distillery.sqlite3":
     # A file, not memory: threads and processes share it as they do in an installation.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
-    # Rows that nobody put in an order come the other way round: who counts on it sees it at once, and
-    # not on PostgreSQL on the day its planner takes another index.
+    # Rows of an unordered query come in reverse: what relies on their order fails here, and not only on
+    # PostgreSQL on the day its planner takes another index.
     DATABASES["default"]["OPTIONS"]["init_command"] += "PRAGMA reverse_unordered_selects=ON;"
 # Tests that count rates over processes name a Redis themselves.
 RATES_URL = ""

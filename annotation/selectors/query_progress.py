@@ -38,7 +38,7 @@ NOTHING = Progress()
 
 
 def progress(queries: Iterable[int]) -> dict[int, Progress]:
-    """Progress of these queries, in three questions to the database; queries that nobody saw are missing."""
+    """Progress of these queries, by three statements; queries without any are missing."""
     wanted = list(queries)
     that_count = counting("assignment")
     votes = _counts(ScreeningVote.objects.filter(that_count, query__in=wanted))
@@ -77,7 +77,7 @@ def with_progress(
 
 
 class _ProjectProgress:
-    """Progress of all queries of a project, in six questions to the database."""
+    """Progress of all queries of a project, by six statements."""
 
     def __init__(self, project: Project) -> None:
         stages = list(Stage.objects.filter(project=project).values_list("pk", flat=True))

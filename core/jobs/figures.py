@@ -33,7 +33,7 @@ from core.jobs.handlers import JobContext
 from core.jobs.models import OPEN_STATES, Job, JobState, StoredFigure
 
 T_co = TypeVar("T_co", covariant=True)
-#: The kind of the jobs. The settings give it threads of its own, for a page waits for them.
+#: The kind of the jobs. The settings give it separate threads, for a page waits for them.
 COUNT = "jobs.figure"
 LONGEST = timedelta(minutes=30)
 #: Pages show nothing that was counted longer ago.
@@ -80,7 +80,7 @@ class FigureHead:
 
 def key_of(kind: FigureKind[Any], identity: object) -> str:
     """The key of the figure of these arguments, or of what else tells it from others, in this version."""
-    # What is stored are objects of this version's classes; another version has figures of its own.
+    # What is stored are objects of this version's classes; another version stores its own figures.
     known = json.dumps([kind.name, settings.DISTILLERY_VERSION, identity], sort_keys=True, default=repr)
     return hashlib.sha256(known.encode()).hexdigest()
 

@@ -28,7 +28,6 @@ from marketplace.requester import charts
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
 from marketplace.requester.forms import DepositForm, InvoiceForm, PayableForm
 from marketplace.services import finance, people
-from marketplace.services import finance as services
 from marketplace.services.finance import payment_note, unreported, workers_of
 from marketplace.services.members import Action
 from marketplace.services.payees import details_in_words
@@ -516,7 +515,7 @@ def make_payable(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     # What is due by the clock is paid first, so that the report has it.
     settle()
     try:
-        report = services.make_payable(
+        report = finance.make_payable(
             requester=access.requester,
             until=form.until or clock.now(),
             by=access.user,
@@ -529,7 +528,8 @@ def make_payable(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     return redirect("requester:payable", access.requester.customer_id, report.number)
 
 
-def _report(access: RequesterAccess, number: int) -> Payable:
+def find_payable(access: RequesterAccess, number: int) -> Payable:
+    """The requester's report of this number; Http404 where there is none."""
     report = access.requester.payables.select_related("made_by", "requester").filter(number=number).first()
     if report is None:
         raise Http404("There is no such report.")
@@ -541,7 +541,7 @@ def _report(access: RequesterAccess, number: int) -> Payable:
 @for_requester
 def payable(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponseBase:
     """One report: its workers, and the file for the finance office with a line of totals at its end."""
-    report = _report(access, payable)
+    report = find_payable(access, payable)
     complete = partial(_lines, shown=report.requester.real_money and access.staff)
     if request.GET.get("format") == "csv":
         return _payable_file(request, report, complete)
@@ -598,9 +598,9 @@ def _totals(report: Payable) -> Iterator[str]:
 @on_requester(act=Action.PAY)
 def pay_out(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
     """Note that a report was paid out."""
-    report = _report(access, payable)
+    report = find_payable(access, payable)
     try:
-        noted = services.mark_paid(report=report, by=access.user)
+        noted = finance.mark_paid(report=report, by=access.user)
     except Refusal as refusal:
         messages.error(request, refusal.message)
     else:

@@ -18,9 +18,10 @@ from marketplace import clock
 from marketplace.amounts import money
 from marketplace.batches.sheets import ACCEPTED
 from marketplace.errors import Refusal
-from marketplace.models import Payable, PayMethod, Payout, PayoutLine, Worker, YearlyLimit
+from marketplace.models import PayMethod, Payout, PayoutLine, Worker, YearlyLimit
 from marketplace.payoutfiles import FORMATS
 from marketplace.requester.access import RequesterAccess, for_requester, on_requester, respond, show
+from marketplace.requester.money import find_payable
 from marketplace.services import payoutresults, people
 from marketplace.services import payouts as services
 from marketplace.services.members import Action
@@ -99,19 +100,12 @@ CLAIMS = Grid(
 )
 
 
-def _report(access: RequesterAccess, number: int) -> Payable:
-    found = access.requester.payables.select_related("requester").filter(number=number).first()
-    if found is None:
-        raise Http404("There is no such report.")
-    return found
-
-
 @require_safe
 @needs_factor
 @for_requester
 def report_payouts(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponseBase:
     """What is owed by a report and those before it, by way and by person, and the files made of it."""
-    report = _report(access, payable)
+    report = find_payable(access, payable)
     claims = services.claims_up_to(report)
 
     def rows(asked: GridRequest) -> list[Claim]:
@@ -154,7 +148,7 @@ def _ways(claims: list[Claim]) -> list[Way]:
 @on_requester(act=Action.PAY)
 def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
     """Make the file of a way; pressed twice it is the same one."""
-    report = _report(access, payable)
+    report = find_payable(access, payable)
     try:
         payout, made = services.make_payout(
             report=report,

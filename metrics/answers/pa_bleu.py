@@ -1,6 +1,6 @@
 """Pairwise BLEU of candidates with the references of many questions, from tables of reference sets.
 
-Tables hold how often each n-gram of k references stands in each of them. A candidate's n-grams are looked
+Tables hold how often each n-gram of k references occurs in each of them. A candidate's n-grams are looked
 up once; the minimum with the table's rows gives the clipped counts with all k references at the same time.
 References among each other need no look-up: the minimum of two counts is how many t = 1, 2, … both reach, so
 their clipped counts are products of matrices of zeros and ones. One product gives all orders: a one of order
@@ -66,7 +66,7 @@ class Level(NamedTuple):
 class Tables:
     """n-grams of a block of reference sets, k references each.
 
-    Gram `row` stands `counts[row, i]` times in reference i of its set. `most` is 0 for a gram that stands in
+    Gram `row` occurs `counts[row, i]` times in reference i of its set. `most` is 0 for a gram that occurs in
     one reference only, and once; for all others it is the highest of its counts. `lengths` (sets, k) are
     numbers of tokens.
     """

@@ -159,9 +159,9 @@ class _LookedUp:
     """
 
     def __init__(self, words: int) -> None:
-        #: Numbers of rows of word vectors plus 2; 1 for a word without, 0 where nobody has looked.
+        #: Numbers of rows of word vectors plus 2; 1 for a word without, 0 where it was not looked up.
         self.rows = np.zeros(words, np.int32)
-        #: Codes of stems; 0 where nobody has looked.
+        #: Codes of stems; 0 where it was not looked up.
         self.stems = np.zeros(words, np.uint64)
 
 
