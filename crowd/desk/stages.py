@@ -32,7 +32,6 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import Endpoint, MarketOperation, Stage
 from crowd.selectors import operations
-from crowd.selectors import operations as operation_selectors
 from crowd.selectors.stage_sizes import counted_of_stage
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
@@ -190,7 +189,7 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
         why_form=WhyForm(),
         budget_form=BudgetForm(stage=access.stage),
         may_change_budget=_may_change_budget(access.stage),
-        recent=operation_selectors.recent_operations(access.stage)[:6],
+        recent=operations.recent_operations(access.stage)[:6],
         simulated_caution=kind_of(access.stage).simulated_caution(access.stage),
         cautions=_cautions(access.stage),
         sources=[here.endpoint for here in stages_at(access.stage)],

@@ -26,7 +26,6 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation
 from crowd.selectors.people import say_consents
 from crowd.services import review, stages
-from crowd.services import review as review_services
 from web.access import ProjectAccess, Role, on_project
 from web.forms import chosen_keys, read_form, run_action
 from web.pages import show, show_table
@@ -186,7 +185,7 @@ def approve_chosen(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Approve what is ticked in the table; the table comes back as it was filtered."""
     chosen = chosen_keys(request.POST.getlist("chosen"))
     try:
-        outcome = review_services.approve_chosen(stage=access.stage, chosen=chosen, actor=access.user)
+        outcome = review.approve_chosen(stage=access.stage, chosen=chosen, actor=access.user)
     except CrowdError as error:
         messages.error(request, str(error))
     else:
