@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from annotation.flag_checks import foreign_script, other_language
 from annotation.likeness import folded, mostly_spaceless, tokens
 from annotation.models import Answer, HeldOutWorker, Query
-from annotation.selectors.answers import Material, dialogues, materials, uncontinued
+from annotation.selectors.answers import Material, dialogues, materials, unchecked_queries, uncontinued
 from annotation.services.query_answers import canary_phrase, compute_new_flags
 from annotation.services.review_decisions import approve_answers_of, approve_reviewed_work, undecided_words
 from annotation.units import PREFIX, distil_scope, judge_scope, of_query, query_of, simulated_truth, texts_of
@@ -265,6 +265,10 @@ class Continuation(SimpleKind):
         """Flag new messages, and approve work that was reviewed before it was listed."""
         approve_reviewed_work(stage)
         return {"checked": compute_new_flags(stage)}
+
+    def count_waiting_decisions(self, stage: Stage) -> int:
+        """Dialogues with messages that were not checked."""
+        return len(unchecked_queries(stage))
 
     def accept(self, assignment: Assignment, actor: Any) -> None:
         """Its undecided messages without flags are approved."""

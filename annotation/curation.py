@@ -14,7 +14,12 @@ from annotation.models import Query
 from annotation.rules import LONGEST, CurationVerdict, decide_curation, locate
 from annotation.selectors.curation import ShownCandidate, first, selection_counts, shown_candidates, undecided
 from annotation.services.candidates import provide_for
-from annotation.services.curation import keep_selection, reconsider_curation, settle_curation
+from annotation.services.curation import (
+    decidable_queries,
+    keep_selection,
+    reconsider_curation,
+    settle_curation,
+)
 from annotation.units import distil_scope, of_query, query_of, simulated_truth, texts_of
 from crowd.kinds import HitTerms, Listing, Page, ParsedForm, PendingUnit, SimpleKind, StageConfig, config_of
 from crowd.models import Assignment, Stage
@@ -352,6 +357,11 @@ class Curation(SimpleKind):
         """Make curated sets of the selections of queries that have enough of them."""
         config = _config(stage)
         return settle_curation(stage, screened=config.screened, merging=config.merging)
+
+    def count_waiting_decisions(self, stage: Stage) -> int:
+        """Queries with enough selections and without a curated set."""
+        config = _config(stage)
+        return len(decidable_queries(stage, screened=config.screened, merging=config.merging))
 
     def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
         """Decide again about queries whose selections began or ceased to count."""

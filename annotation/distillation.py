@@ -14,7 +14,7 @@ from annotation.flag_checks import foreign_script, other_language, unknown_words
 from annotation.importing.records import quoted
 from annotation.likeness import folded, mostly_spaceless, tokens
 from annotation.models import Answer, Query
-from annotation.selectors.answers import Material, material, waiting
+from annotation.selectors.answers import Material, complete, material, unchecked_queries, waiting
 from annotation.services.query_answers import (
     bring_up_to_date,
     canary_phrase,
@@ -242,6 +242,10 @@ class Distillation(SimpleKind):
             "reopened": moved.reopened,
             "held_out": drawn,
         }
+
+    def count_waiting_decisions(self, stage: Stage) -> int:
+        """Queries with answers that were not checked, and those that have all they need."""
+        return len({*unchecked_queries(stage), *complete(stage).values_list("pk", flat=True)})
 
     def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
         """Move queries whose answers began or ceased to count."""

@@ -361,6 +361,10 @@ class Screening(SimpleKind):
         """Accept, exclude or set aside the queries that have enough votes."""
         return settle_screening(stage, _rules(stage))
 
+    def count_waiting_decisions(self, stage: Stage) -> int:
+        """Waiting queries with enough votes."""
+        return len(with_enough_votes(stage))
+
     def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
         """Decide again about queries whose votes began or ceased to count."""
         reconsider_screening(stage, _rules(stage), changed)

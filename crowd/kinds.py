@@ -191,6 +191,9 @@ class StageKind(Protocol):
         Called in each round of the timer that follows new answers or decisions about them, before `pending`.
         """
 
+    def count_waiting_decisions(self, stage: Stage) -> int:
+        """Units that have their responses, and about which the next `settle` will decide."""
+
     def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:
         """Decide again what was decided on work that began or ceased to count: why, by assignment.
 
@@ -302,6 +305,10 @@ class SimpleKind(ABC):
     def settle(self, stage: Stage) -> dict[str, Any]:
         """Nothing to decide."""
         return {}
+
+    def count_waiting_decisions(self, stage: Stage) -> int:
+        """None."""
+        return 0
 
     def reconsider(self, stage: Stage, changed: Mapping[int, str]) -> None:  # noqa: B027 - as `prepare`
         """What counts is asked of the database each time; nothing that was decided is kept."""

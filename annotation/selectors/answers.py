@@ -65,6 +65,12 @@ def complete(stage: Stage) -> QuerySet[Any]:
     return with_counts(queries, stage).filter(counted__gte=max(1, stage.redundancy)).order_by("pk")
 
 
+def unchecked_queries(stage: Stage) -> list[int]:
+    """Queries with an answer of this stage whose flags were not computed yet."""
+    fresh = Answer.objects.filter(stage=stage, checked_at=None).order_by("query").values_list("query")
+    return [query for (query,) in fresh.distinct()]
+
+
 def incomplete_again(stage: Stage) -> QuerySet[Any]:
     """Queries that this stage moved on as answered, and that lack answers now."""
     moved_by = (

@@ -66,17 +66,22 @@ def make_sets(sets: Iterable[NewSet], *, stage: Stage | None, actor: Any = None)
     )
 
 
+def decidable_queries(stage: Stage, *, screened: bool, merging: str) -> list[int]:
+    """Queries without a curated set on which enough selections count."""
+    return [
+        query
+        for query, selections in undecided(stage, screened=screened).items()
+        if _decided(stage, merging, selections)
+    ]
+
+
 def settle_curation(stage: Stage, *, screened: bool, merging: str) -> dict[str, int]:
     """Decide about every query on which enough selections count; how many went where.
 
     Called twice, or by two processes at once, each query is moved once and gets one curated set. Selections
     are read while the query is held, so that none of them ceases to count unseen.
     """
-    ready = [
-        query
-        for query, selections in undecided(stage, screened=screened).items()
-        if _decided(stage, merging, selections)
-    ]
+    ready = decidable_queries(stage, screened=screened, merging=merging)
     moved: Counter[str] = Counter()
     for start in range(0, len(ready), _BATCH):
         moved.update(_settle_batch(stage, screened, merging, ready[start : start + _BATCH]))

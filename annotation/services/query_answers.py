@@ -17,7 +17,7 @@ from annotation import flag_checks
 from annotation.flag_checks import RELATIVE, own_flags, relative_flags
 from annotation.flags import Flag, FlaggedAnswer, FlagQuery, Work
 from annotation.models import Answer, AnswerFlag, Query
-from annotation.selectors.answers import Material, complete, incomplete_again, materials
+from annotation.selectors.answers import Material, complete, incomplete_again, materials, unchecked_queries
 from annotation.services.steps import move, reasons_by_query
 from annotation.units import of_query
 from annotation.writing_config import WritingConfig, writing_config
@@ -166,8 +166,7 @@ _BATCH = 50
 
 def compute_new_flags(stage: Stage) -> int:
     """Compute the flags of every query with an answer that was not checked yet; the number of queries."""
-    fresh = Answer.objects.filter(stage=stage, checked_at=None).order_by("query").values_list("query")
-    queries = [query for (query,) in fresh.distinct()]
+    queries = unchecked_queries(stage)
     for start in range(0, len(queries), _BATCH):
         compute_flags(stage, queries[start : start + _BATCH])
     return len(queries)

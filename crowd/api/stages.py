@@ -449,6 +449,9 @@ class ProgressOut(BaseModel):
     simulated: int
     units_missing: int
     answers_missing: int = Field(description="Answers to units; an assignment has one for each of its units.")
+    waiting_decisions: int = Field(
+        description="Units that have their answers, and about which the next round decides."
+    )
     waiting_operations: int = Field(description="Calls of the marketplace that are planned and not sent yet.")
     rewards_cents: int
     fees_cents: int
@@ -479,6 +482,7 @@ def get_progress(request: ApiRequest, project: str, stage: str) -> ProgressOut:
         simulated=counts.simulated,
         units_missing=counts.units_missing,
         answers_missing=counts.answers_missing,
+        waiting_decisions=counts.waiting_decisions,
         waiting_operations=now.waiting,
         rewards_cents=now.rewards_cents,
         fees_cents=now.fees_cents,

@@ -116,7 +116,11 @@ _GONE = (Assignment.State.ENDED, Assignment.State.QUARANTINED)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts of a stage. `expired_places` expired before a worker took them."""
+    """Counts of a stage.
+
+    `expired_places` expired before a worker took them, `waiting_decisions` are units that have their answers
+    and about which the next round decides.
+    """
 
     hits: dict[str, int] = field(default_factory=dict)
     assignments: dict[str, int] = field(default_factory=dict)
@@ -127,6 +131,7 @@ class Progress:
     simulated: int = 0
     units_missing: int = 0
     answers_missing: int = 0
+    waiting_decisions: int = 0
     per_hour: list[tuple[datetime, int]] = field(default_factory=list)
     pace: Pace | None = None
 
@@ -137,7 +142,7 @@ class Progress:
 
 
 def stage_progress(stage: Stage) -> Progress:
-    """Counts by state, submissions per hour of the last three days, and when it may be done, in 6 queries."""
+    """Counts by state, submissions per hour of the last three days, and when it may be done, in few queries."""
     now = timezone.now()
     hits = dict(Hit.objects.filter(stage=stage).values_list("state").annotate(n=Count("pk")))
     totals = Hit.objects.filter(stage=stage).aggregate(
@@ -163,8 +168,8 @@ def stage_progress(stage: Stage) -> Progress:
         .annotate(n=Count("pk"))
         .order_by("hour")
     )
-    units = missing = 0
-    for item in kind_of(stage).pending(stage):  # a million of them are no list
+    kind, units, missing = kind_of(stage), 0, 0
+    for item in kind.pending(stage):  # a million of them are no list
         units, missing = units + 1, missing + item.missing
     return Progress(
         hits=hits,
@@ -176,6 +181,7 @@ def stage_progress(stage: Stage) -> Progress:
         simulated=marks["simulated"],
         units_missing=units,
         answers_missing=missing,
+        waiting_decisions=kind.count_waiting_decisions(stage),
         per_hour=per_hour,
         pace=pace(per_hour, missing, stage.units_per_hit, now) if stage.status == Stage.Status.OPEN else None,
     )

@@ -27,6 +27,7 @@ from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.errors import CrowdError
 from crowd.models import Assignment, Hit, HitUnit, MarketOperation, Stage
 from crowd.services.endpoints import request_round
+from crowd.services.publication import quote
 from crowd.services.tick import tick
 from crowd.simulation.accounts import Account, Browser, LostError, SimulationError, accounts, mark_simulated
 from crowd.simulation.answers import Profile, SimulatedPerson, crowd_of
@@ -147,6 +148,14 @@ class Marketplace:
             with self._lock:
                 self.news += 1
 
+    def lacks_hits(self) -> bool:
+        """Whether the next round will publish more: what was decided or rejected a moment ago is asked then."""
+        stage = Stage.objects.select_related("project", "endpoint").get(pk=self.stage.pk)
+        if stage.status != Stage.Status.OPEN:
+            return False
+        wanted = quote(stage)
+        return wanted.hits > 0 and wanted.affordable
+
     def _learn_group(self, hit: Hit) -> bool:
         """Ask for the group of a HIT; False where the marketplace did not answer."""
         try:
@@ -216,7 +225,8 @@ class Crowd:
         self._accounts = accounts
         self._line = _Line(fast)
         self._round: Future[Any] | None = None
-        self._next_round_at = self._next_news_at = 0.0
+        self._next_round_at = self._next_news_at = self._next_need_at = 0.0
+        self._is_lacking = False
         self._busy_at = time.monotonic()
 
     @property
@@ -297,8 +307,16 @@ class Crowd:
             self._next_news_at = now + _SPREAD_NEWS_S
             if self._line.wake(self.place.news):
                 return True
-        waiting = bool(self._line.resting) and self.place.more_to_come
-        return not idle or (waiting and now - self._busy_at < _LONGEST_LULL_S)
+        if not idle:
+            return True
+        if not self._line.resting or now - self._busy_at >= _LONGEST_LULL_S:
+            return False
+        return self.place.more_to_come or self._lacks_hits(now)
+
+    def _lacks_hits(self, now: float) -> bool:
+        if now >= self._next_need_at:
+            self._is_lacking, self._next_need_at = self.place.lacks_hits(), now + _BETWEEN_ROUNDS_S
+        return self._is_lacking
 
     # Rounds
 

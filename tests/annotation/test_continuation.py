@@ -158,7 +158,9 @@ def test_a_continuation_is_no_reference_and_moves_no_query():
     stage = continuing(redundancy=1)
     query = dialogue(stage, status="curated")
     says(stage, query, "yes please, chocolate if you have some", worker="A1")
+    assert kind_of(stage).count_waiting_decisions(stage) == 1
     settle(stage)
+    assert kind_of(stage).count_waiting_decisions(stage) == 0
     query.refresh_from_db()
     assert query.status == "curated"
     assert references([query.pk]) == {}

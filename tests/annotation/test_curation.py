@@ -367,7 +367,9 @@ def test_marks_work_in_other_scripts(project, marking, words):
 
 def test_one_selection_makes_a_curated_set_in_the_order_of_ranks(stage, query):
     select(stage, query, "p3", "p1")
+    assert curation.count_waiting_decisions(stage) == 1
     assert curation.settle(stage) == {"curated": 1}
+    assert curation.count_waiting_decisions(stage) == 0
     query.refresh_from_db()
     assert (query.status, query.status_reason) == ("curated", "Chosen by one editor")
     made = CuratedSet.objects.get()
@@ -411,6 +413,7 @@ def test_editors_who_share_nothing_leave_the_query_to_a_researcher(project, quer
 
 def test_rejected_selections_decide_nothing(stage, query):
     select(stage, query, "p1", work=make_work(stage, state=Assignment.State.REJECTED))
+    assert curation.count_waiting_decisions(stage) == 0
     assert curation.settle(stage) == {}
 
 

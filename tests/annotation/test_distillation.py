@@ -245,7 +245,9 @@ def test_a_query_with_all_its_answers_is_answered_with_a_step_that_says_why():
     query = make_query(stage)
     for name in ("A1", "A2"):
         write(stage, query, f"Rome, says {name}", worker=name)
+    assert kind_of(stage).count_waiting_decisions(stage) == 1
     assert settle(stage) == {"checked": 1, "answered": 1, "reopened": 0, "held_out": 0}
+    assert kind_of(stage).count_waiting_decisions(stage) == 0
     query.refresh_from_db()
     assert (query.status, query.status_reason) == (Query.Status.ANSWERED, "It has 2 answers.")
     step = QueryStep.objects.get(query=query)

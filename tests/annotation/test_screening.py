@@ -233,7 +233,9 @@ def test_enough_votes_move_a_query_with_a_reason_and_a_step(project, stage, quer
     for changes in ({}, {}, {"intent": "navigational"}):
         vote(stage, query, **changes)
         vote(stage, other, sensitive=True)
+    assert screening.count_waiting_decisions(stage) == 2
     assert screening.settle(stage) == {"accepted": 1, "excluded": 1}
+    assert screening.count_waiting_decisions(stage) == 0
     query.refresh_from_db()
     assert (query.status, query.status_reason) == ("accepted", "2 of 3: fit to be answered")
     assert status(other) == "excluded"
@@ -253,6 +255,7 @@ def test_too_few_and_rejected_votes_move_nothing(stage, query):
     vote(stage, query)
     vote(stage, query)
     vote(stage, query, work=make_work(stage, state=Assignment.State.REJECTED))
+    assert screening.count_waiting_decisions(stage) == 0
     assert screening.settle(stage) == {}
     assert status(query) == "waiting"
 

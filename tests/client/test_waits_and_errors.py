@@ -112,8 +112,8 @@ def test_a_wait_for_a_job_ends_and_says_how_far_it_is(run):
     )
 
 
-def test_a_wait_for_people_says_what_is_missing_and_that_nothing_is_on_offer(run):
-    progress = {
+def progress_of(**counts):
+    return {
         "alarms": [], "answered": 6, "answers_missing": 4, "assignments": {}, "counted_at": None,
         "currency": "USD", "done": False, "expired_places": 0, "fees_cents": 0, "held": 2, "hits": {},
         "open_places": 0,
@@ -121,9 +121,13 @@ def test_a_wait_for_people_says_what_is_missing_and_that_nothing_is_on_offer(run
         "pay": {"assignments": 0, "median_seconds": None, "cents_per_hour": None, "floor_cents": 0,
                 "below_floor": False, "simulated": False},
         "places": 10, "rewards_cents": 0, "simulated": 0, "status": "paused", "units_missing": 1,
-        "waiting_operations": 0,
+        "waiting_decisions": 0, "waiting_operations": 0,
+        **counts,
     }  # fmt: skip
-    there = answering(lambda: httpx.Response(200, json=progress))
+
+
+def test_a_wait_for_people_says_what_is_missing_and_that_nothing_is_on_offer(run):
+    there = answering(lambda: httpx.Response(200, json=progress_of()))
     with pytest.raises(WaitTimeoutError) as caught:
         run(there, lambda client: client.project("tea").stage("judging").wait_until_collected(timeout_s=0))
     assert caught.value.missing == "4 answers are missing"
@@ -132,6 +136,22 @@ def test_a_wait_for_people_says_what_is_missing_and_that_nothing_is_on_offer(run
     assert "the stage is paused: nothing is on offer; 2 assignments are held for a person" in str(
         caught.value
     )
+
+
+def test_a_wait_for_people_goes_on_until_their_answers_are_decided_about(run):
+    """A stage that is opened before would publish only what is decided by then."""
+    came_in = iter([progress_of(answers_missing=0, waiting_decisions=3), progress_of(answers_missing=0)])
+    there = answering(lambda: httpx.Response(200, json=next(came_in)))
+    found = run(there, lambda client: client.project("tea").stage("curation").wait_until_collected())
+    assert found.waiting_decisions == 0 and next(came_in, None) is None
+    undecided = answering(
+        lambda: httpx.Response(200, json=progress_of(answers_missing=0, waiting_decisions=3))
+    )
+    with pytest.raises(WaitTimeoutError, match="3 units have their answers and are not decided yet"):
+        run(
+            undecided,
+            lambda client: client.project("tea").stage("curation").wait_until_collected(timeout_s=0),
+        )
 
 
 def test_every_wait_has_a_limit_unless_it_is_taken_away():

@@ -89,12 +89,23 @@ def make_stage(
     return stage
 
 
-def simulate(stage: Stage, *, people: int, mix: str, seed: int = 7, **options: Any) -> dict[str, Any]:
-    """A crowd works on the stage; what it says it did."""
+def simulate(
+    stage: Stage, *, people: int, mix: str, seed: int = 7, then_redundancy: int | None = None, **options: Any
+) -> dict[str, Any]:
+    """A crowd works on the stage; what it says it did.
+
+    Once all is done that was on offer, every unit is to be asked `then_redundancy` people.
+    """
     found = accounts(settings.TASK_URL, PEOPLE)[:people]
     options = {"threads": 4} | options
     crowd = Crowd(stage, crowd_of(mix, people, seed=seed), found, seed=seed, fast=True, **options)
-    return crowd.run().facts()
+    on_offer = sum(Hit.objects.filter(stage=stage).values_list("places", flat=True))
+
+    def ask_more(now: Crowd) -> None:
+        if then_redundancy is not None and now.summary.outcomes["submitted"] == on_offer:
+            Stage.objects.filter(pk=stage.pk).update(redundancy=then_redundancy)
+
+    return crowd.run(progress=ask_more).facts()
 
 
 def look(stage: Stage) -> dict[str, Any]:

@@ -68,6 +68,12 @@ def test_people_who_go_home_after_one_hit_leave_a_stage_half_done(work):
     assert found["reserved_cents"] == 60
 
 
+def test_people_wait_for_hits_that_the_next_round_publishes(work):
+    """As where a stage is open and its queries are decided about one after another."""
+    found = work(crowd("diligent", 4, then_redundancy=3), items=4, units_per_hit=2, redundancy=1)
+    assert (found["said"][0]["submitted"], found["missing"]) == (6, 0)
+
+
 def test_an_abandoner_leaves_a_hit_open_and_does_not_come_back(work):
     found = work(crowd("abandoner", 6), items=6, units_per_hit=1, redundancy=6)
     said = found["said"][0]

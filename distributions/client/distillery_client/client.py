@@ -288,7 +288,7 @@ class Stage:
     def wait_until_collected(
         self, *, timeout_s: float | None = PEOPLE_WAIT_S, progress: Progress = None
     ) -> models.ProgressOut:
-        """Wait until no answer is missing, ten minutes unless `timeout_s` says otherwise; None: for ever.
+        """Wait until no answer is missing and what they decide is decided; ten minutes, None: for ever.
 
         WaitTimeoutError says how many are missing, and why nothing comes where the stage is not open.
         """
@@ -296,9 +296,11 @@ class Stage:
             for _ in _pauses(timeout_s):
                 found = self._client.get_progress(self.project.slug, self.slug)
                 show(ProgressUpdate(f"Assignments of {self.slug}", found.answered, found.places))
-                if not found.answers_missing:
+                if not found.answers_missing and not found.waiting_decisions:
                     return found
         missing = f"{found.answers_missing:,} answers are missing"
+        if not found.answers_missing:
+            missing = f"{found.waiting_decisions:,} units have their answers and are not decided yet"
         reasons = [
             f"{found.answered:,} of {found.places:,} assignments came in",
             *([f"the stage is {found.status}: nothing is on offer"] if found.status != "open" else []),

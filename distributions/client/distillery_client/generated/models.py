@@ -1358,6 +1358,7 @@ class ProgressOut(Model):
     simulated: int
     status: str
     units_missing: int
+    waiting_decisions: int
     waiting_operations: int
 
 
