@@ -30,7 +30,7 @@ def answer_rows(scope: Scope) -> tables.Batches:
 
 
 def _written(scope: Scope) -> "Iterator[Block]":
-    from releases.answer_reader import answer_blocks  # pages do without numpy and Arrow
+    from releases.column_reader import answer_blocks  # pages do without numpy and Arrow
 
     return answer_blocks(scope)
 
@@ -258,7 +258,7 @@ def rating_rows(scope: Scope) -> tables.Batches:
 
 
 def _ratings(scope: Scope) -> "Iterator[Block]":
-    from releases.rating_reader import rating_blocks  # as above
+    from releases.column_reader import rating_blocks  # as above
 
     return rating_blocks(scope)
 
@@ -270,7 +270,7 @@ def score_rows(scope: Scope) -> tables.Batches:
 
 
 def _scores(scope: Scope) -> "Iterator[Block | list[tables.Row]]":
-    from releases.rating_reader import score_parts  # as above
+    from releases.column_reader import score_parts  # as above
 
     return score_parts(scope)
 

@@ -1,5 +1,6 @@
-"""Ratings and the scores made of them, read as columns: these tables have something for every judgment."""
+"""Answers, ratings and the scores made of them, read as columns: tables with many rows for each query."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import isnan
 from statistics import median, stdev
@@ -11,6 +12,7 @@ import pyarrow as pa
 from django.db.models import Case, IntegerField, QuerySet, Value, When
 from pyarrow import compute
 
+from annotation.models import Answer, AnswerFlag
 from core.bulk_rows import integer_columns
 from judgments.models import FilterRun, ImportedScore, Judgment, Score, Verdict
 from judgments.selectors.ratings import good, scale_of
@@ -18,9 +20,9 @@ from metrics.agreement.data import Ratings
 from metrics.agreement.scale import Scale
 from metrics.agreement.scores import item_scores
 from releases.blocks import Block, CodedColumn, Column, Lists, Objects, coded, constant, truths
-from releases.json_columns import as_text, aspects_of, decoded
-from releases.scope import ANSWER_LEFT_OUT, QUERY_LEFT_OUT, JudgedStage, Scope
-from releases.tables import ELSEWHERE, RATINGS, SCORES, Row, some_of
+from releases.json_columns import NONE_MARKED, as_text, aspects_of, decoded, marked_in
+from releases.scope import ANSWER_LEFT_OUT, AT_ONCE, QUERY_LEFT_OUT, JudgedStage, Scope
+from releases.tables import ANSWERS, ELSEWHERE, RATINGS, SCORES, Row, some_of
 
 Keys = npt.NDArray[np.integer[Any]]
 _RATINGS_AT_ONCE = 20_000
@@ -342,3 +344,71 @@ def _elsewhere(scope: Scope) -> Iterator[list[Row]]:
             )
         if batch:
             yield batch
+
+
+APPROVED = Answer.State.APPROVED
+
+
+def answer_blocks(scope: Scope) -> Iterator[Block]:
+    """Rows of the table `answers` in the order of writing; two or three statements per block."""
+    rows = scope.of_queries(Answer.objects.using(scope.using).filter(query__project=scope.project))
+    if scope.statuses:
+        rows = rows.filter(query__status__in=scope.statuses)
+    columns = rows.order_by("pk").values_list(
+        "pk", "query_id", "worker_id", "text", "opinion", as_text("entities"), "state", "stage__kind"
+    )
+    scope.held_out = 0
+    for read in some_of(columns.iterator(AT_ONCE), AT_ONCE):
+        taken = scope.taken.among([row[0] for row in read])
+        some = [row for row in read if row[1] in scope.queries and row[0] in taken]
+        if some:
+            yield _answer_block(scope, some)
+
+
+def _answer_block(scope: Scope, some: Sequence[Row]) -> Block:
+    keys, queries, workers, texts, opinions, marked, states, kinds = zip(*some, strict=True)
+    names = scope.people.names(workers)
+    if scope.redactions:
+        texts = tuple(
+            scope.redactions.of(f"answer:{key}", "text", text) for key, text in zip(keys, texts, strict=True)
+        )
+    held_out = scope.aside.among(keys)
+    aside = [key in held_out for key in keys]
+    scope.held_out += len(held_out)
+    entities = [
+        [] if each == NONE_MARKED else marked_in(text, each) for text, each in zip(texts, marked, strict=True)
+    ]
+    flags = _flags(scope, keys)
+    described = [scope.queries[query] for query in queries]
+    return Block(
+        ANSWERS,
+        (
+            pa.array([f"a{key}" for key in keys]),
+            pa.array([key for key, _ in described]),
+            coded([names[worker] for worker in workers]),
+            pa.array(texts),
+            coded(opinions),
+            _lists(entities),
+            truths(np.array([state == APPROVED for state in states])),
+            _lists([flags.get(key, []) for key in keys]),
+            truths(np.array(aside)),
+            coded(kinds),
+            truths(np.array([worker in scope.people.simulated for worker in workers])),
+            coded([split for _, split in described]),
+        ),
+    )
+
+
+def _lists(values: Sequence[list[Any]]) -> Column:
+    """Lists of which nearly all are empty."""
+    return Objects(values) if any(values) else constant([], len(values))
+
+
+def _flags(scope: Scope, answers: Sequence[int]) -> dict[int, list[str]]:
+    """What the checks noticed about these answers, by name; they are in the order of keys."""
+    found: dict[int, list[str]] = defaultdict(list)
+    # A range, which also has flags of others, is asked for far faster than thousands of keys.
+    rows = AnswerFlag.objects.using(scope.using).filter(answer__gte=answers[0], answer__lte=answers[-1])
+    for answer, name in rows.order_by("answer_id", "name").values_list("answer_id", "name"):
+        found[answer].append(name)
+    return found
