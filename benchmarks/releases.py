@@ -31,9 +31,9 @@ def build(slug: str, formats: tuple[str, ...]) -> dict[str, Any]:
     from django.db import transaction
 
     from core.projects.models import Project
+    from releases import build
     from releases.models import Release
     from releases.options import Options
-    from releases.services import build
 
     project = Project.objects.get(slug=slug)
     release = build.plan_release(project=project, options=Options(formats=formats, shares=(0.8, 0.1, 0.1)))
@@ -62,9 +62,9 @@ def export(slug: str, rows: int) -> dict[str, Any]:
     from core.projects.models import Project
     from releases.formats.writer import write_formats
     from releases.options import Options
+    from releases.release_content import spooled
     from releases.row_reader import rating_rows
     from releases.scope import scope_of, snapshot
-    from releases.services.release_content import spooled
     from releases.tables import RATINGS, FilledTable, Source
 
     project = Project.objects.get(slug=slug)
@@ -84,7 +84,7 @@ def count_snapshots(spent: list[float]) -> None:
     from contextlib import contextmanager
 
     from benchmarks.deskside import Clock
-    from releases.services import release_content
+    from releases import release_content
 
     plain = release_content.snapshot
 

@@ -110,9 +110,8 @@ def do_prune(_slug: str) -> dict[str, Any]:
 def do_check(slug: str) -> dict[str, Any]:
     """The privacy check of all texts; what it finds is accepted, so that a release can be built."""
     from core.projects.models import Project
-    from releases import privacy
+    from releases import build, privacy
     from releases.models import PrivacyFinding
-    from releases.services import build
 
     project, actor = Project.objects.get(slug=slug), _owner(slug)
     found = _run(build.look_for_findings(project=project, actor=actor, once=uuid.uuid4()))
@@ -125,9 +124,9 @@ def do_release(slug: str) -> dict[str, Any]:
     """A release in all six formats."""
     from core.jobs.models import Job
     from core.projects.models import Project
+    from releases import build
     from releases.formats import FORMATS
     from releases.options import Options
-    from releases.services import build
 
     options = Options(formats=tuple(FORMATS), shares=(0.8, 0.1, 0.1))
     project = Project.objects.get(slug=slug)

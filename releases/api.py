@@ -9,13 +9,12 @@ from ninja import Query as InQuery
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.api.models import Scope
-from releases import download_files, selectors
+from releases import download_files, selectors, services
+from releases.build import begin, begin_again, look_for_findings
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding, Release
 from releases.options import OPTIONAL, Options
 from releases.privacy import accept_findings, redact_findings, reopen_findings
-from releases.services import planning
-from releases.services.build import begin, begin_again, look_for_findings
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import JobRef
@@ -178,7 +177,7 @@ def cancel_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
     """End a build; nothing of it is kept."""
     access = project_access(request)
     release = find_release(access, version)
-    if not planning.give_up(release=release, why="It was cancelled.", actor=access.user):
+    if not services.give_up(release=release, why="It was cancelled.", actor=access.user):
         raise ProblemError(409, "build_over", "The build is over already.")
     return _again(access, version)
 
@@ -190,8 +189,8 @@ def retry_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
     """Build a version that failed once more, with the options that it had."""
     access = project_access(request)
     release = find_release(access, version)
-    if planning.is_stuck(release, selectors.job_of(release)):
-        planning.give_up(release=release, why="Its worker stopped.", actor=access.user)
+    if services.is_stuck(release, selectors.job_of(release)):
+        services.give_up(release=release, why="Its worker stopped.", actor=access.user)
     begin_again(release=release, actor=access.user)
     return _again(access, version)
 
@@ -200,7 +199,7 @@ def retry_build(request: ApiRequest, project: str, version: str) -> ReleaseOut:
 def publish_release(request: ApiRequest, project: str, version: str) -> ReleaseOut:
     """Give a release a page that needs no log-in."""
     access = project_access(request)
-    planning.show_release(release=find_release(access, version), actor=access.user)
+    services.show_release(release=find_release(access, version), actor=access.user)
     return _again(access, version)
 
 
@@ -208,7 +207,7 @@ def publish_release(request: ApiRequest, project: str, version: str) -> ReleaseO
 def hide_release(request: ApiRequest, project: str, version: str) -> ReleaseOut:
     """Take the public page of a release away."""
     access = project_access(request)
-    planning.hide_release(release=find_release(access, version), actor=access.user)
+    services.hide_release(release=find_release(access, version), actor=access.user)
     return _again(access, version)
 
 
@@ -217,7 +216,7 @@ def withdraw_release(request: ApiRequest, project: str, version: str, body: With
     """Offer the files of a release no more; the record stays. Nothing takes it back."""
     access = project_access(request)
     release = find_release(access, version)
-    planning.withdraw_release(release=release, reason=body.reason, actor=access.user)
+    services.withdraw_release(release=release, reason=body.reason, actor=access.user)
     return _again(access, version)
 
 

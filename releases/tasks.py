@@ -9,13 +9,12 @@ from core.errors import on_failure
 from core.jobs.errors import LeaseLostError, PermanentError, StoppingError
 from core.jobs.handlers import JobContext, handler
 from core.projects.models import Project
-from releases import storage
+from releases import build, storage
+from releases.build import BUILD, CHECK
 from releases.errors import ReleaseError
 from releases.models import Release
 from releases.privacy import check_project
-from releases.services import build
-from releases.services.build import BUILD, CHECK
-from releases.services.planning import give_up
+from releases.services import give_up
 
 
 @handler(CHECK, longest=timedelta(hours=12))

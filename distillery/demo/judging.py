@@ -33,11 +33,11 @@ from judgments.services import filter_runs, reports
 from judgments.services.candidates import human_candidates
 from judgments.services.imports import import_candidates
 from releases import storage
+from releases.build import build_here
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
 from releases.privacy import HAS_TEXT, accept_findings, check_project, redact_findings
-from releases.services.build import build_here
-from releases.services.planning import plan_release, show_release
+from releases.services import plan_release, show_release
 
 #: Answers of two made-up systems to queries of `annotation/sample`, in our own words (CC0 1.0): `sample-a` is
 #: good, `sample-b` is weaker (wrong, partial and irrelevant answers); a few are copies of what editors of the

@@ -16,11 +16,10 @@ from django.views.decorators.http import require_POST, require_safe
 from core.jobs.models import Job, JobState
 from core.projects.selectors import projects_of
 from crowd.desk import tables
-from releases import download_files, manifest, selectors, storage
+from releases import download_files, manifest, selectors, services, storage
+from releases.build import BUILD, begin_again
 from releases.desk.forms import WithdrawForm
 from releases.models import Release
-from releases.services import planning
-from releases.services.build import BUILD, begin_again
 from releases.tables import SPLITS
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.forms import FormError, read_form, run_action
@@ -166,7 +165,7 @@ def _progress(release: Release | None, job: Job | None) -> dict[str, Any]:
     return {
         "job": job,
         "done": done,
-        "over": failed or (not done and release is not None and planning.is_stuck(release, job)),
+        "over": failed or (not done and release is not None and services.is_stuck(release, job)),
         "why": (release.error if release else "") or (job.error if job else ""),
     }
 
@@ -184,7 +183,7 @@ def cancel(request: HttpRequest, access: ProjectAccess, *, version: str) -> Http
     """End a build."""
 
     def action() -> str:
-        if not planning.give_up(
+        if not services.give_up(
             release=find_release(access, version), why="It was cancelled.", actor=access.user
         ):
             raise FormError("The build is over already.")
@@ -200,8 +199,8 @@ def again(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpR
 
     def action() -> str:
         release = find_release(access, version)
-        if planning.is_stuck(release, selectors.job_of(release)):
-            planning.give_up(release=release, why="Its worker stopped.", actor=access.user)
+        if services.is_stuck(release, selectors.job_of(release)):
+            services.give_up(release=release, why="Its worker stopped.", actor=access.user)
         begin_again(release=release, actor=access.user)
         return f"Release {version} is being built again."
 
@@ -214,7 +213,7 @@ def publish(request: HttpRequest, access: ProjectAccess, *, version: str) -> Htt
     """Give it a page that needs no log-in."""
 
     def action() -> str:
-        planning.show_release(release=find_release(access, version), actor=access.user)
+        services.show_release(release=find_release(access, version), actor=access.user)
         return f"Release {version} has a public page. Everybody who has its address can download its files."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -226,7 +225,7 @@ def hide(request: HttpRequest, access: ProjectAccess, *, version: str) -> HttpRe
     """Take the public page away."""
 
     def action() -> str:
-        planning.hide_release(release=find_release(access, version), actor=access.user)
+        services.hide_release(release=find_release(access, version), actor=access.user)
         return f"Release {version} is for members of the project again."
 
     return run_action(request, action, PAGE, access.project.slug, version)
@@ -242,7 +241,7 @@ def withdraw(request: HttpRequest, access: ProjectAccess, *, version: str) -> Ht
         given = read_form(WithdrawForm(request.POST))
         if given["typed"].strip() != version:
             raise FormError(f"Type {version} to withdraw it; this was something else.")
-        planning.withdraw_release(release=release, reason=given["reason"], actor=access.user)
+        services.withdraw_release(release=release, reason=given["reason"], actor=access.user)
         return f"Release {version} is withdrawn. Its page stays and says why."
 
     return run_action(request, action, PAGE, access.project.slug, version)

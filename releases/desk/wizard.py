@@ -22,6 +22,7 @@ from crowd.desk import tables
 from crowd.models import Stage
 from judgments.models import Candidate, Judgment
 from releases import selectors
+from releases.build import CHECK, begin, look_for_findings
 from releases.desk.forms import CardForm, CheckForm, DecisionForm, card_of, chosen, read_choices, way
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
@@ -35,7 +36,6 @@ from releases.privacy import (
     redact_findings,
     reopen_findings,
 )
-from releases.services.build import CHECK, begin, look_for_findings
 from web.access import ProjectAccess, Role, on_project
 from web.cache import counted, is_large_table
 from web.forms import FormError, chosen_keys, read_form, run_action

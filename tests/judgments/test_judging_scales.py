@@ -28,8 +28,8 @@ from judgments.selectors.ratings import scale_of
 from judgments.services import filter_runs, reports
 from judgments.services.filter_decisions import FilteringError
 from metrics.agreement.scale import Scale
+from releases import build
 from releases.options import Options
-from releases.services import build
 from tests.judgments import desk_world
 from tests.judgments.judging_world import (
     make_candidate,

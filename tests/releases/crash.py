@@ -24,9 +24,9 @@ import django
 
 #: What the process is about to call when it is killed.
 POINTS = {
-    "all is read, nothing written": "releases.services.build.write_formats",
+    "all is read, nothing written": "releases.build.write_formats",
     "files are beside their place on the shelf": "core.storage.store.write_to_disk",
-    "files are on the shelf, the row is not committed": "releases.services.build.record",
+    "files are on the shelf, the row is not committed": "releases.build.record",
 }
 HOUR = 3601
 
@@ -123,7 +123,7 @@ def forget_all() -> None:
 def main() -> None:
     """What each point leaves, and what the next build makes of it."""
     django.setup()
-    import releases.services.build  # noqa: F401 - once, not in each process
+    import releases.build  # noqa: F401 - once, not in each process
     from tests.releases.world import make_world
 
     make_world()

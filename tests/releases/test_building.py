@@ -12,14 +12,14 @@ import pytest
 from django.db import transaction
 
 from judgments.services import filter_runs
+from releases import build
 from releases.errors import ReleaseError
 from releases.manifest import verify
 from releases.models import FrozenError, PrivacyFinding, Release, ReleaseFile
 from releases.options import Options, options_of
 from releases.row_reader import answer_rows, rating_rows
 from releases.scope import scope_of
-from releases.services import build
-from releases.services.planning import give_up, give_up_dead, next_version
+from releases.services import give_up, give_up_dead, next_version
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES, Table
 from tests.releases.world import (
     EDITORS,

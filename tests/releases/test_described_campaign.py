@@ -9,9 +9,9 @@ from django.db import transaction
 
 from annotation.importing.detect import open_reader
 from core.files.text_source import TextSource
+from releases import build
 from releases.formats import FORMATS
 from releases.options import Options
-from releases.services import build
 from tests.releases.test_datacards import reads_croissant
 from tests.releases.world import make_world
 

@@ -19,7 +19,7 @@ from core.projects.models import Event
 from core.projects.services import remove_member
 from releases import download_files
 from releases.models import Release
-from releases.services.planning import show_release, withdraw_release
+from releases.services import show_release, withdraw_release
 from tests.releases.shelf_world import FILES, as_, make_project, make_release
 
 pytestmark = pytest.mark.django_db

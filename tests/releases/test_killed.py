@@ -15,11 +15,11 @@ from core.files import atomic
 from core.jobs import services as jobs
 from core.jobs.models import Job, JobState
 from core.projects.models import Event
+from releases import build
 from releases.errors import ReleaseError
 from releases.models import Release
 from releases.options import Options
-from releases.services import build
-from releases.services.planning import give_up, give_up_dead, is_stuck
+from releases.services import give_up, give_up_dead, is_stuck
 from tests.releases.crash import HOUR, POINTS
 from tests.releases.world import make_world
 from tests.server import ROOT, new_database

@@ -9,9 +9,9 @@ from core.projects.selectors import pseudonym
 from crowd.models import Assignment, Endpoint, Hit, Stage, Worker
 from crowd.selectors.pseudonyms import worker_pseudonyms
 from people.models import Guest, StudyLink, Visit
+from releases.build import ONE_PER_PERSON
 from releases.options import Options
 from releases.scope import People
-from releases.services.build import ONE_PER_PERSON
 from tests.releases.test_building import built
 from tests.releases.world import EDITORS, JUDGES, THEN, make_world
 

@@ -19,7 +19,7 @@ from judgments.selectors.candidates import systems
 from judgments.selectors.scores import JudgedQueries, judged
 from judgments.services import candidates
 from judgments.services.imports import import_candidates
-from releases.services.score_imports import import_scores
+from releases.score_imports import import_scores
 from retrieval.errors import CorpusError
 from retrieval.services.corpora import create_corpus
 from tests.releases.test_import_scores import TWO_SYSTEMS, write

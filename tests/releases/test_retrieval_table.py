@@ -7,10 +7,10 @@ from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from annotation.models import CandidatePassage
+from releases import build
 from releases.options import Options
 from releases.row_reader import tables_of
 from releases.scope import scope_of
-from releases.services import build
 from releases.tables import RETRIEVAL
 from retrieval.models import Corpus
 from tests.releases.test_building import built, rows

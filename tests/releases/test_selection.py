@@ -17,13 +17,12 @@ from crowd.models import Assignment
 from crowd.services import decisions
 from crowd.services.decisions import reconsider
 from judgments.models import Judgment, System
-from releases import extension
+from releases import build, extension
 from releases.diff import diff, difference_lines
 from releases.models import PrivacyFinding, Release
 from releases.options import GROUPS, OPTIONAL, Options
 from releases.privacy import check_project
 from releases.selectors import content_of
-from releases.services import build
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES
 from tests.releases.shelf_world import as_, people
 from tests.releases.test_building import built, rows, steps

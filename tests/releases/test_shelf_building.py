@@ -11,15 +11,14 @@ from core.jobs import services as jobs
 from core.jobs.models import Job, JobState
 from core.jobs.runner import run
 from core.projects.models import Event
-from releases import storage
+from releases import build, storage
+from releases.build import begin, begin_again, look_for_findings
 from releases.errors import ReleaseError
 from releases.manifest import verify
 from releases.models import PrivacyFinding, Release
 from releases.options import Options
 from releases.privacy import accept_findings, check_project
-from releases.services import build
-from releases.services.build import begin, begin_again, look_for_findings
-from releases.services.planning import give_up, is_stuck
+from releases.services import give_up, is_stuck
 from tests.releases.world import World, make_world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,9 +9,9 @@ from annotation.models import Answer
 from core.progress import silent
 from judgments.models import AgreementReport
 from judgments.services import reports
+from releases import build
 from releases.options import Options
 from releases.scope import ALIAS, snapshot
-from releases.services import build
 from tests.releases.world import make_answer, make_world
 
 

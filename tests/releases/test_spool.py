@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from core.progress import silent
-from releases.services import release_content as spools
-from releases.services.release_content import spooled
+from releases import release_content as spools
+from releases.release_content import spooled
 from releases.tables import ANSWERS, FilledTable
 
 

@@ -39,8 +39,8 @@ from judgments.models import FilterRun, Judgment  # noqa: E402
 from judgments.services import filter_runs  # noqa: E402
 from judgments.services.imports import import_candidates  # noqa: E402
 from marketplace.services.people import create_requester, deposit  # noqa: E402
+from releases.build import release_now  # noqa: E402
 from releases.options import Options as ReleaseOptions  # noqa: E402
-from releases.services.build import release_now  # noqa: E402
 
 PAPERS = Path(__file__).resolve().parent.parent.parent / "examples" / "papers"
 PEOPLE = 28

@@ -19,7 +19,7 @@ from marketplace.models import Worker
 from marketplace.services.qualifications import grant_many
 from marketplace.workerfiles import grant_lines, open_grants
 from releases.score_files import Scale, open_table
-from releases.services.score_imports import Spool, _read
+from releases.score_imports import Spool, _read
 from tests.judgments.candidates_world import make_project, make_query
 from tests.site import world
 

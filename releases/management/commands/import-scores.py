@@ -12,13 +12,13 @@ from core.accounts.commandline import bar, pair, user_named
 from core.files.refusals import sum_in_words
 from core.progress import Progress
 from core.projects.models import Project
+from releases.build import release_now, released
 from releases.errors import ReleaseError
 from releases.management.terminal import formats, terminated
 from releases.models import PrivacyFinding, Release
 from releases.options import Options as Chosen
 from releases.score_files import FIELDS, FORMATS, Options, Scale, scale_of
-from releases.services.build import release_now, released
-from releases.services.score_imports import ImportResult, import_scores
+from releases.score_imports import ImportResult, import_scores
 
 #: Formats of the release unless others are asked for: all that hold human scores.
 _RELEASED = ("jsonl", "csv", "parquet", "mt-metrics-eval")

@@ -16,6 +16,7 @@ from django.db import DatabaseError
 
 from core.accounts.commandline import bar, natural, plain, user_named
 from core.projects.models import Project
+from releases.build import release_now
 from releases.diff import content_lines, diff, difference_lines, selection_lines
 from releases.errors import ReleaseError
 from releases.formats import FORMATS
@@ -25,7 +26,6 @@ from releases.models import PrivacyFinding, Release
 from releases.options import OPTIONAL, options_of
 from releases.privacy import check_project
 from releases.selectors import content_of
-from releases.services.build import release_now
 from releases.storage import fetched_folder
 
 

@@ -31,7 +31,7 @@ from releases.models import PrivacyFinding
 from releases.options import Options
 from releases.privacy import check
 from releases.privacy import accept
-from releases.services.build import begin
+from releases.build import begin
 from tests.releases.world import make_world
 project = make_world().project
 check(project=project)

@@ -1,4 +1,4 @@
-"""A release beside its building: planned, shown, hidden, withdrawn, given up."""
+"""What may happen to a release beside its building: planned, shown, hidden, withdrawn, given up."""
 
 import re
 from datetime import timedelta

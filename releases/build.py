@@ -43,8 +43,8 @@ from releases.metadata import citation, croissant
 from releases.models import PrivacyFinding, Release, ReleaseFile
 from releases.options import Options, options_of
 from releases.privacy import accept_findings, check_project
-from releases.services.planning import give_up, plan_release
-from releases.services.release_content import ReleaseTables, Spool, fewer_collections, gather, scale_in_words
+from releases.release_content import ReleaseTables, Spool, fewer_collections, gather, scale_in_words
+from releases.services import give_up, plan_release
 from releases.tables import SPLITS, Source
 
 
