@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from core.allocation import return_large_blocks
 from core.bulk_rows import json_pieces, set_json
 from core.jobs import services as jobs
 from core.jobs.models import OPEN_STATES, Job, JobState
@@ -72,6 +73,7 @@ def make(stage: Stage, progress: Progress) -> AgreementReport:
     """The report as a row that is not stored yet."""
     from judgments.services.figures import whole_report
 
+    return_large_blocks()
     begun = time.monotonic()
     stamp = stamp_of(stage)
     run = FilterRun.objects.filter(pk=stamp.run).first()

@@ -131,14 +131,16 @@ def checked(ratings: Ratings) -> Ratings:
 
 
 @overload
-def value_counts(ratings: Ratings) -> Counts: ...
+def value_counts(ratings: Ratings, *, among: Mask | None = None) -> Counts: ...
 @overload
 def value_counts(ratings: Ratings, weights: npt.ArrayLike) -> Floats: ...
-def value_counts(ratings: Ratings, weights: npt.ArrayLike | None = None) -> Counts | Floats:
+def value_counts(
+    ratings: Ratings, weights: npt.ArrayLike | None = None, *, among: Mask | None = None
+) -> Counts | Floats:
     """How often each item got each score: shape (n_items, scale.size), int64, or float64 with weights.
 
-    `weights` has one number for each rating. Items without a rating have a row of zeros. ValueError for
-    scores outside the scale.
+    `weights` has one number for each rating, `among` whether it counts. Items without a rating have a row of
+    zeros. ValueError for scores outside the scale.
     """
     checked(ratings)
     given = None if weights is None else np.asarray(weights, dtype=np.float64)
@@ -149,7 +151,8 @@ def value_counts(ratings: Ratings, weights: npt.ArrayLike | None = None) -> Coun
     if given is None:
         counts = np.zeros(size, dtype=np.int64)
         for rows in portions(ratings, size):
-            counts += np.bincount(cells(ratings, rows), minlength=size)
+            keys = cells(ratings, rows)
+            counts += np.bincount(keys if among is None else keys[among[rows]], minlength=size)
         return counts.reshape(shape)
     weighted = np.zeros(size)
     for rows in portions(ratings, size):
@@ -221,11 +224,15 @@ def divided(above: npt.NDArray[np.number], below: npt.NDArray[np.number]) -> Flo
 
 
 def stable_order(codes: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """The rows in the order of their codes (0 to 2^31 - 1), rows with the same code in their own order.
+    """The rows in the order of their codes (0 to 2^31 - 1), rows with the same code in their own order."""
+    return order_in_place(codes.astype(np.int64))
+
+
+def order_in_place(keys: Counts) -> npt.NDArray[np.int64]:
+    """As `stable_order`, written over the codes: of many ratings a copy takes much memory.
 
     Sorts the codes with their row numbers below them: several times as fast as numpy's stable argsort.
     """
-    keys = codes.astype(np.int64)
     keys <<= 32
     for start in range(0, len(keys), ROWS):
         some = keys[start : start + ROWS]
@@ -272,8 +279,8 @@ def generator(seed: int, purpose: str) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence([seed, crc32(purpose.encode())]))
 
 
-# From so many on, counting in bytes, which fit a cache, is worth setting up.
-_MANY_TO_DRAW = 1 << 14
+# Codes drawn at a time: few enough for a cache, and other threads wait no longer for the interpreter's lock.
+_AT_ONCE = 1 << 15
 
 
 class Draws:
@@ -285,17 +292,15 @@ class Draws:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        many = size >= _MANY_TO_DRAW
-        self._once = np.ones(size, dtype=np.uint8) if many else None
-        self._codes = np.empty(0 if many else size, dtype=np.intp)  # what bincount takes without a copy
 
     def sample(self, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
         """Counts of one sample, length `size`."""
-        codes = rng.integers(self.size, size=self.size, dtype=np.int32)
-        if self._once is None:
-            self._codes[:] = codes
-            return np.bincount(self._codes, minlength=self.size).astype(np.uint8)
-        from scipy.sparse import coo_array  # takes a while to load
-
-        counts: npt.NDArray[np.uint8] = coo_array((self._once, (codes,)), shape=(self.size,)).toarray()
+        counts = np.zeros(self.size, dtype=np.uint8)
+        self.add(rng, counts)
         return counts
+
+    def add(self, rng: np.random.Generator, counts: npt.NDArray[np.uint8]) -> None:
+        """Add one sample to counts, a part of it at a time: the stream is the same as of all at once."""
+        for start in range(0, self.size, _AT_ONCE):
+            some = rng.integers(self.size, size=min(_AT_ONCE, self.size - start), dtype=np.int32)
+            np.add.at(counts, some.astype(np.intp), np.uint8(1))

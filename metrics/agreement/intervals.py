@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from metrics.agreement import data
 from metrics.agreement.alpha import Level, alpha_of, distances, from_coincidences
+from metrics.agreement.batches import map_in_order, threads_for
 from metrics.agreement.filters import respond
 from metrics.agreement.recipes import Recipe
 from metrics.figure import Figure
@@ -69,6 +70,7 @@ def alpha_interval(
     if over == "items":
         found = _over_items(counts[several], ratings.scale.values, level, replicates, rng)
     else:
+        del counts  # there may be millions of items
         found = _over_both(ratings.only(several[ratings.items]), level, replicates, rng)
     found = found[~np.isnan(found)]
     if len(found) < DEFINED * replicates:
@@ -145,18 +147,29 @@ def _over_both(ratings: data.Ratings, level: Level, replicates: int, rng: np.ran
     blocks = list(_blocks(sample, moments=moments))
     del items, workers, sample
     values = ratings.scale.values.astype(np.float64)
-    together_at_once = int(np.clip(WEIGHTS // n_workers, 1, 32))
-    draws_of_workers, draws_of_items = data.Draws(n_workers), data.Draws(n_items)
-    found = []
-    for start in range(0, replicates, together_at_once):
-        width = min(together_at_once, replicates - start)
-        of_worker = _columns(_drawn(draws_of_workers, width, rng, least=2))
-        of_item = _drawn(draws_of_items, width, rng)
-        sums = (_Moments if moments else _Sums)(of_worker, ratings.scale.size)
+    threads = threads_for(len(ratings) * replicates)
+
+    def alphas(drawn: tuple[Drawn, Drawn]) -> list[float]:
+        of_worker, of_item = drawn
+        sums = (_Moments if moments else _Sums)(_columns(of_worker), ratings.scale.size)
         for block in blocks:
             sums.add(block, _columns(of_item[:, block.items]))
-        found += [sums.alpha(replicate, values, level) for replicate in range(width)]
-    return np.array(found)
+        return [sums.alpha(replicate, values, level) for replicate in range(len(of_worker))]
+
+    drawn = _batches(n_workers, n_items, replicates, rng)
+    return np.array([alpha for batch in map_in_order(alphas, drawn, threads) for alpha in batch])
+
+
+def _batches(
+    n_workers: int, n_items: int, replicates: int, rng: np.random.Generator
+) -> Iterator[tuple[Drawn, Drawn]]:
+    """Draws of workers and of items, a row for each replicate, some replicates at a time."""
+    together_at_once = int(np.clip(WEIGHTS // n_workers, 1, 32))
+    draws_of_workers, draws_of_items = data.Draws(n_workers), data.Draws(n_items)
+    for start in range(0, replicates, together_at_once):
+        width = min(together_at_once, replicates - start)
+        of_worker = _drawn(draws_of_workers, width, rng, least=2)
+        yield of_worker, _drawn(draws_of_items, width, rng)
 
 
 def _drawn(draws: data.Draws, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
@@ -165,13 +178,12 @@ def _drawn(draws: data.Draws, width: int, rng: np.random.Generator, least: int =
     Draws of fewer than `least` different ones are drawn again: a single worker has nobody to agree with, and
     of three workers every ninth draw would be one.
     """
-    drawn = np.empty((width, draws.size), dtype=np.uint8)
-    for replicate in range(width):
-        while True:
-            counts = draws.sample(rng)
-            if least == 1 or np.count_nonzero(counts) >= least:
-                break
-        drawn[replicate] = counts
+    drawn = np.zeros((width, draws.size), dtype=np.uint8)
+    for counts in drawn:
+        draws.add(rng, counts)
+        while least > 1 and np.count_nonzero(counts) < least:
+            counts[:] = 0
+            draws.add(rng, counts)
     return drawn
 
 
@@ -208,7 +220,7 @@ def _blocks(ratings: data.Ratings, *, moments: bool) -> Iterator[_Block]:
     n = counts.sum(axis=1)
     same = None if moments else _same_raters(ratings, n)
     # Sorted by item, then by score, then as they were submitted.
-    order = data.stable_order(data.cells(ratings, slice(None)))
+    order = data.order_in_place(data.cells(ratings, slice(None)))
     columns = ratings.workers[order]
     far = ratings.scores[order] - np.float64(ratings.scores.mean()) if moments else None
     del order

@@ -17,6 +17,7 @@ as two who agree. Who was removed is taken as given, and a response filter leave
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, overload
 
@@ -24,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metrics.agreement import data
+from metrics.agreement.batches import map_in_order, parts_of, threads_for
 from metrics.agreement.cross_fitting import held_out
 from metrics.agreement.filters import Checks, duplicates, respond
 from metrics.agreement.recipes import Recipe, Z
@@ -127,6 +129,7 @@ class _DoubledNames(Sequence[str]):
 
 
 Weights = npt.NDArray[np.float32]
+Drawn = npt.NDArray[np.uint8]
 TOO_FEW = "not defined: fewer than three items keep a rating in both halves"
 NO_AGREEMENT = "the halves of the ratings do not agree above chance"
 NO_INTERVAL = "no interval was asked for (0 replicates)"
@@ -244,14 +247,12 @@ def interval(
     means = _Means(items, workers, ratings.scores.astype(np.float32))
     del items, workers
     spread = {}
+    threads = threads_for(len(ratings) * replicates)
     for over, size in (("items", n_items), ("workers", n_workers), ("ratings", len(ratings))):
         rng = data.generator(seed, f"reliability over {over}")
         step = max(1, _TOGETHER // max(size, n_items))
-        draws, widths = (
-            data.Draws(size),
-            (min(step, replicates - start) for start in range(0, replicates, step)),
-        )
-        found = np.concatenate([means.drawn(over, _drawn(draws, width, rng)) for width in widths])
+        drawn = _drawn(data.Draws(size), replicates, step, rng)
+        found = np.concatenate(map_in_order(partial(means.drawn, over), drawn, threads))
         missing = np.log(np.maximum(1 - found, _NEAREST))
         missing = missing[~np.isnan(missing)]
         if len(missing) < replicates / 2:
@@ -289,50 +290,63 @@ class _Means:
         del order
         self.parts = list(_parts_of(far, columns, n, int(workers.max()) + 1))
         self.raters = n.astype(np.float32)[:, None]
-        self.undrawn = self._sums("ratings", np.ones((len(far), 1), dtype=np.float32))
+        self.undrawn = self._sums("ratings", np.ones((1, len(far)), dtype=np.uint8))
 
-    def _sums(self, over: str, weights: Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Per item and column: sums of weights, weighted scores, weighted squares, squared weights."""
+    def _sums(self, over: str, drawn: Drawn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Per item and replicate: sums of weights, weighted scores, weighted squares, squared weights."""
         from scipy.sparse import csr_array
 
-        shape = (len(self.raters), weights.shape[1])
+        shape = (len(self.raters), len(drawn))
         n, sums, squares, own = (np.empty(shape, dtype=np.float32) for _ in range(4))
-        of_workers = np.square(weights) if over == "workers" else weights
+        of_workers = _columns(drawn) if over == "workers" else None
         for part in self.parts:
-            if over == "workers":
-                counts, drawn, twice = part.workers, weights, of_workers
+            if of_workers is None:
+                counts, weights = part.ratings, _columns(drawn[:, part.rows])
             else:
-                counts, drawn = part.ratings, weights[part.rows]
-                twice = np.square(drawn)
+                counts, weights = part.workers, of_workers
+            twice = np.square(weights)
             places = (counts.indices, counts.indptr)
-            n[part.items], own[part.items] = counts @ drawn, counts @ twice
-            sums[part.items] = csr_array((part.far, *places), shape=counts.shape) @ drawn
-            squares[part.items] = csr_array((part.far * part.far, *places), shape=counts.shape) @ drawn
+            n[part.items], own[part.items] = counts @ weights, counts @ twice
+            sums[part.items] = csr_array((part.far, *places), shape=counts.shape) @ weights
+            squares[part.items] = csr_array((part.far * part.far, *places), shape=counts.shape) @ weights
         return n, sums, squares, own
 
-    def drawn(self, over: str, weights: Weights) -> data.Floats:
-        """ICC(1, k) for each column of weights; nan where there is none.
+    def drawn(self, over: str, drawn: Drawn) -> data.Floats:
+        """ICC(1, k) for each row of weights; nan where there is none.
 
         A rating of weight u counts as u ratings by one person: pairs of them say nothing, so the variance
         inside items is that between different people, and what weights add to the variance of means is
         taken off.
         """
-        items = weights if over == "items" else np.ones((1, 1), dtype=np.float32)
-        n, sums, squares, own = self.undrawn if over == "items" else self._sums(over, weights)
+        items = _columns(drawn) if over == "items" else np.ones((1, 1), dtype=np.float32)
+        n, sums, squares, own = self.undrawn if over == "items" else self._sums(over, drawn)
         some = np.maximum(n, _NEAREST)
         own = own / some
         counted: np.ndarray = items * (n > 0)
         total = counted.sum(axis=0, dtype=np.float64)
+        # Of many items each of these takes much memory: what has been looked at goes at once.
         apart = _added(counted * (n - own))
         within = data.divided(
-            _added(counted * (squares - sums * sums / some)), np.where(apart > _NEAREST, apart, 0)
+            _added(_times(counted, squares - sums * sums / some)), np.where(apart > _NEAREST, apart, 0)
         )
+        del n, squares
+        copies = _added(counted * own / some)
         means: np.ndarray = sums / some
+        del own, sums, some
         centred: np.ndarray = means - _added(counted * means) / total
-        between = _added(counted * centred * centred) / np.maximum(total - 1, 1)
-        of_items = between - within * _added(counted * own / some) / total
+        del means
+        between = _added(_times(centred, counted * centred)) / np.maximum(total - 1, 1)
+        del centred
+        of_items = between - within * copies / total
         whole = of_items + within * _added(counted / self.raters) / total
         return data.divided(of_items, np.where(whole > 0, whole, 0))
+
+
+def _times(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The product; written over the second where it has room for it."""
+    room = other if np.broadcast_shapes(one.shape, other.shape) == other.shape else None
+    product: np.ndarray = np.multiply(one, other, out=room)
+    return product
 
 
 def _parts_of(far: Weights, workers: data.Codes, n: data.Whole, n_workers: int) -> Iterator[_Part]:
@@ -356,17 +370,24 @@ def _parts_of(far: Weights, workers: data.Codes, n: data.Whole, n_workers: int) 
         )
 
 
+def _columns(drawn: Drawn) -> Weights:
+    """Draws as weights, a column for each replicate."""
+    return np.asarray(drawn.T, dtype=np.float32, order="C")
+
+
 def _added(values: data.Floats) -> data.Floats:
     """Sums over items, in full precision."""
     return np.asarray(values.sum(axis=0, dtype=np.float64), dtype=np.float64)
 
 
-def _drawn(draws: data.Draws, width: int, rng: np.random.Generator) -> Weights:
-    """How often each is drawn, a column for each of `width` replicates."""
-    drawn = np.empty((width, draws.size), dtype=np.float32)
-    for replicate in range(width):
-        drawn[replicate] = draws.sample(rng)
-    return np.ascontiguousarray(drawn.T)
+def _drawn(draws: data.Draws, replicates: int, step: int, rng: np.random.Generator) -> Iterator[Drawn]:
+    """How often each is drawn, a row for each replicate, half of `step` of them at a time."""
+    for start in range(0, replicates, step):
+        for part in parts_of(min(step, replicates - start), step // 2):
+            drawn = np.zeros((part.stop - part.start, draws.size), dtype=np.uint8)
+            for counts in drawn:
+                draws.add(rng, counts)
+            yield drawn
 
 
 def _none(reason: str) -> SplitHalf:

@@ -282,11 +282,13 @@ def report(
     done = recipe if isinstance(recipe, Run) else run(ratings, recipe, checks=checks, seconds=seconds)
     task = _Task(ratings, done, checks, seconds, replicates, splits, seed, version)
     grouped = {**(groups or {}), **({} if sources is None else {"source": sources})}
+    standing = ratings.only(done.standing)
     stages = {
         "before": ratings.only(done.distinct),
-        "after_workers": ratings.only(done.standing),
-        "after_z": ratings.only(done.kept),
+        "after_workers": standing,
+        "after_z": ratings.only(done.kept) if done.recipe.has(Z) else standing,
     }
+    del standing
     scores = item_scores(ratings, done.kept)
     adjusted_scores = adjusted(stages["after_workers"])
     alpha, agreement = _alpha(task, stages), _agreement(stages)

@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 from metrics.agreement.data import Floats, Mask, Ratings, Sums, Whole, added, divided, value_counts
 
+# Items whose scores are worked out together: what is made of them on the way fits a cache.
+ITEMS = 1 << 14
+
 TRIM = 5
 """A trimmed mean leaves out n // 5 ratings (20 %) at each end, as `scipy.stats.trim_mean(x, 0.2)` does."""
 
@@ -29,19 +32,23 @@ class ItemScores:
 
 def item_scores(ratings: Ratings, kept: Mask | None = None) -> ItemScores:
     """Scores of all items from the rows that `kept` (one truth per rating) keeps; without it from all."""
-    counts = value_counts(ratings if kept is None else ratings.only(kept))
+    counts = value_counts(ratings) if kept is None else value_counts(ratings, among=kept)
     values, unit = ratings.scale.steps, float(ratings.scale.unit)
     n = counts.sum(axis=1)
-    sums = Sums(n, counts @ values, counts @ (values * values))
-    upto = counts.cumsum(axis=1)
-    return ItemScores(
-        n_raw=np.bincount(ratings.items, minlength=ratings.n_items).astype(np.int64),
-        n_kept=n,
-        mean=sums.mean * unit,
-        sd=np.sqrt(sums.variance) * unit,
-        median=_median(upto, n, values) * unit,
-        trimmed=_trimmed(upto, n, values) * unit,
-    )
+    found = np.empty((4, len(n)))
+    for start in range(0, len(n), ITEMS):
+        some = slice(start, start + ITEMS)
+        block, rated = counts[some], n[some]
+        sums = Sums(rated, block @ values, block @ (values * values))
+        upto = block.cumsum(axis=1)
+        found[:, some] = (
+            sums.mean * unit,
+            np.sqrt(sums.variance) * unit,
+            _median(upto, rated, values) * unit,
+            _trimmed(upto, rated, values) * unit,
+        )
+    raw = np.bincount(ratings.items, minlength=ratings.n_items).astype(np.int64, copy=False)
+    return ItemScores(raw, n, *found)
 
 
 def _median(upto: Whole, n: Whole, values: npt.NDArray[np.int64]) -> Floats:
