@@ -26,6 +26,7 @@ os.environ.setdefault("PGOPTIONS", "-c max_parallel_workers_per_gather=0")
 django.setup()
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections  # noqa: E402
+from django.db.models.functions import Length  # noqa: E402
 from django.http import HttpResponse, StreamingHttpResponse  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
@@ -34,7 +35,7 @@ from benchmarks.deskpages import LIVE, pages  # noqa: E402
 from benchmarks.environment import peak  # noqa: E402
 from core.jobs import runner  # noqa: E402
 from core.jobs.figures import COUNT  # noqa: E402
-from core.jobs.models import Job, JobState  # noqa: E402
+from core.jobs.models import Job, JobState, StoredFigure  # noqa: E402
 from core.projects.models import Membership, Project  # noqa: E402
 from crowd.models import Stage  # noqa: E402
 from distillery.dbtimeouts import limit_connections  # noqa: E402
@@ -143,6 +144,13 @@ def _counted(client: Client, address: str, answer: Any, wait_s: float) -> Any:
     return answer
 
 
+def note_sizes(sizes: dict[str, int]) -> None:
+    """Keep the bytes of the largest stored figure of each kind."""
+    stored = StoredFigure.objects.filter(counted__gt=0).annotate(size=Length("value"))
+    for kind, size in stored.values_list("kind", "size"):
+        sizes[kind] = max(size, sizes.get(kind, 0))
+
+
 def _body(answer: HttpResponse | StreamingHttpResponse) -> bytes:
     if isinstance(answer, StreamingHttpResponse):
         first = next(iter(answer.streaming_content), b"")
@@ -184,8 +192,14 @@ def main() -> None:
     if given.addresses:
         print(json.dumps(list(pages(project))))
         return
-    found = measured(project, given.repeats, given.only, given.sql, given.wait, forget=not given.keep)
-    print(json.dumps([asdict(row) for row in found]))
+    sizes: dict[str, int] = {}
+    rows = []
+    for row in measured(project, given.repeats, given.only, given.sql, given.wait, forget=not given.keep):
+        rows.append(asdict(row))
+        note_sizes(sizes)
+    print(json.dumps(rows))
+    for kind, size in sorted(sizes.items(), key=lambda each: -each[1]):
+        print(f"figure {kind}: {size:,} bytes as stored", file=sys.stderr, flush=True)
     print(f"peak of this process: {peak():.0f} MiB", file=sys.stderr, flush=True)
 
 

@@ -697,7 +697,10 @@ class MarketOperation(models.Model):
 
 
 class Compensation(models.Model):
-    """A worker is paid for a session that broke: once in a stage, as a bonus or by a HIT of their own."""
+    """A worker is paid for a session that broke: once in a stage, as a bonus or by a HIT of their own.
+
+    Where the marketplace refuses the call, another one can take its place.
+    """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="compensations")
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="compensations")
@@ -709,6 +712,16 @@ class Compensation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker_id} in {self.stage_id}"
+
+    @property
+    def state(self) -> str:
+        """State of the call that pays it."""
+        return self.operation.state
+
+    @property
+    def was_refused(self) -> bool:
+        """Nothing was paid, and it can be tried again."""
+        return self.operation.state == MarketOperation.State.REFUSED
 
 
 class LedgerEntry(models.Model):

@@ -237,7 +237,11 @@ TABLES = (
         crowd.Exclusion, "worker scope reason created_at", "=worker__external_id =scope", related="worker"
     ),
     TableColumns(
-        crowd.Compensation, "worker stage operation at", "=worker__external_id", related="worker stage"
+        crowd.Compensation,
+        "worker stage state operation at",
+        "=worker__external_id",
+        "operation__state",
+        related="worker stage operation",
     ),
     TableColumns(crowd.Group, "name endpoint stage external_id", "name", related="endpoint stage"),
     TableColumns(

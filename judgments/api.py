@@ -32,6 +32,7 @@ from core.jobs.services import enqueue
 from core.projects.selectors import Pseudonyms
 from crowd.api.access import StagePermission, stage_access
 from crowd.models import Stage
+from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from judgments.answer_files import LONGEST_SYSTEM, RowRefusedError, row_of
 from judgments.models import Candidate, CandidateSource, FilterRun, Judgment, System
 from judgments.selectors import candidates as selectors
@@ -64,7 +65,7 @@ from web.api.resources import Resource
 judging = Resource("Judgments, agreement and scores", permission=StagePermission)
 _JUDGMENT_COLUMNS = (
     "id", "candidate_id", "candidate__system__name", "candidate__query__key", "worker__external_id",
-    "worker__simulated", "score", "aspects", "comment", "at",
+    "worker_id", "worker__simulated", "score", "aspects", "comment", "at",
 )  # fmt: skip
 
 
@@ -83,6 +84,7 @@ class JudgmentLine(BaseModel):
     system: str
     query_key: str
     worker: str = Field(description="The judge's pseudonym in this project.")
+    person: str = Field("", description=PERSON)
     simulated: bool = Field(description="A program judged in place of a person.")
     score: float
     aspects: dict[str, Any]
@@ -170,19 +172,23 @@ def export_judgments(
 
 def _judgment_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     unit, names = scale_of(stage).unit, Pseudonyms(stage.project)
-    for row in rows:
-        yield {
-            "id": row["id"],
-            "candidate_id": row["candidate_id"],
-            "system": row["candidate__system__name"],
-            "query_key": row["candidate__query__key"],
-            "worker": names[row["worker__external_id"]],
-            "simulated": row["worker__simulated"],
-            "score": float(row["score"] * unit),
-            "aspects": row["aspects"],
-            "comment": row["comment"],
-            "at": row["at"],
-        }
+    people = PersonPseudonyms(stage.project)
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        people.load(row["worker_id"] for row in some)
+        for row in some:
+            yield {
+                "id": row["id"],
+                "candidate_id": row["candidate_id"],
+                "system": row["candidate__system__name"],
+                "query_key": row["candidate__query__key"],
+                "worker": names[row["worker__external_id"]],
+                "person": people[row["worker_id"]],
+                "simulated": row["worker__simulated"],
+                "score": float(row["score"] * unit),
+                "aspects": row["aspects"],
+                "comment": row["comment"],
+                "at": row["at"],
+            }
 
 
 @judging.get(

@@ -18,7 +18,7 @@ from core.accounts import security
 from core.projects.models import Membership, Project
 from core.projects.selectors import project_for, projects_of
 from web import nav
-from web.cache import BeingCountedError, NotMadeError, page_figures
+from web.page_figures import BeingCountedError, NotMadeError, page_figures
 from web.pages import date_file, show_counting
 
 Role = Membership.Role

@@ -11,9 +11,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -38,6 +37,7 @@ from core.jobs.figures import (
 )
 from core.jobs.models import JobState
 from web import tables
+from web.page_figures import MOMENT_SECONDS, BeingCountedError, NotMadeError, figures_on_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,6 @@ _STILL_GOOD_SECONDS = 600
 #: Rows from which a table is large, as PostgreSQL estimates them, and how long an estimate is good.
 LARGE_TABLE = 100_000
 _ESTIMATE_SECONDS = 600
-_MOMENT_SECONDS = 10
 #: How long what could not be made is not tried again.
 _AGAIN_SECONDS = 60
 #: How long a page waits for figures of something large at the first look; None: it counts them itself,
@@ -142,54 +141,6 @@ FIRST_WAIT_SECONDS: float | None = 0.5
 _LOOK_AGAIN_SECONDS = 0.03
 #: A job that no worker has taken up for so long waits for more than its turn: the page says so.
 _UNSERVED_SECONDS = 30
-
-
-@dataclass(slots=True)
-class PageFigures:
-    """The figures that a page shows; `oldest` is when the oldest of those were made that changed since."""
-
-    oldest: datetime | None = None
-
-    def note(self, made_at: float) -> None:
-        """Take notice of figures of this Unix time that are no longer those of now."""
-        if time.time() - made_at > _MOMENT_SECONDS:
-            at = datetime.fromtimestamp(made_at, UTC)
-            self.oldest = min(self.oldest or at, at)
-
-
-_on_page: ContextVar[PageFigures | None] = ContextVar("on_page", default=None)
-
-
-class NotMadeError(Exception):
-    """What a job was to count could not be counted; the log has the whole story."""
-
-
-class BeingCountedError(Exception):
-    """Figures were ordered so many seconds ago and are not known yet; the page says so.
-
-    `is_unserved`: no worker has taken up the job, and that for longer than it takes one that is free.
-    """
-
-    def __init__(self, seconds: float, *, is_unserved: bool = False) -> None:
-        super().__init__(f"Figures have been counted for {seconds:.0f} s and are not known yet.")
-        self.seconds = seconds
-        self.is_unserved = is_unserved
-
-
-@contextmanager
-def page_figures() -> Iterator[None]:
-    """In this block a person waits; what is large and not known soon raises BeingCountedError."""
-    token = _on_page.set(PageFigures())
-    try:
-        yield
-    finally:
-        _on_page.reset(token)
-
-
-def oldest_on_page() -> datetime | None:
-    """When the oldest figures of this page were made, where newer ones are not known yet."""
-    figures_of_page = _on_page.get()
-    return figures_of_page.oldest if figures_of_page else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +182,7 @@ def cached(key: str, stamp: object, make: Callable[[], T], *, dated: bool = Fals
 
 
 def _from_before(before: _CacheEntry, *, dated: bool = False) -> Any:
-    if not dated and (figures_of_page := _on_page.get()) is not None:
+    if not dated and (figures_of_page := figures_on_page()) is not None:
         figures_of_page.note(before.made_at)
     return before.value
 
@@ -310,9 +261,10 @@ def counted(
             return cast(T, _from_before(before, dated=dated))
     # Of another state it is of no use, but tells how long counting takes.
     was_quick = head is not None and head.seconds is not None and head.seconds <= CHEAP_SECONDS
-    if was_quick or _on_page.get() is None:
+    if was_quick or (page := figures_on_page()) is None:
         return at_once()
-    return cast(T, _wait(asked, head, before, FIRST_WAIT_SECONDS, dated=dated))
+    patience = FIRST_WAIT_SECONDS if page.waits else 0.0
+    return cast(T, _wait(asked, head, before, patience, dated=dated))
 
 
 def _wait(
@@ -336,6 +288,21 @@ def _wait(
     if is_unserved and before is not None:
         return _from_before(before, dated=dated)
     raise BeingCountedError(seconds, is_unserved=is_unserved)
+
+
+@contextmanager
+def order_dependent(
+    kind: FigureKind[Any], arguments: Mapping[str, Any], *, state: Callable[[], object]
+) -> Iterator[None]:
+    """A figure is ordered as well where another one, which its stamp is made of, is unknown in this block."""
+    try:
+        yield
+    except BeingCountedError:
+        asked = _asked(kind, arguments, state(), "", None)
+        head = read_head(asked.key)
+        if asked.read(head) is None:
+            asked.order(head)
+        raise
 
 
 def _failure(head: FigureHead) -> str:
@@ -477,4 +444,4 @@ def _estimate_rows() -> dict[str, int]:
 
 def moment() -> int:
     """A stamp that changes every few seconds, for what is large and changes all the time."""
-    return int(time.time() / _MOMENT_SECONDS)
+    return int(time.time() / MOMENT_SECONDS)

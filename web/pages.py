@@ -19,8 +19,9 @@ from django.utils.http import http_date
 from django.utils.module_loading import import_string
 
 from web import tables
-from web.cache import BeingCountedError, NotMadeError, cached_rows, oldest_on_page
+from web.cache import cached_rows
 from web.forms import RevisedForm
+from web.page_figures import BeingCountedError, NotMadeError, oldest_on_page
 from web.tables import Complete, Filter, Grid, GridRequest, Rows, as_they_are
 
 # Views by their dotted names: their modules are imported at the first request, not when Django starts.

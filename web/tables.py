@@ -32,6 +32,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from core.files.cells import csv_text, plain
+from web.page_figures import read_and_order
 
 # Rows of a long table, of which one page is shown: only its rows are read whole.
 #
@@ -54,10 +55,10 @@ def ask(rows: QuerySet[Any], question: str, /, *bounds: int | None) -> Any:
     return QUESTIONS[question](rows, *bounds)
 
 
-def _list_keys(rows: QuerySet[Any], start: int, stop: int, count: int) -> list[Any]:
-    """Keys of some of so many rows, asked for from whichever end is nearer."""
+def _list_keys(rows: QuerySet[Any], start: int, stop: int, count: int | None) -> list[Any]:
+    """Keys of some of so many rows, asked for from whichever end is nearer; of the first without a count."""
     every = rows.select_related(None).values_list("pk", flat=True)
-    if start <= count - stop or not rows.ordered:
+    if count is None or start <= count - stop or not rows.ordered:
         return list(every[start:stop])
     keys: Iterable[Any] = every.reverse()[count - stop : count - start]
     return list(keys)[::-1]
@@ -124,8 +125,14 @@ class KeptRows:
         return bool(self._rows.ordered)
 
     def __getitem__(self, wanted: slice) -> list[Any]:
-        rows = self._ask(self._rows, "rows", wanted.start, wanted.stop)
-        return [copy(row) for row in rows]
+        start, stop = wanted.start or 0, wanted.stop
+        end = max(stop, ROWS) if start == 0 else stop
+        rows = self._ask(self._rows, "rows", start, end)
+        return [copy(row) for row in rows[: stop - start]]
+
+    def read_first(self) -> None:
+        """Ask for what the first page needs beside the number of rows."""
+        self._ask(self._rows, "rows", 0, ROWS)
 
 
 class LateRows(KeptRows):
@@ -139,13 +146,24 @@ class LateRows(KeptRows):
         end = min(self._count, max(block + _BLOCK, stop))
         if self._keep is ask:
             block, end = start, stop
-        several = self._ask(self._rows, "keys", block, end, self._count)
+        is_first = self._keep is not ask and stop <= _BLOCK
+        several = (
+            self._keys_of_first() if is_first else self._ask(self._rows, "keys", block, end, self._count)
+        )
         keys = several[start - block : stop - block]
         found = self._whole(keys)
         if len(found) < len(keys) and self._keep is not ask:
             # Some are no longer among these rows, so the kept keys would leave a gap on the page.
             return self._whole(list(self._rows.values_list("pk", flat=True)[start:stop]))
         return found
+
+    def read_first(self) -> None:
+        """Ask for the keys that the first page needs beside the number of rows."""
+        self._keys_of_first()
+
+    def _keys_of_first(self) -> list[Any]:
+        keys: list[Any] = self._ask(self._rows, "keys", 0, _BLOCK, None)
+        return keys
 
     def _whole(self, keys: Sequence[Any]) -> list[Any]:
         found = {row.pk: row for row in self._rows.filter(pk__in=keys).order_by()}
@@ -358,7 +376,10 @@ class GridRequest:
 
 def page_of(rows: Rows, request: HttpRequest, keep: Keep = ask) -> Page[Any]:
     """The page that the address asks for; the nearest one where it asks for nonsense."""
-    return Paginator(late(rows, keep), ROWS).get_page(request.GET.get("page"))
+    number, found = request.GET.get("page"), late(rows, keep)
+    is_first = isinstance(found, KeptRows) and number in {None, "", "1"}
+    first = [found.read_first] if is_first else []
+    return read_and_order(lambda: Paginator(found, ROWS).get_page(number), *first)
 
 
 def as_they_are(rows: list[Any]) -> list[Any]:

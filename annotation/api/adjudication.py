@@ -15,9 +15,11 @@ from annotation.services import curation
 from annotation.services import queries as services
 from annotation.services import steps as doubts
 from core.api.models import Scope
+from core.projects.models import Project
 from core.projects.selectors import Pseudonyms
 from crowd.counted_work import counts
 from crowd.models import Assignment
+from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import lines_of, rows_by_key, stream_lines
@@ -63,6 +65,7 @@ class WorkOut(BaseModel):
     assignment: int = Field(description="The id of the assignment.")
     stage: str
     worker: str = Field(description="The worker's pseudonym in this project.")
+    person: str = Field("", description=PERSON)
     simulated: bool = Field(description="A program did it in place of a person.")
     counts: bool = Field(description="false: rejected, held, or not approved yet.")
 
@@ -291,11 +294,12 @@ def _details(access: ProjectAccess, number: int) -> CaseDetails:
     waiting = selectors.undecided_queries(access.project).filter(pk=row.pk).first()
     found = selectors.selections_on(row)
     chosen = CuratedPassage.objects.filter(curated_set__query=row).order_by("position")
-    names = Pseudonyms(access.project)
+    votes, names = list(selectors.votes_on(row)), _Names(access.project)
+    names.people.load(each.assignment.worker_id for each in (*votes, *found.selections))
     return CaseDetails(
         **_facts(waiting or row),
         can_be_undone=services.can_be_taken_back(row),
-        votes=[_vote(each, names) for each in selectors.votes_on(row)],
+        votes=[_vote(each, names) for each in votes],
         selections=[_selection(each, names) for each in found.selections],
         passages=_passages(found),
         curated=list(chosen.values_list("candidate__key", flat=True)),
@@ -328,11 +332,19 @@ def _facts(row: Any) -> dict[str, Any]:
     }
 
 
-def _work(work: Assignment, names: Pseudonyms) -> dict[str, Any]:
+class _Names:
+    """Pseudonyms of workers by their id, and of people."""
+
+    def __init__(self, project: Project) -> None:
+        self.workers, self.people = Pseudonyms(project), PersonPseudonyms(project)
+
+
+def _work(work: Assignment, names: _Names) -> dict[str, Any]:
     return {
         "assignment": work.pk,
         "stage": work.stage.slug,
-        "worker": names[work.worker.external_id],
+        "worker": names.workers[work.worker.external_id],
+        "person": names.people[work.worker_id],
         "simulated": work.worker.simulated,
         "counts": counts(work),
     }
@@ -343,13 +355,13 @@ VOTE_COLUMNS = ("unambiguous", "answerable", "intent", "excluded_kind", "sensiti
 SELECTION_COLUMNS = ("answerable", "passages", "conflicts", "highlights")
 
 
-def _vote(row: ScreeningVote, names: Pseudonyms) -> ScreeningVoteOut:
+def _vote(row: ScreeningVote, names: _Names) -> ScreeningVoteOut:
     return ScreeningVoteOut(
         **_work(row.assignment, names), **{name: getattr(row, name) for name in VOTE_COLUMNS}
     )
 
 
-def _selection(row: PassageSelection, names: Pseudonyms) -> SelectionOut:
+def _selection(row: PassageSelection, names: _Names) -> SelectionOut:
     return SelectionOut(
         **_work(row.assignment, names), **{name: getattr(row, name) for name in SELECTION_COLUMNS}
     )

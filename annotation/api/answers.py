@@ -15,10 +15,11 @@ from annotation.services import review_decisions
 from annotation.writing_config import WRITING_KINDS
 from core.api.models import Scope
 from core.projects.models import Project
-from core.projects.selectors import pseudonym
+from core.projects.selectors import Pseudonyms
 from crowd.api.access import StagePermission, stage_access
 from crowd.errors import CrowdError
 from crowd.models import Stage
+from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from web.api.access import ApiRequest, Role, project_access
 from web.api.bodies import ROWS_AT_ONCE, lines_of, rows_by_key, stream_lines
 from web.api.fields import MOST_ID, Body, Id, Time
@@ -42,7 +43,7 @@ _COLUMNS = (
 )
 _BESIDE = {
     "query__key": "query_key", "query__text": "query", "worker__external_id": "worker",
-    "worker__simulated": "simulated",
+    "worker__simulated": "simulated", "worker_id": "person",
 }  # fmt: skip
 
 
@@ -63,6 +64,7 @@ class AnswerOut(BaseModel):
     query_key: str
     query: str
     worker: str = Field(description="The worker's pseudonym in this project.")
+    person: str = Field("", description=PERSON)
     simulated: bool = Field(description="A program wrote it in place of a person.")
     text: str
     opinion: str
@@ -263,6 +265,7 @@ def _columns(row: Answer) -> dict[str, Any]:
         "query__text": row.query.text,
         "worker__external_id": row.worker.external_id,
         "worker__simulated": row.worker.simulated,
+        "worker_id": row.worker_id,
     }
 
 
@@ -281,13 +284,13 @@ def _completed(project: Project, rows: Collection[dict[str, Any]]) -> Iterator[d
         flags[each.pop("answer_id")].append(each)
     queries = {row["query_id"] for row in rows}
     held = HeldOutWorker.objects.filter(query__in=queries)
-    aside = set(held.values_list("query", "worker__external_id"))
-    pseudonyms: dict[str, str] = {}
+    aside = list(held.values_list("query", "worker"))
+    pseudonyms, people = Pseudonyms(project), PersonPseudonyms(project)
+    people.load([*(row["worker_id"] for row in rows), *(worker for _, worker in aside)])
+    held_out = {(query, people[worker]) for query, worker in aside}
     for row in rows:
-        worker = row["worker__external_id"]
+        person = people[row["worker_id"]]
         shown = {_BESIDE.get(name, name): value for name, value in row.items()}
-        if worker not in pseudonyms:
-            pseudonyms[worker] = pseudonym(project, worker)
-        shown["worker"] = pseudonyms[worker]
-        shown["held_out"] = (row["query_id"], worker) in aside
+        shown["worker"], shown["person"] = pseudonyms[row["worker__external_id"]], person
+        shown["held_out"] = (row["query_id"], person) in held_out
         yield shown | {"flags": flags.get(row["id"], [])}

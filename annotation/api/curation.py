@@ -27,6 +27,7 @@ from core.projects.selectors import Pseudonyms
 from crowd.api.access import StagePermission, stage_access
 from crowd.counted_work import counting
 from crowd.models import Assignment, Stage
+from crowd.selectors.pseudonyms import PersonPseudonyms
 from crowd.services.stages import refuse_read_only
 from retrieval.search import search_conversation
 from retrieval.selectors import searchable
@@ -269,14 +270,15 @@ def _stage_of(request: ApiRequest, kind: str, rows: str) -> Stage:
     return stage
 
 
-_WORK = ("id", "query_id", "query__key", "assignment_id", "assignment__worker__external_id",
-         "assignment__worker__simulated")  # fmt: skip
+_WORK = ("id", "query_id", "query__key", "assignment_id", "assignment__worker",
+         "assignment__worker__external_id", "assignment__worker__simulated")  # fmt: skip
 
 
 def _work_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    names = Pseudonyms(stage.project)
+    names, people = Pseudonyms(stage.project), PersonPseudonyms(stage.project)
     while some := list(islice(rows, ROWS_AT_ONCE)):
         works = {row["assignment_id"] for row in some}
+        people.load(row["assignment__worker"] for row in some)
         counted = set(Assignment.objects.filter(counting(), pk__in=works).values_list("pk", flat=True))
         for row in some:
             work = row.pop("assignment_id")
@@ -288,6 +290,7 @@ def _work_lines(stage: Stage, rows: Iterator[dict[str, Any]]) -> Iterator[dict[s
                 "assignment": work,
                 "stage": stage.slug,
                 "worker": worker,
+                "person": people[row.pop("assignment__worker")],
                 "simulated": row.pop("assignment__worker__simulated"),
                 "counts": work in counted,
                 **row,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -27,6 +27,7 @@ from crowd.models import Assignment, MarketOperation, Stage
 from crowd.selectors.stage_sizes import counted_of_stage, project_figures, stage_figures, work_stamps
 from retrieval.models import Corpus
 from web.cache import counted_before
+from web.page_figures import read_together
 from web.pages import show
 
 # Decisions of this app that wait for a person: ties, disputes, answers to review.
@@ -276,7 +277,8 @@ def agreement_rows(stages: Sequence[Stage], quick: bool) -> Mapping[int, Row]:
         before = counted_before(AGREEMENT, [{"stage": stage.pk} for stage in stages])
         return {stage.pk: row for stage, row in zip(stages, before, strict=True) if row is not None}
     stamps = work_stamps(stages)
-    return {stage.pk: _cached_row(stage, stamps[stage.pk]) for stage in stages}
+    rows = read_together(*(partial(_cached_row, stage, stamps[stage.pk]) for stage in stages))
+    return {stage.pk: row for stage, row in zip(stages, rows, strict=True)}
 
 
 def _cached_row(stage: Stage, stamp: tuple[object, ...]) -> Row:
@@ -313,15 +315,16 @@ T = TypeVar("T")
 @on_stage()
 def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Coefficients of a screening or curation stage, each with what it was computed from."""
-    context: dict[str, Any]
-    match access.stage.kind:
+    stage = access.stage
+    match stage.kind:
         case "screening":
-            context = {"questions": _kept(access.stage, SCREENING_AGREEMENT, screening_agreement)}
+            name, read = "questions", partial(_kept, stage, SCREENING_AGREEMENT, screening_agreement)
         case "curation":
-            context = {"curation": _kept(access.stage, CURATION_AGREEMENT, curation_agreement)}
+            name, read = "curation", partial(_kept, stage, CURATION_AGREEMENT, curation_agreement)
         case _:
             raise Http404("Only screening and curation have this page.")
-    context["sources"] = _kept(access.stage, AGREEMENT_BY_SOURCE, agreement_by_source)
+    found, sources = read_together(read, partial(_kept, stage, AGREEMENT_BY_SOURCE, agreement_by_source))
+    context = {name: found, "sources": sources}
     return show(request, "agreement.html", access, folder="annotation", tab="agreement", **context)
 
 

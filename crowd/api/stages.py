@@ -27,7 +27,7 @@ from web.api.fields import MOST_NUMBER, Body, Cents, OneOf, Slug, Time, Why
 from web.api.pages import Page, PageRequest, page_of
 from web.api.problems import ProblemError
 from web.api.resources import Resource, RevisedModel, seen_columns
-from web.cache import page_figures
+from web.page_figures import page_figures
 
 stages = Resource("Stages", permission=StagePermission)
 Status = Stage.Status

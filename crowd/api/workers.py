@@ -3,7 +3,7 @@
 Here, too, a person says of two workers whether they may be the same person.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -19,8 +19,9 @@ from crowd.api.hits import BonusIn, OperationRef, WorkNote, planned
 from crowd.desk import tables
 from crowd.desk.access import StageAccess
 from crowd.errors import CrowdError
-from crowd.models import Endpoint, Exclusion, PersonMatch, Stage, Worker, WorkerMark
+from crowd.models import Compensation, Endpoint, Exclusion, PersonMatch, Stage, Worker, WorkerMark
 from crowd.selectors.people import InStage, Pace, Person, people
+from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from crowd.services import persons, review
 from web.access import ProjectAccess
 from web.api.access import ApiRequest, Role, project_access
@@ -28,7 +29,7 @@ from web.api.bodies import lines_of, stream_lines
 from web.api.fields import MOST_ID, Body, Id, OneOf, Time
 from web.api.pages import Page, PageRequest, page_of, page_of_list
 from web.api.resources import Resource
-from web.cache import BeingCountedError
+from web.page_figures import BeingCountedError
 
 workers = Resource("Workers")
 _LIST = "/projects/{project}/workers"
@@ -73,6 +74,9 @@ class WorkerOut(WorkerNumbers):
     id: int
     worker: str = Field(description="The worker's id at the marketplace.")
     pseudonym: str | None = Field(description="Their name in exports by the API; null for viewers.")
+    person: str | None = Field(
+        None, description=f"Their `person` in lines of work; null for viewers. {PERSON}"
+    )
     simulated: bool
     stages: int = Field(description="How many they took work in.")
     excluded: int = Field(description="How many stages they are excluded from.")
@@ -179,7 +183,8 @@ def list_workers(
     access = project_access(request)
     within = ("workers", access.project.pk, which.state, which.worker)
     rows, following = page_of_list(_people(access, which), paging, key=lambda row: row.worker, within=within)
-    return Page(items=[_describe(row, access) for row in rows], next=following)
+    names = _names_of_people(rows, access)
+    return Page(items=[_describe(row, access, names) for row in rows], next=following)
 
 
 @workers.get(f"{_LIST}.jsonl", scopes=[Scope.READ], role=Role.VIEWER, content=lines_of(WorkerOut))
@@ -187,7 +192,8 @@ def export_workers(request: ApiRequest, project: str, which: Query[WorkerFilter]
     """All workers of the filters with their figures, one per line."""
     access = project_access(request)
     found = sorted(_people(access, which), key=lambda row: row.worker)
-    return stream_lines(_describe(row, access) for row in found)
+    names = _names_of_people(found, access)
+    return stream_lines(_describe(row, access, names) for row in found)
 
 
 @workers.get(_ONE, scopes=[Scope.READ], role=Role.VIEWER)
@@ -202,7 +208,7 @@ def get_worker(request: ApiRequest, project: str, worker: int) -> WorkerDetails:
     barred = _exclusions(row, access.project)
     why = {each.stage: each.reason for each in barred}
     return WorkerDetails(
-        **dict(_describe(figures, access)),
+        **dict(_describe(figures, access, _names_of_people([figures], access))),
         by_stage=[_describe_in_stage(each, slugs[each.stage], why) for each in figures.stages],
         exclusions=barred,
     )
@@ -302,13 +308,21 @@ def _numbers(row: Person | InStage) -> dict[str, Any]:
     }
 
 
-def _describe(row: Person, access: ProjectAccess) -> WorkerOut:
+def _names_of_people(rows: Iterable[Person], access: ProjectAccess) -> Mapping[int, str]:
+    names = PersonPseudonyms(access.project)
+    if access.manager:
+        names.load(row.worker for row in rows)
+    return names
+
+
+def _describe(row: Person, access: ProjectAccess, names: Mapping[int, str]) -> WorkerOut:
     interval = row.passed_interval
     return WorkerOut(
         **_numbers(row),
         id=row.worker,
         worker=row.name,
         pseudonym=pseudonym(access.project, row.name) if access.manager else None,
+        person=names.get(row.worker),
         simulated=row.simulated,
         stages=len(row.stages),
         excluded=row.excluded,
@@ -364,6 +378,13 @@ class StageWorkerFilter(BaseModel):
     worker: str = Field("", max_length=64, description="A part of the id at the marketplace.")
 
 
+class CompensationRef(OperationRef):
+    """A compensation with the state of its call. A refused one was not paid and can be asked for again."""
+
+    at: Time
+    error: str = Field(description="Why the marketplace refused it; empty where it did not.")
+
+
 class StageWorker(BaseModel):
     """A worker of a stage, with what was counted there."""
 
@@ -377,6 +398,9 @@ class StageWorker(BaseModel):
     failed_checks: int
     last_seen_at: Time | None
     excluded: str | None = Field(description="Why they are excluded from the stage; null: they are not.")
+    compensation: CompensationRef | None = Field(
+        None, description="What they got for a session that broke; null: they were not compensated."
+    )
 
 
 class WorkerLetter(Body):
@@ -445,7 +469,8 @@ def compensate_worker(
 ) -> OperationRef:
     """Pay a worker whose session broke, once in a stage.
 
-    Who submitted something gets a bonus, others a HIT of their own without work.
+    Who submitted something gets a bonus, others a HIT of their own without work. What the marketplace refused
+    can be asked for again: the worker's `compensation` says so.
     """
     access = stage_access(request)
     operation = review.compensate(
@@ -507,6 +532,8 @@ def _describe_stage_workers(rows: list[Any], stage: int) -> list[StageWorker]:
     names = Endpoint.objects.in_bulk({row.endpoint_id for row in rows})
     barred = Exclusion.objects.filter(worker__in=rows, scope=f"stage:{stage}")
     why = dict(barred.values_list("worker", "reason"))
+    paid = Compensation.objects.filter(worker__in=rows, stage=stage).select_related("operation__endpoint")
+    compensated = {row.worker_id: _describe_compensation(row) for row in paid}
     return [
         StageWorker(
             id=row.pk,
@@ -519,6 +546,13 @@ def _describe_stage_workers(rows: list[Any], stage: int) -> list[StageWorker]:
             failed_checks=row.failed or 0,
             last_seen_at=row.last,
             excluded=why.get(row.pk),
+            compensation=compensated.get(row.pk),
         )
         for row in rows
     ]
+
+
+def _describe_compensation(row: Compensation) -> CompensationRef:
+    call = planned(row.operation, row.operation.endpoint.currency)
+    error = row.operation.error_text if row.was_refused else ""
+    return CompensationRef(**call.model_dump(), at=row.at, error=error)

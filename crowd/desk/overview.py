@@ -30,6 +30,7 @@ from core.notices.models import Notice
 from core.projects.models import Membership, Project
 from crowd.models import Assignment, Stage, Worker
 from web.cache import counted, is_large_table
+from web.page_figures import read_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +108,20 @@ class OverviewSource:
 
 def compose_overview(project: Project) -> OverviewPart:
     """What all apps say of a project, put together: steps in their order, what is pressing first."""
-    steps: list[Step] = []
-    attention: list[Attention] = []
-    teach, teach_link = "", None
-    for source in sorted(parts_of(OverviewSource), key=lambda each: each.position):
-        own = source.say(project, steps[-1].passed.count if steps else None)
-        steps += own.steps
-        attention += own.attention
-        teach, teach_link = teach or own.teach, teach_link or own.teach_link
-    attention.sort(key=lambda each: each.level != "now")
+    sources = sorted(parts_of(OverviewSource), key=lambda each: each.position)
+    parts = [OverviewPart()] * len(sources)
+
+    def ask(place: int) -> None:
+        before = [step.passed.count for part in parts[:place] for step in part.steps]
+        parts[place] = sources[place].say(project, before[-1] if before else None)
+
+    read_together(*(partial(ask, place) for place in range(len(sources))))
+    steps = [step for part in parts for step in part.steps]
+    attention = sorted(
+        (each for part in parts for each in part.attention), key=lambda each: each.level != "now"
+    )
+    teach = next((part.teach for part in parts if part.teach), "")
+    teach_link = next((part.teach_link for part in parts if part.teach_link), None)
     return OverviewPart(tuple(steps), tuple(attention), teach, teach_link)
 
 

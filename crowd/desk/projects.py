@@ -1,5 +1,6 @@
 """Projects: the list, one of them, its budget and its members."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -27,6 +28,7 @@ from crowd.services import stages as closing
 from web.access import ProjectAccess, Role, for_members, on_project
 from web.audit_pages import BY_WAY, chain_state, filter_by_way, jsonl_address, stream_log
 from web.forms import FormError, run_action
+from web.page_figures import read_together
 from web.pages import show, show_conflict, show_table
 from web.tables import Choices, GridRequest
 
@@ -52,7 +54,9 @@ def index(request: HttpRequest, user: User) -> HttpResponseBase:
 @on_project()
 def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """What needs somebody, the funnel, stages, money, members, and what happened."""
-    said = overview.compose_overview(access.project)
+    said, cards = read_together(
+        partial(overview.compose_overview, access.project), partial(tables.stage_cards, access.project)
+    )
     return show(
         request,
         "project.html",
@@ -62,7 +66,7 @@ def project(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         funnel=drawn(said.steps),
         funnel_heads=HEADS,
         sections=overview.sections(access.project),
-        cards=tables.stage_cards(access.project),
+        cards=cards,
         members=members_of(access),
         feed=_worded(_events(access)[:_FEED]),
     )

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from csp.decorators import csp_replace, csp_update
@@ -45,6 +46,7 @@ from web import chart_files, charts
 from web.access import ProjectAccess, Role, on_project
 from web.charts import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
+from web.page_figures import read_together
 from web.pages import show, show_conflict, show_table
 from web.tables import page_of
 
@@ -181,6 +183,11 @@ def _may_change_budget(stage: Stage) -> bool:
 @on_stage()
 def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """How a stage is doing: alarms, progress, money, and what can be done."""
+    simulated_caution, cautions, now = read_together(
+        partial(kind_of(access.stage).simulated_caution, access.stage),
+        partial(_cautions, access.stage),
+        partial(_live, access),
+    )
     return show(
         request,
         "stage.html",
@@ -190,12 +197,12 @@ def stage(request: HttpRequest, access: StageAccess) -> HttpResponse:
         budget_form=BudgetForm(stage=access.stage),
         may_change_budget=_may_change_budget(access.stage),
         recent=operations.recent_operations(access.stage)[:6],
-        simulated_caution=kind_of(access.stage).simulated_caution(access.stage),
-        cautions=_cautions(access.stage),
+        simulated_caution=simulated_caution,
+        cautions=cautions,
         sources=[here.endpoint for here in stages_at(access.stage)],
         real_money=spends_real_money(access.stage),
         panels=[here.endpoint for here in stages_at(access.stage) if here.endpoint.is_panel],
-        **_live(access),
+        **now,
     )
 
 

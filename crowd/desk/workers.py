@@ -17,7 +17,7 @@ from crowd.desk import overview, tables
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm, WhyReadmitForm
 from crowd.desk.tables import WORKERS
-from crowd.models import Assignment, Exclusion, Stage, Worker
+from crowd.models import Assignment, Compensation, Exclusion, Stage, Worker
 from crowd.selectors.people import ENOUGH, Person, people
 from crowd.services import review
 from crowd.services.review import exclude_from_project, readmit_to_project
@@ -293,6 +293,9 @@ def worker(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespons
         worker=row,
         exclusion=Exclusion.objects.filter(worker=row, scope=f"stage:{access.stage.pk}").first(),
         work=work,
+        compensation=Compensation.objects.filter(stage=access.stage, worker=row)
+        .select_related("operation")
+        .first(),
         message_form=MessageForm(auto_id="message_%s"),
         exclude_form=ReasonForm(auto_id="exclude_%s"),
         readmit_form=WhyReadmitForm(auto_id="readmit_%s"),

@@ -52,3 +52,23 @@ def worker_pseudonyms(project: Project, workers: Iterable[int]) -> dict[int, str
         first = first_panels(project, {row[1] for row in rows}) if several else {}
         found |= {pk: panel_pseudonym(project, name, panel, first) for pk, name, panel in rows}
     return found
+
+
+#: What the API says of the name of a person in lines about work.
+PERSON = (
+    "The person's pseudonym, as in reports: the same as `worker`, but another where people of two kinds of "
+    "panels have the same id."
+)
+
+
+class PersonPseudonyms(dict[int, str]):
+    """Pseudonyms of a project's people by the key of a worker, those of many rows read at once."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+        self._project = project
+
+    def load(self, workers: Iterable[int]) -> None:
+        """Read the names of those that are not known yet."""
+        if lacking := set(workers) - self.keys():
+            self.update(worker_pseudonyms(self._project, lacking))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.money import bonus_fee, dollars, reward_fee
@@ -41,7 +42,12 @@ Kind, State = MarketOperation.Kind, Assignment.State
 _DECIDABLE = (State.SUBMITTED, State.QUARANTINED)
 #: People whom one letter goes to, and how many of them one call to the marketplace names.
 MOST_WRITTEN_TO, _MOST_TO_MESSAGE = 5_000, 100
-_COMPENSATION = "compensation"
+#: How often a compensation that is refused can be asked for, and the purposes of its bonuses.
+_MOST_COMPENSATIONS = 10
+_COMPENSATIONS = (
+    "compensation",
+    *(f"compensation {attempt}" for attempt in range(2, _MOST_COMPENSATIONS + 1)),
+)
 _BONUSES = uuid.UUID("5b9a3d0e-6a5e-4f0b-9a37-2f6c7f0f8a11")
 
 
@@ -172,7 +178,7 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
 
     Somebody with submitted work gets a bonus. Somebody without gets a HIT of their own: one place, nothing
     to do but submit, visible to them alone. CrowdError where they were paid so in this stage before, in
-    either way.
+    either way. What the marketplace refused was not paid: it is asked for again, under a name of its own.
     """
     Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
     work = list(
@@ -187,43 +193,72 @@ def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: 
             f"They were compensated in this stage already, with {dollars(paid_cents)}. "
             "For more, pay a bonus on their work."
         )
+    attempt = 1 + _count_refused(stage, worker, work)
+    if attempt > _MOST_COMPENSATIONS:
+        raise CrowdError(
+            f"The marketplace refused {_MOST_COMPENSATIONS} compensations of this worker in this stage. "
+            "The list of calls says why."
+        )
     if work:
-        operation = bonus(assignment=work[0], actor=actor, cents=cents, reason=reason, purpose=_COMPENSATION)
+        purpose = _COMPENSATIONS[attempt - 1]
+        operation = bonus(assignment=work[0], actor=actor, cents=cents, reason=reason, purpose=purpose)
     else:
-        operation = _offer_compensation(stage, worker, cents=cents, reason=reason, actor=actor)
-    Compensation.objects.create(stage=stage, worker=worker, operation=operation, at=timezone.now())
+        operation = _offer_compensation(
+            stage, worker, cents=cents, reason=reason, actor=actor, attempt=attempt
+        )
+    _note_compensation(stage, worker, operation)
     return operation
 
 
+def _note_compensation(stage: Stage, worker: Worker, operation: MarketOperation) -> None:
+    """One row for a worker and stage: it takes another call only in place of one that was refused."""
+    now = timezone.now()
+    mine = Compensation.objects.filter(stage=stage, worker=worker)
+    again = mine.filter(operation__state=MarketOperation.State.REFUSED).update(operation=operation, at=now)
+    if not again:
+        Compensation.objects.create(stage=stage, worker=worker, operation=operation, at=now)
+
+
+def _count_refused(stage: Stage, worker: Worker, work: Sequence[Assignment]) -> int:
+    hits = Hit.objects.filter(stage=stage, compensates=worker, state=Hit.State.REFUSED)
+    return hits.count() + _compensation_bonuses(work).filter(state=MarketOperation.State.REFUSED).count()
+
+
+def _compensation_bonuses(work: Sequence[Assignment]) -> QuerySet[MarketOperation]:
+    names = [_bonus_purpose(purpose) for purpose in _COMPENSATIONS]
+    found = [found_purpose(_bonus_key(each, name).hex[:8]) for each in work for name in _COMPENSATIONS]
+    return MarketOperation.objects.filter(kind=Kind.BONUS, assignment__in=work, purpose__in=[*names, *found])
+
+
 def _compensated_cents(stage: Stage, worker: Worker, work: Sequence[Assignment]) -> int | None:
-    """With how much a worker was compensated in a stage; None where they were not.
+    """With how much a worker was or will be compensated in a stage; None where they were not.
 
     A row says so, except of what came before there were rows and of what a restored database found at the
-    marketplace.
+    marketplace. What was refused does not count.
     """
-    row = Compensation.objects.filter(stage=stage, worker=worker).select_related("operation").first()
+    refused = MarketOperation.State.REFUSED
+    rows = Compensation.objects.filter(stage=stage, worker=worker).exclude(operation__state=refused)
+    row = rows.select_related("operation").first()
     if row is not None:
         return row.operation.amount_cents
-    hit = Hit.objects.filter(stage=stage, compensates=worker).first()
+    hit = Hit.objects.filter(stage=stage, compensates=worker).exclude(state=Hit.State.REFUSED).first()
     if hit is not None:
         return hit.reward_cents
-    found = [found_purpose(_bonus_key(each, _COMPENSATION).hex[:8]) for each in work]
-    paid = MarketOperation.objects.filter(
-        kind=Kind.BONUS, assignment__in=work, purpose__in=[_bonus_purpose(_COMPENSATION), *found]
-    ).first()
+    paid = _compensation_bonuses(work).exclude(state=refused).first()
     return None if paid is None else paid.amount_cents
 
 
 def _offer_compensation(
-    stage: Stage, worker: Worker, *, cents: int, reason: str, actor: Any
+    stage: Stage, worker: Worker, *, cents: int, reason: str, actor: Any, attempt: int
 ) -> MarketOperation:
-    """Plan the HIT of a worker who submitted nothing."""
+    """Plan the HIT of a worker who submitted nothing, with a group of its own for each attempt."""
     if cents < 1 or not reason.strip():
         raise CrowdError("A compensation is at least one cent and has a reason that the worker can read.")
     here = stage_at(stage, worker.endpoint_id)
     group = ensure_group(
         endpoint=here.endpoint,
-        name=f"Compensation for {worker.external_id} ({stage.project.slug}/{stage.slug})",
+        name=f"Compensation for {worker.external_id} ({stage.project.slug}/{stage.slug})"
+        + (f" {attempt}" if attempt > 1 else ""),
         description="A HIT without work, to pay for a session that broke.",
         stage=stage,
     )

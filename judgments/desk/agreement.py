@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -29,6 +30,7 @@ from web import chart_files, charts
 from web.access import Role
 from web.charts import Plot
 from web.forms import FormError, run_action
+from web.page_figures import read_together
 from web.pages import show
 
 # Rows of the Agreement page's tables: counts with their share, systems before and after filters.
@@ -326,7 +328,7 @@ def judging_only(access: StageAccess) -> None:
 def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The honest report on one page."""
     judging_only(access)
-    caution = random_scores_caution(access.stage)
+    caution, now = read_together(partial(random_scores_caution, access.stage), partial(_live, access))
     return show(
         request,
         "agreement.html",
@@ -334,7 +336,7 @@ def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
         folder=FOLDER,
         tab="agreement",
         simulated_caution=caution,
-        **_live(access),
+        **now,
     )
 
 

@@ -25,7 +25,7 @@ from crowd.selectors.stage_sizes import stage_figures, stage_figures_or_none
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.models import FilterRun, Judgment
 from judgments.selectors.live import in_force
-from judgments.selectors.ratings import newer_than, stamp_for_pages
+from judgments.selectors.ratings import Stamp, newer_than, run_in_force, stamp_for_pages
 from judgments.services import filter_runs
 from judgments.services.filter_decisions import (
     FilteringError,
@@ -34,8 +34,9 @@ from judgments.services.filter_decisions import (
     stored_parameters,
 )
 from web.access import Role
-from web.cache import NotMadeError, moment
+from web.cache import moment, order_dependent
 from web.forms import Conflict, Line, MoneyField, differences, read_form, run_action
+from web.page_figures import NotMadeError, read_together
 from web.pages import show
 
 if TYPE_CHECKING:
@@ -290,9 +291,12 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
     choice = tables.choice(request, "recipe", RECIPES)
     looked = "look" in request.GET
     form = RecipeForm(request.GET if looked else None, recipe_named(choice.chosen, {}))
-    found, trouble = _look(stage, choice.chosen, form) if looked else (None, "")
     work, failed = filter_runs.under_way_or_failed(stage)
     run = in_force(stage)
+    (found, trouble), missing = read_together(
+        partial(_look, stage, choice.chosen, form) if looked else lambda: (None, ""),
+        partial(_missing, access, run),
+    )
     runs = FilterRun.objects.filter(stage=stage).select_related("created_by", "ended_by").order_by("-pk")
     answer = show(
         request,
@@ -313,7 +317,7 @@ def filters(request: HttpRequest, access: StageAccess) -> HttpResponse:
         work=work,
         failed=failed,
         overtaken=overtaken_wish(stage=stage, user=access.user, failed=failed) if access.manages else None,
-        **_missing(access, run),
+        **missing,
     )
     if trouble == WAIT or work is not None:
         answer["Refresh"] = str(_AGAIN_SECONDS)
@@ -324,8 +328,13 @@ def _look(stage: Stage, recipe: str, form: RecipeForm) -> tuple[filter_runs.Prev
     if not form.is_valid():
         return None, "Some of the parameters cannot be read."
 
-    stamp = functools.cache(lambda: stamp_for_pages(stage))
     arguments = {"stage": stage.pk, "recipe": recipe, "parameters": form.parameters}
+
+    @functools.cache
+    def stamp() -> Stamp:
+        with order_dependent(filter_runs.PREVIEW, arguments, state=partial(run_in_force, stage)):
+            return stamp_for_pages(stage)
+
     try:
         found = stage_figures_or_none(
             stage, filter_runs.PREVIEW, arguments, stamp=stamp, state=lambda: stamp().run

@@ -1,9 +1,11 @@
 """The desk's tables of judges and of their scores, and a page for each judge."""
 
 from collections.abc import Iterator
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
+from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -38,6 +40,7 @@ from judgments.selectors.scores import random_scores_caution
 from web.access import Role
 from web.cache import cached_rows
 from web.forms import read_form, run_action
+from web.page_figures import read_together
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
 
@@ -140,6 +143,7 @@ def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
     worker = _worker(access, pk)
     stage = access.stage
     rows = page_of(judgments_of(stage, worker), request)
+    everybody, shares = read_together(partial(listing.judges, stage), partial(histogram, stage, worker))
     return show(
         request,
         "judge.html",
@@ -147,9 +151,9 @@ def judge(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpResponse
         folder=FOLDER,
         tab="judges",
         worker=worker,
-        figures=next((row for row in listing.judges(stage) if row.worker == worker.pk), None),
+        figures=next((row for row in everybody if row.worker == worker.pk), None),
         plot=time_plot(stage, worker),
-        histogram=histogram(stage, worker),
+        histogram=shares,
         verdicts=verdicts(stage, worker),
         scale=scale_of(stage),
         checks=check_answers(stage, worker)[:_CHECKS],
@@ -209,8 +213,12 @@ _COLUMNS = (
 def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """The table; sorted, filtered and paged by the address."""
     judging_only(access)
-    run, rows, asked = _rows(request, access)
-    page = page_of(rows, request, cached_rows)
+
+    def read_page() -> tuple[FilterRun | None, GridRequest, Page[Any]]:
+        run, rows, asked = _rows(request, access)
+        return run, asked, page_of(rows, request, cached_rows)
+
+    (run, asked, page), caution = read_together(read_page, partial(random_scores_caution, access.stage))
     return show(
         request,
         "scores.html",
@@ -222,7 +230,7 @@ def scores(request: HttpRequest, access: StageAccess) -> HttpResponse:
         rows=selectors.with_candidates(list(page.object_list)),
         grid=asked,
         target=access.stage.redundancy,
-        simulated_caution=random_scores_caution(access.stage),
+        simulated_caution=caution,
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import Form
+from crowd.models import Stage
 from crowd.selectors.stage_sizes import stage_figures
 from judgments.desk.agreement import FOLDER, judging_only
 from judgments.judging_config import judging_config
@@ -17,8 +18,12 @@ from judgments.selectors import live as selectors
 from judgments.selectors.judging import candidates_to_judge
 from judgments.selectors.live import Live, live
 from metrics.agreement.scale import Scale
-from web.cache import cached_rows
+from web.cache import cached_rows, order_dependent
+from web.page_figures import read_together
 from web.pages import show
+
+if TYPE_CHECKING:
+    from metrics.agreement.planning import ScoreSpread
 
 #: Where the stage has nothing to go by: what a moderate crowd showed in the simulation of docs/quality.md, on
 #: a scale from 1 to 5. Points of other scales are those of it, stretched to their range.
@@ -90,9 +95,16 @@ class AgreementForm(Form):
 def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Calculators whose inputs are in the address."""
     judging_only(access)
-    stage, now = access.stage, live(access.stage)
-    config = judging_config(stage)
-    _, answers = cached_rows(candidates_to_judge(stage, config).order_by(), "count")
+    stage, config = access.stage, judging_config(access.stage)
+
+    def read_figures() -> tuple[Live, "ScoreSpread | None"]:
+        with order_dependent(selectors.SPREAD, {"stage": stage.pk}, state=str):
+            now = live(stage)
+        return now, _own_spread(stage, now)
+
+    (now, spread), (_, answers) = read_together(
+        read_figures, partial(cached_rows, candidates_to_judge(stage, config).order_by(), "count")
+    )
     alpha = now.alpha["interval"].value
     return show(
         request,
@@ -106,7 +118,7 @@ def planning(request: HttpRequest, access: StageAccess) -> HttpResponse:
         half_width=_stretched(_HALF_WIDTH, config.rating_scale),
         threshold=float(config.rating_scale.ends[0]) + _stretched(_THRESHOLD - 1, config.rating_scale),
         **_agreement(request, access, alpha, answers),
-        **_systems(request, access, now, config.rating_scale),
+        **_systems(request, access, spread, config.rating_scale),
         **_metrics(request),
     )
 
@@ -129,10 +141,9 @@ def _agreement(
     return {"agreement_form": form, "steps": steps}
 
 
-def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale) -> dict[str, Any]:
+def _own_spread(stage: Stage, now: Live) -> "ScoreSpread | None":
     from metrics.agreement.planning import ScoreSpread
 
-    stage = access.stage
     own = stage_figures(
         stage,
         selectors.SPREAD,
@@ -140,7 +151,14 @@ def _systems(request: HttpRequest, access: StageAccess, now: Live, scale: Scale)
         now=lambda: selectors.spread_of_stage(stage, now),
         stamp=lambda: now.stamp,
     )
-    known = own if isinstance(own, ScoreSpread) else None
+    return own if isinstance(own, ScoreSpread) else None
+
+
+def _systems(
+    request: HttpRequest, access: StageAccess, known: "ScoreSpread | None", scale: Scale
+) -> dict[str, Any]:
+    from metrics.agreement.planning import ScoreSpread
+
     usual = {
         "difference": _stretched(_DIFFERENCE, scale),
         "sd_difference": round(known.sd_difference, 3) if known else _stretched(_SD_DIFFERENCE, scale),

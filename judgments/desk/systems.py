@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -33,10 +34,12 @@ from judgments.services import candidates as services
 from judgments.services.imports import Options, preview
 from judgments.tasks import IMPORT
 from web.access import ProjectAccess, Role, on_project
+from web.cache import cached_rows
 from web.forms import LogReasonForm, read_form, run_action
 from web.job_pages import FilePreview, ImportPages, OptionsForm
+from web.page_figures import read_and_order
 from web.pages import show, show_table
-from web.tables import Choices, Column, Grid, GridRequest, Words
+from web.tables import Choices, Column, Grid, GridRequest, Words, page_of
 
 SYSTEMS = Grid(
     "systems",
@@ -164,8 +167,11 @@ def refresh(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 @on_project()
 def system(request: HttpRequest, access: ProjectAccess, *, pk: int) -> HttpResponseBase:
     """One system and its answers; filtered, sorted and paged by the address."""
-    row = _system(access, pk)
-    (counts,) = selectors.systems(access.project, row)
+    row, asked = _system(access, pk), OF_SYSTEM.asked(request.GET)
+    (counts,) = read_and_order(
+        partial(selectors.systems, access.project, row),
+        lambda: page_of(asked.sort(_rows(row, asked)), request, cached_rows),
+    )
 
     def with_said(found: list[Candidate]) -> list[tuple[Candidate, AnswerScore]]:
         said = selectors.load_answer_scores(each.pk for each in found)

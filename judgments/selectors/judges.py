@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from math import isnan
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
@@ -24,13 +25,14 @@ from judgments.selectors.ratings import (
     checks_of,
     good,
     ratings_of_stage,
+    run_in_force,
     scale_of,
     stamp_for_pages,
     stamp_of,
     times_of,
 )
 from metrics.agreement.quotes import wilson
-from web.cache import counted
+from web.cache import counted, order_dependent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -242,7 +244,8 @@ class Judge:
 
 def judges(stage: Stage) -> list[Judge]:
     """All who gave a good judgment; kept until judgments or filters change. Exclusions are of now."""
-    stamp = stamp_for_pages(stage)
+    with order_dependent(JUDGES, {"stage": stage.pk}, state=partial(run_in_force, stage)):
+        stamp = stamp_for_pages(stage)
     large = is_large(stage)
     checks = None if large else CheckAnswer.objects.filter(check_item__stage=stage).count()
     found = counted(

@@ -17,8 +17,9 @@ from crowd.models import Stage
 from crowd.selectors.stage_sizes import counted_of_stage
 from crowd.services.publication import fee, sizes
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from judgments.selectors.ratings import Stamp, good, scale_of, stamp_for_pages, stamp_of
+from judgments.selectors.ratings import Stamp, good, run_in_force, scale_of, stamp_for_pages, stamp_of
 from metrics.agreement.scale import Scale
+from web.cache import order_dependent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,8 +155,8 @@ class Live:
 
 def live(stage: Stage) -> Live:
     """The figures now; cached until something changes, and of a large stage some seconds longer."""
-    stamp = stamp_for_pages(stage)
-
+    with order_dependent(LIVE, {"stage": stage.pk}, state=partial(run_in_force, stage)):
+        stamp = stamp_for_pages(stage)
     now = partial(_live_at, stage, stamp)
     return counted_of_stage(stage, LIVE, stamp=stamp, state=stamp.run, now=now)
 

@@ -349,7 +349,6 @@ class Stamp:
 
 def stamp_for_pages(stage: Stage) -> Stamp:
     """The stamp as pages need it: of a large stage some seconds old, but always with the run in force."""
-
     return stage_figures(
         stage, STAMP, {"stage": stage.pk}, now=lambda: stamp_of(stage), state=lambda: _in_force(stage)
     )
@@ -367,6 +366,11 @@ def _in_force(stage: Stage) -> tuple[int, int]:
     runs = FilterRun.objects.in_force().filter(stage=stage)
     run, remade = runs.values_list("pk", "summary__remade").first() or (0, 0)
     return run, remade or 0
+
+
+def run_in_force(stage: Stage) -> int:
+    """The key of the filter run in force, 0 for none: what a person did, so the state of derived figures."""
+    return _in_force(stage)[0]
 
 
 def stamp_of(stage: Stage) -> Stamp:

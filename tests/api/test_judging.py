@@ -4,10 +4,15 @@ import json
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from core.jobs import runner
 from core.projects.selectors import pseudonym
-from judgments.models import Candidate, FilterRun
+from crowd.models import Assignment, Worker
+from crowd.selectors.pseudonyms import worker_pseudonyms
+from crowd.services.endpoints import create_endpoint
+from crowd.services.sources import SourcePlan, set_sources
+from judgments.models import Candidate, FilterRun, Judgment
 from tests.api.conftest import Program, is_problem, program_of
 from tests.judgments.desk_world import check, judge, make_place, people
 
@@ -89,6 +94,27 @@ def test_filters_are_previewed_applied_and_undone(program, at, place):
     undone = program.post(f"{at}/filters/{run['id']}/undo", {"reason": "Too strict."}).json()
     assert (undone["state"], undone["reason"]) == ("undone", "Too strict.")
     assert {row["n_kept"] for row in lines(program.get(f"{at}/scores.jsonl"))} == {4}
+
+
+def test_the_same_id_at_two_kinds_of_panels_is_two_people_in_lines(program, at, place):
+    def named():
+        rows = lines(program.get(f"{at}/judgments.jsonl"))
+        return {(row["worker"], row["person"]) for row in rows if row["worker"] == name}
+
+    name = pseudonym(place.project, "A")
+    assert named() == {(name, name)}
+    links = create_endpoint(name="links", preset="link", access_key="", secret="")
+    set_sources(
+        stage=place.stage, plans=[SourcePlan(place.stage.endpoint, share=1), SourcePlan(links, share=1)]
+    )
+    guest = Worker.objects.create(endpoint=links, external_id="A", first_seen_at=timezone.now())
+    row = Judgment.objects.filter(worker__external_id="A").order_by("pk").last()
+    Assignment.objects.filter(pk=row.assignment_id).update(worker=guest)
+    Judgment.objects.filter(pk=row.pk).update(worker=guest)
+    other = worker_pseudonyms(place.project, [guest.pk])[guest.pk]
+    assert other != name and named() == {(name, name), (name, other)}
+    listed = program.get(f"/projects/{place.project.slug}/workers").json()["items"]
+    assert {(row["pseudonym"], row["person"]) for row in listed if row["worker"] == "A"} == named()
 
 
 def test_a_recipe_that_there_is_not_is_refused(program, at):

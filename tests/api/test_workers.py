@@ -4,7 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from crowd.adapters.base import CallRefusal
 from crowd.models import Assignment, Endpoint, Exclusion, MarketOperation, PersonMatch, Stage, Worker
+from crowd.outbox import results
 from crowd.services.endpoints import create_endpoint
 from crowd.services.sources import SourcePlan, set_sources
 from tests.api.conftest import is_problem, program_of
@@ -101,6 +103,26 @@ def test_a_broken_session_is_compensated_once(program, work):
         in is_problem(program.post(at, {"cents": 30, "reason": "Again."}), 422, "refused")["detail"]
     )
     is_problem(program.post(at, {"cents": 0, "reason": "x"}), 422, "invalid")
+
+
+def test_a_compensation_that_was_refused_is_told_and_asked_for_again(program, work):
+    at = f"{STAGE}/workers/{work[0].worker_id}"
+    assert program.get(at).json()["compensation"] is None
+    made = program.post(f"{at}/compensate", {"cents": 25, "reason": "Our page broke."}).json()
+    found = program.get(at).json()["compensation"]
+    assert (found["operation"], found["state"], found["error"]) == (made["operation"], "planned", "")
+    operation = MarketOperation.objects.get(pk=made["operation"])
+    assert results.apply(operation, CallRefusal("RequestError", "The worker is blocked."))
+    listed = program.get(f"{STAGE}/workers").json()["items"]
+    (found,) = [row["compensation"] for row in listed if row["compensation"]]
+    assert (found["state"], found["error"], found["amount_cents"]) == (
+        "refused",
+        "The worker is blocked.",
+        25,
+    )
+    again = program.post(f"{at}/compensate", {"cents": 30, "reason": "Our page broke."})
+    assert (again.status_code, again.json()["amount_cents"]) == (200, 30), again.content
+    assert program.get(at).json()["compensation"]["amount_cents"] == 30
 
 
 class TestWriting:

@@ -7,10 +7,11 @@ import pytest
 from django.utils import timezone
 
 from crowd.adapters import registry
-from crowd.adapters.base import Unknown
+from crowd.adapters.base import CallRefusal, Unknown
 from crowd.errors import BudgetError, CrowdError, StageStateError
 from crowd.models import Assignment, Compensation, Hit, MarketOperation, Stage, Worker
 from crowd.outbox import dispatch as dispatching
+from crowd.outbox import results
 from crowd.outbox.calls import found_purpose
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
@@ -436,6 +437,43 @@ def test_a_worker_unpaid_because_our_server_failed(lab):
 def refuse_to_compensate_again(stage, worker):
     with pytest.raises(CrowdError, match=r"compensated in this stage already, with 0\.50"):
         review.compensate(stage=stage, worker=worker, cents=70, reason="Once more.", actor=None)
+
+
+def refuse(operation, text="The reason is too long."):
+    assert results.apply(operation, CallRefusal("RequestError", text))
+
+
+def test_a_compensation_that_was_refused_is_tried_again_and_paid_once(lab):
+    stage = with_approved_work(lab)
+    worker = assignment_of(stage).worker
+    calls = []
+    for cents in (50, 60):
+        calls.append(
+            review.compensate(stage=stage, worker=worker, cents=cents, reason="It broke.", actor=None)
+        )
+        refuse(calls[-1])
+    assert Compensation.objects.get().was_refused
+    calls.append(review.compensate(stage=stage, worker=worker, cents=50, reason="It broke.", actor=None))
+    assert len({call.token for call in calls}) == 3
+    assert [call.purpose for call in calls[:2]] == ["bonus compensation", "bonus compensation 2"]
+    refuse_to_compensate_again(stage, worker)
+    assert Compensation.objects.get().operation == calls[-1]
+    Compensation.objects.all().delete()
+    refuse_to_compensate_again(stage, worker)
+
+
+def test_a_hit_of_their_own_that_was_refused_is_offered_again(lab):
+    stage, _ = lab.opened()
+    known = Worker.objects.create(
+        endpoint=lab.endpoint, external_id=lab.worker().worker_id, first_seen_at=timezone.now()
+    )
+    for _ in range(10):
+        refuse(review.compensate(stage=stage, worker=known, cents=50, reason="It broke.", actor=None))
+    assert Hit.objects.filter(stage=stage, compensates=known, state=Hit.State.REFUSED).count() == 10
+    stage.refresh_from_db()
+    assert stage.reserved_cents == 12
+    with pytest.raises(CrowdError, match="refused 10 compensations"):
+        review.compensate(stage=stage, worker=known, cents=50, reason="It broke.", actor=None)
 
 
 def test_a_worker_unpaid_who_submitted_gets_a_bonus(lab):

@@ -24,16 +24,22 @@ from tests.crowd.test_concurrency import at_once
 from tests.judgments.desk_world import as_, judge, make_place, people
 from web import cache
 from web.cache import (
-    BeingCountedError,
     FigureStore,
-    NotMadeError,
     cached,
     cached_rows,
     counted,
     counted_before,
     counted_or_none,
     figures,
+    order_dependent,
+)
+from web.page_figures import (
+    BeingCountedError,
+    NotMadeError,
+    oldest_on_page,
     page_figures,
+    read_and_order,
+    read_together,
 )
 from web.pages import show as pages_show
 
@@ -250,7 +256,7 @@ class TestLarge:
         Job.objects.update(created_at=timezone.now() - timedelta(seconds=40))
         with page_figures():
             assert counted(KIND, K, stamp=2) == "old"
-            assert (timezone.now() - cache.oldest_on_page()).total_seconds() >= 900
+            assert (timezone.now() - oldest_on_page()).total_seconds() >= 900
 
     def test_figures_are_of_their_version_alone(self, settings):
         counted_earlier()
@@ -284,6 +290,77 @@ class TestLarge:
         assert [counted(KIND, {"name": name}, stamp=1) for name in ("k", "a", "k")] == [
             "figures", "another", "figures",
         ]  # fmt: skip
+
+
+@pytest.mark.django_db
+class TestTogether:
+    """A page orders all that it needs before it waits."""
+
+    @pytest.fixture(autouse=True)
+    def _as_on_a_server(self, server):
+        answers.update(a="first", b="second")
+
+    def reads(self, *names):
+        return [lambda name=name: counted(KIND, {"name": name}, stamp=1) for name in names]
+
+    def test_all_that_is_unknown_is_ordered_at_the_first_look(self):
+        with page_figures(), pytest.raises(BeingCountedError):
+            read_together(*self.reads("a", "b"))
+        assert jobs() == ["queued", "queued"]
+        work()
+        with page_figures():
+            assert read_together(*self.reads("a", "b")) == ["first", "second"]
+
+    def test_it_waits_for_them_after_all_were_ordered(self, monkeypatch):
+        monkeypatch.setattr(cache, "FIRST_WAIT_SECONDS", WAIT)
+        found = []
+        monkeypatch.setattr(cache.time, "sleep", lambda _: (found.append(jobs()), work()))
+        with page_figures():
+            assert read_together(*self.reads("a", "b")) == ["first", "second"]
+        assert found == [["queued", "queued"]]
+
+    def test_parts_of_a_page_that_do_so_themselves_are_ordered_together(self):
+        parts = [lambda read=read: read_together(read) for read in self.reads("a", "b")]
+        with page_figures(), pytest.raises(BeingCountedError):
+            read_together(*parts, *self.reads("k"))
+        assert jobs() == ["queued"] * 3
+
+    def test_one_that_could_not_be_counted_keeps_no_other_from_being_ordered(self):
+        answers["a"] = BROKEN
+        with page_figures(), pytest.raises(BeingCountedError):
+            read_together(*self.reads("a"))
+        work()
+        with page_figures(), pytest.raises(NotMadeError, match="no such column"):
+            read_together(*self.reads("a", "b"))
+        assert len(jobs()) == 2
+
+    def test_what_a_page_reads_later_is_ordered_where_it_has_to_wait_anyway(self):
+        first, second = self.reads("a", "b")
+        with page_figures(), pytest.raises(BeingCountedError):
+            read_and_order(first, second)
+        work()
+        answers["b"] = BROKEN
+        with page_figures():
+            assert (read_and_order(first, broken), second()) == ("first", "second")
+
+    def test_a_figure_is_ordered_beside_the_one_that_its_stamp_is_made_of(self):
+        def read():
+            with order_dependent(KIND, {"name": "b"}, state=str):
+                stamp = counted(KIND, {"name": "a"}, stamp=1)
+            return counted(KIND, {"name": "b"}, stamp=stamp)
+
+        with page_figures(), pytest.raises(BeingCountedError):
+            read()
+        work()
+        StoredFigure.objects.update(seconds=1.0)
+        with page_figures():
+            assert read() == "second"
+        assert jobs() == ["done", "done"]
+
+    def test_what_is_no_page_reads_one_after_the_other(self):
+        assert read_together(*self.reads("a", "b")) == ["first", "second"]
+        assert read_and_order(*self.reads("a"), broken) == "first"
+        assert jobs() == []
 
 
 @pytest.mark.django_db
@@ -342,19 +419,19 @@ class TestAge:
         for key, age in (("k", 200), ("older", 400), ("newer", 100)):
             made_before("old", key=key, took=100.0, age=age)
         with page_figures():
-            assert cache.oldest_on_page() is None
+            assert oldest_on_page() is None
             for key in ("k", "older", "newer"):
                 cached(key, 2, broken)
-            age = timezone.now() - cache.oldest_on_page()
+            age = timezone.now() - oldest_on_page()
             assert 400 <= age.total_seconds() < 400 + WAIT
-        assert cache.oldest_on_page() is None
+        assert oldest_on_page() is None
 
     @pytest.mark.parametrize(("stamp", "age", "dated"), [(1, 200, False), (2, 2, False), (2, 200, True)])
     def test_figures_that_are_of_now_or_say_their_age_themselves_need_no_word(self, stamp, age, dated):
         made_before("old", took=100.0, age=age)
         with page_figures():
             assert cached("k", stamp, broken, dated=dated) == "old"
-            assert cache.oldest_on_page() is None
+            assert oldest_on_page() is None
 
     @pytest.mark.django_db
     @pytest.mark.parametrize(
@@ -364,7 +441,7 @@ class TestAge:
         counted_earlier(took=100.0, age=age)
         with page_figures():
             assert counted(KIND, K, stamp=2, dated=dated) == "old"
-            assert (cache.oldest_on_page() is not None) == says
+            assert (oldest_on_page() is not None) == says
 
 
 @pytest.mark.django_db

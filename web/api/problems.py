@@ -16,7 +16,7 @@ from core.errors import ActionError
 from core.jobs.spans import HEADER, current_request_id
 from core.revisions import ConflictError
 from core.storage.outages import StorageUnavailableError
-from web.cache import BeingCountedError, NotMadeError
+from web.page_figures import BeingCountedError, NotMadeError
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"

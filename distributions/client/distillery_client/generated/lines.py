@@ -18,6 +18,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "created_at": "time",
         "checked_at": "time",
         "flags": "",
+        "person": "",
     },
     "export_assignments": {
         "id": "integer",
@@ -116,6 +117,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "aspects": "",
         "comment": "",
         "at": "time",
+        "person": "",
     },
     "export_queries": {
         "id": "integer",
@@ -193,6 +195,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "passages": "",
         "conflicts": "",
         "highlights": "",
+        "person": "",
     },
     "export_visits": {
         "worker": "",
@@ -227,6 +230,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "excluded_kind": "",
         "sensitive": "boolean",
         "adult": "boolean",
+        "person": "",
     },
     "export_workers": {
         "done": "integer",
@@ -251,5 +255,6 @@ COLUMNS: dict[str, dict[str, str]] = {
         "judgments": "integer",
         "removed": "integer",
         "removed_share": "number",
+        "person": "",
     },
 }

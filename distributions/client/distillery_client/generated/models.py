@@ -69,6 +69,7 @@ class AnswerOut(Model):
     held_out: bool
     id: int
     opinion: str
+    person: str = ""
     query: str
     query_id: int
     query_key: str
@@ -411,6 +412,19 @@ class ChosenWork(Model):
 
     assignments: list[int]
     note: str = ""
+
+
+class CompensationRef(Model):
+    """A compensation with the state of its call. A refused one was not paid and can be asked for again."""
+
+    amount_cents: int
+    at: datetime
+    currency: str
+    error: str
+    fee_cents: int
+    kind: str
+    operation: str
+    state: str
 
 
 class ConsentTextIn(Model):
@@ -1860,6 +1874,7 @@ class ScreeningVoteOut(Model):
     counts: bool
     excluded_kind: Literal["", "directions", "list", "topic"]
     intent: Literal["informational", "navigational", "transactional"]
+    person: str = ""
     sensitive: bool
     simulated: bool
     stage: str
@@ -1909,6 +1924,7 @@ class SelectionOut(Model):
     counts: bool
     highlights: list[dict[str, Any]]
     passages: list[str]
+    person: str = ""
     simulated: bool
     stage: str
     worker: str
@@ -2123,6 +2139,7 @@ class StageSources(Model):
 class StageWorker(Model):
     """A worker of a stage, with what was counted there."""
 
+    compensation: CompensationRef | None = None
     done: int
     endpoint: str
     excluded: str | None
@@ -2351,6 +2368,7 @@ class WorkerDetails(Model):
     kappa_items: int
     last_seen_at: datetime | None
     pace: WorkPace
+    person: str | None = None
     pseudonym: str | None
     rejected: int
     removed: int
@@ -2411,6 +2429,7 @@ class WorkerOut(Model):
     kappa_items: int
     last_seen_at: datetime | None
     pace: WorkPace
+    person: str | None = None
     pseudonym: str | None
     rejected: int
     removed: int
