@@ -126,13 +126,14 @@ def prune() -> int:
     """Delete what is no longer needed; how many rows.
 
     Sessions go when they end, replies of the API after seven days, figures of pages an hour after they were
-    last counted. The rest goes LOGS_KEPT_DAYS later; 0 keeps it for ever. A job whose effect may happen once
-    only stays, for its row is what keeps it from happening again.
+    last counted, or earlier where they take much storage. The rest goes LOGS_KEPT_DAYS later; 0 keeps it for
+    ever. A job whose effect may happen once only stays, for its row is what keeps it from happening again.
     """
     now = timezone.now()
     gone = delete_in_batches(Session.objects.filter(expire_date__lt=now))
     gone += delete_in_batches(idempotency.over()) + prune_webhooks()
-    gone += delete_in_batches(forget_ended()) + delete_in_batches(figures.over())
+    gone += delete_in_batches(forget_ended())
+    gone += delete_in_batches(figures.over()) + delete_in_batches(figures.surplus())
     if not settings.LOGS_KEPT_DAYS:
         return gone
     old = now - timedelta(days=settings.LOGS_KEPT_DAYS)

@@ -210,9 +210,10 @@ class _Figure:
         made_at = head.counted_at.timestamp()
         if time.time() - made_at >= KEPT_SECONDS or (kept is not None and kept.made_at >= made_at):
             return kept
-        value = read_value(head.pk, head.counted)
-        if value is None:
+        stored = read_value(head.pk, head.counted)
+        if stored is None:
             return kept
+        (value,) = stored
         entry = _CacheEntry(head.stamp, value, made_at, head.seconds)
         figures.set(self.name, entry, KEPT_SECONDS - entry.age, rows=count_rows(value))
         return entry

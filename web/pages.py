@@ -98,7 +98,7 @@ def show_counting(
     """
     is_file = not request.path.endswith("/") or request.GET.get("format") == "csv"
     if isinstance(error, NotMadeError):
-        answer = show(request, "counting.html", access, status=500, failed=str(error))
+        answer = show(request, "counting.html", access, status=500, failed=str(error).rstrip("."))
         answer["Retry-After"] = str(_TRY_AGAIN_SECONDS)
     else:
         status = 429 if is_file else 202

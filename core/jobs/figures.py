@@ -10,6 +10,7 @@ one counts, as with any job.
 import base64
 import hashlib
 import json
+import logging
 import pickle
 import time
 import zlib
@@ -21,8 +22,8 @@ from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
-from django.db.models.functions import Now
+from django.db.models import F, QuerySet, Sum, Window
+from django.db.models.functions import Length, Now
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -38,7 +39,13 @@ COUNT = "jobs.figure"
 LONGEST = timedelta(minutes=30)
 #: Pages show nothing that was counted longer ago.
 KEPT_SECONDS = 3600
+#: Bytes of one figure as it is stored, where a person in the table of people takes 88; and of all together
+#: once old ones were deleted.
+LARGEST, MOST_BYTES = 32 * 2**20, 512 * 2**20
+#: Changes with the form of what is stored.
+_FORM = 2
 _MAC_BYTES = 32
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,9 @@ class FigureHead:
 def key_of(kind: FigureKind[Any], identity: object) -> str:
     """The key of the figure of these arguments, or of what else tells it from others, in this version."""
     # What is stored are objects of this version's classes; another version stores its own figures.
-    known = json.dumps([kind.name, settings.DISTILLERY_VERSION, identity], sort_keys=True, default=repr)
+    known = json.dumps(
+        [kind.name, settings.DISTILLERY_VERSION, _FORM, identity], sort_keys=True, default=repr
+    )
     return hashlib.sha256(known.encode()).hexdigest()
 
 
@@ -100,8 +109,8 @@ def read_head(key: str) -> FigureHead | None:
     return FigureHead(*row) if row else None
 
 
-def read_value(pk: int, counted: int) -> object | None:
-    """The figure as it was counted that time; None where it is gone or another one by now."""
+def read_value(pk: int, counted: int) -> tuple[object] | None:
+    """The figure as it was counted that time, alone in a tuple; None where it is gone or another by now."""
     row = StoredFigure.objects.filter(pk=pk, counted=counted).values_list("key", "value").first()
     return None if row is None else unpack(bytes(row[1] or b""), purpose=row[0])
 
@@ -110,7 +119,7 @@ def read_values(keys: Iterable[str]) -> dict[str, object]:
     """What is stored under these keys, of whatever moment."""
     rows = StoredFigure.objects.filter(key__in=list(keys), counted__gt=0).values_list("key", "value")
     found = {key: unpack(bytes(value or b""), purpose=key) for key, value in rows}
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value[0] for key, value in found.items() if value is not None}
 
 
 def order(kind: FigureKind[Any], arguments: Mapping[str, Any], *, key: str, state: str, stamp: str) -> None:
@@ -126,8 +135,19 @@ def order(kind: FigureKind[Any], arguments: Mapping[str, Any], *, key: str, stat
 
 def over() -> QuerySet[Job]:
     """Jobs of figures that pages no longer show, for they are too old; a figure goes with its job."""
-    closed = Job.objects.filter(kind=COUNT).exclude(state__in=OPEN_STATES)
-    return closed.filter(finished_at__lt=Now() - timedelta(seconds=KEPT_SECONDS))
+    return _closed_jobs().filter(finished_at__lt=Now() - timedelta(seconds=KEPT_SECONDS))
+
+
+def surplus() -> QuerySet[Job]:
+    """Jobs of figures that newer ones leave no storage for."""
+    stored = StoredFigure.objects.filter(counted__gt=0).annotate(
+        filled=Window(Sum(Length("value")), order_by=[F("counted_at").desc(), F("pk").desc()])
+    )
+    return _closed_jobs().filter(pk__in=stored.filter(filled__gt=MOST_BYTES).values("job"))
+
+
+def _closed_jobs() -> QuerySet[Job]:
+    return Job.objects.filter(kind=COUNT).exclude(state__in=OPEN_STATES)
 
 
 def count_figure(context: JobContext) -> None:
@@ -139,8 +159,13 @@ def count_figure(context: JobContext) -> None:
     if kind is None:
         raise PermanentError(f"No app of this version counts figures of the kind {row.kind!r}.")
     at, begun = timezone.now(), time.monotonic()
-    value = pack(kind.count(**row.arguments), purpose=row.key)
+    value = pack((kind.count(**row.arguments),), purpose=row.key)
     seconds = time.monotonic() - begun
+    if len(value) > LARGEST:
+        size, most = _megabytes(len(value)), _megabytes(LARGEST)
+        words = f"The figure {row.kind!r} takes {size} MB; {most} MB are stored at most"
+        logger.warning("%s; its arguments: %.500r", words, row.arguments)
+        raise PermanentError(words)
     found = StoredFigure.objects.filter(pk=row.pk)
     context.commit(
         lambda: found.update(
@@ -152,6 +177,10 @@ def count_figure(context: JobContext) -> None:
             value=value,
         )
     )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:,.0f}"
 
 
 def pack(value: object, *, purpose: str) -> bytes:

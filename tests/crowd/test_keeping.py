@@ -285,6 +285,35 @@ class TestLarge:
         work()
         assert look() == "old"
 
+    def test_where_figures_take_too_much_storage_the_oldest_are_deleted(self, monkeypatch):
+        for name in "abc":
+            answers[name] = name * 5
+            counted_or_none(KIND, {"name": name}, stamp=1)
+            work()
+        sizes = [len(each.value) for each in StoredFigure.objects.order_by("-counted_at")]
+        monkeypatch.setattr(stored, "MOST_BYTES", sum(sizes[:2]))
+        prune()
+        assert [each.arguments["name"] for each in StoredFigure.objects.order_by("pk")] == ["b", "c"]
+        prune()
+        assert len(jobs()) == 2
+
+    def test_one_that_is_too_large_is_not_stored_and_the_page_says_so(self, monkeypatch, caplog):
+        monkeypatch.setattr(stored, "LARGEST", 30)
+        for _ in range(2):
+            with pytest.raises(BeingCountedError):
+                look()
+        work()
+        with pytest.raises(NotMadeError, match="The figure 'test' takes 0 MB; 0 MB are stored at most"):
+            look()
+        assert "stored at most; its arguments: {'name': 'k'}" in caplog.text
+        assert (jobs(), StoredFigure.objects.get().value) == (["failed"], None)
+
+    def test_a_figure_may_be_none(self):
+        counted_earlier(None, took=1.0)
+        answers["k"] = BROKEN
+        assert look() is None
+        assert jobs() == ["done"]
+
     def test_keys_have_nothing_to_do_with_each_other(self):
         answers["a"] = "another"
         assert [counted(KIND, {"name": name}, stamp=1) for name in ("k", "a", "k")] == [
