@@ -5,9 +5,9 @@ jobs/      durable jobs: the row is the job
 projects/  projects, their members and their history
 notices/   what people should know, on pages and by mail
 crypto/    secrets that the database holds encrypted
-storage/   where files lie that are no rows
 files/     tables that people bring: formats, encodings, cells
 money.py      amounts, fees, bank accounts, currencies
+storage.py    where files lie that are no rows: folders and buckets, one shelf, states of a folder
 rates.py      limits that hold over all hosts
 bulk_rows.py  rows in bulk, without an instance per row
 composed_queries.py  queries whose SQL is composed once

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol, TextIO
 from django.conf import settings
 from django.core.management.base import OutputWrapper
 
-from core.storage.store import SharedStore, shared_store
+from core.storage import SharedStore, shared_store
 from evaluations import model_shelf as shelf_of_models
 from evaluations.errors import EvaluationError
 from releases.storage import shelf

@@ -143,7 +143,7 @@ def buckets() -> list[Finding]:
 
 
 def _bucket(setting: str, place: str, names: str) -> Finding:
-    from core.storage.bucketprobe import find_bucket_fault  # boto3, only where it is the storage
+    from core.bucketprobe import find_bucket_fault  # boto3, only where it is the storage
 
     if fault := find_bucket_fault(setting, place, names=names):
         remedy = f"Give the key the rights below the prefix, or correct {setting} and {names}_…."

@@ -21,7 +21,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]
 
-from core.storage.outages import StorageUnavailableError
+from core.storage_outages import StorageUnavailableError
 
 logger = logging.getLogger(__name__)
 #: What our pages never use.

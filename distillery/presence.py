@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from core.jobs.models import HostSign
-from core.storage.store import host_id
+from core.storage import host_id
 from distillery.health import Finding
 from distillery.version import VERSION
 

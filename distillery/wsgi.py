@@ -7,7 +7,7 @@ from django.core.wsgi import get_wsgi_application
 from django.urls import NoReverseMatch, get_resolver, reverse
 
 from core.extensions import all_parts
-from core.storage.outages import OF_PAGES, choose_timeouts
+from core.storage_outages import OF_PAGES, choose_timeouts
 from distillery.dbtimeouts import limit_connections
 
 os.umask(0o077)  # what it writes is nobody else's

@@ -17,9 +17,16 @@ from typing import Any
 
 from django.conf import settings
 
-from core.storage.bundles import FETCHED, DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
-from core.storage.outages import StorageUnavailableError
-from core.storage.store import SharedStore, shared_store
+from core.storage import (
+    FETCHED,
+    DamagedBundleError,
+    SharedStore,
+    fetch_bundle,
+    prune_bundles,
+    publish_bundle,
+    shared_store,
+)
+from core.storage_outages import StorageUnavailableError
 from evaluations.choices import WORDS, ModelOptions, Models, kinds_of, kinds_of_all, model_kinds
 from evaluations.errors import EvaluationError
 from evaluations.plans import EvaluationPlan, PinnedModel

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from django.conf import settings
 
 from core.files.atomic import scratch_dir
-from core.storage.store import inside
+from core.storage import inside
 from evaluations.models import Evaluation
 from releases.storage import shelf
 

@@ -21,7 +21,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from core.storage.store import fetch, shared_store
+from core.storage import fetch, shared_store
 from marketplace import clock
 from marketplace.models import Holding, UploadedFile
 from marketplace.questionform import FileUpload, Form, Question

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from django.conf import settings
 
 from core.files.atomic import scratch_dir
-from core.storage.store import Shelf, inside, shelf_at
+from core.storage import Shelf, inside, shelf_at
 from releases.errors import ReleaseError
 from releases.manifest import MANIFEST, SUMS
 from releases.models import Release

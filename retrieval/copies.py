@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from core.storage.bundles import (
+from core.storage import (
     FETCHED,
     DamagedBundleError,
+    SharedStore,
     fetch_bundle,
     is_fetched,
     prune_bundles,
     publish_bundle,
+    shared_store,
 )
-from core.storage.outages import StorageUnavailableError
-from core.storage.store import SharedStore, shared_store
+from core.storage_outages import StorageUnavailableError
 from retrieval.engine import Engine
 from retrieval.engine.files import IndexFolder, only_writer
 from retrieval.errors import (

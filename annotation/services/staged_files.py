@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from annotation.services.importing import ImportRefusedError, refuse_read_only
 from core.projects.models import Project
-from core.storage.store import fetch, shared_store
+from core.storage import fetch, shared_store
 
 #: Larger files are imported on the command line, from where they lie.
 MOST_BYTES = 2 * 2**30

@@ -27,7 +27,7 @@ from core.files.refusals import RowCounts
 from core.jobs.handlers import heartbeats
 from core.projects.models import Project
 from core.projects.services import record, why_read_only
-from core.storage.store import host_id, shared_store
+from core.storage import host_id, shared_store
 from retrieval.copies import engine_of, folder_of, publish_index, remove_network, take_up, withdraw
 from retrieval.engine import files
 from retrieval.engine.files import only_writer

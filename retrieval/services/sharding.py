@@ -24,8 +24,7 @@ from core.jobs.handlers import JobContext
 from core.jobs.models import OPEN_STATES, Job, JobState
 from core.jobs.runner import run
 from core.jobs.services import cancel, enqueue, reconcile
-from core.storage.bundles import fetch_bundle, prune_bundles, publish_bundle
-from core.storage.store import shared_store
+from core.storage import fetch_bundle, prune_bundles, publish_bundle, shared_store
 from retrieval.errors import RetrievalError
 from retrieval.models import Corpus
 from retrieval.services.corpora import counting_passages

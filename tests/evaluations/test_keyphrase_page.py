@@ -12,7 +12,7 @@ from django.urls import reverse
 from core.jobs import services as jobs
 from core.jobs.models import Job
 from core.jobs.runner import run
-from core.storage.store import shared_store
+from core.storage import shared_store
 from evaluations import keyphrases
 from evaluations.model_shelf import model_named
 from judgments.models import Candidate

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.jobs.runner import run
-from core.storage.store import shared_store
+from core.storage import shared_store
 from evaluations.choices import ModelOptions, choose
 from evaluations.errors import EvaluationError
 from evaluations.executor import pack, unpack

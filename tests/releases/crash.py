@@ -25,7 +25,7 @@ import django
 #: What the process is about to call when it is killed.
 POINTS = {
     "all is read, nothing written": "releases.build.write_formats",
-    "files are beside their place on the shelf": "core.storage.store.write_to_disk",
+    "files are beside their place on the shelf": "core.storage.write_to_disk",
     "files are on the shelf, the row is not committed": "releases.build.record",
 }
 HOUR = 3601

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from core.storage.store import shared_store
+from core.storage import shared_store
 
 
 @pytest.fixture(scope="session")

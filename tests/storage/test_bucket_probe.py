@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from core.storage.bucketprobe import find_bucket_fault
+from core.bucketprobe import find_bucket_fault
 from distillery.checks import buckets
 
 DENIED = b"<?xml version='1.0'?><Error><Code>AccessDenied</Code><Message>No.</Message></Error>"
@@ -44,7 +44,7 @@ def of_releases(settings):
 
 
 def test_a_bucket_that_opens_is_well_and_nothing_stays_in_it(of_releases, s3_endpoint):
-    from core.storage.bucket import storage_for
+    from core.bucket import storage_for
 
     of_releases(s3_endpoint, "hosts")
     [finding] = buckets()

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.services import staged_files
-from core.storage.store import shared_store
+from core.storage import shared_store
 from distillery.backup_folder import BackupError, Models
 from evaluations import model_shelf
 from evaluations.errors import EvaluationError
@@ -203,7 +203,7 @@ def test_two_hosts_never_change_a_corpus_at_once(shared, on_host, tmp_path, monk
 
 
 def test_what_a_killed_process_of_this_host_held_is_free_at_once(shared, on_host, tmp_path, monkeypatch):
-    from core.storage.store import host_id
+    from core.storage import host_id
 
     monkeypatch.setattr(files, "PATIENCE", 0.0)
     on_host("one")

@@ -13,9 +13,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.services import staged_files
-from core.storage import bucket, outages
-from core.storage.outages import StorageUnavailableError
-from core.storage.store import FolderShelf, FolderStore, shared_store
+from core import bucket, storage_outages
+from core.storage import FolderShelf, FolderStore, shared_store
+from core.storage_outages import StorageUnavailableError
 from distillery.backup_folder import Models
 from evaluations import model_shelf
 from retrieval.errors import IndexUnavailableError
@@ -31,7 +31,7 @@ SENTENCE = "The storage s3://away does not answer (EndpointConnectionError). Try
 def outage(settings, monkeypatch, on_host):
     """A second host, whose bucket is at an address where nothing answers."""
     on_host("two")
-    monkeypatch.setattr(outages, "_chosen", replace(outages.OF_PAGES, attempts=1))
+    monkeypatch.setattr(storage_outages, "_chosen", replace(storage_outages.OF_PAGES, attempts=1))
     bucket.storage_for.cache_clear()
     settings.DATA_S3_ENDPOINT, settings.DATA_S3_REGION = "http://127.0.0.1:9", "us-east-1"
     settings.DATA_S3_ACCESS_KEY = settings.DATA_S3_SECRET_KEY = "testing"
@@ -150,9 +150,12 @@ def test_a_release_is_not_kept_where_its_disk_is_away(tmp_path):
 
 def test_a_bucket_that_hangs_holds_a_page_for_seconds(outage, settings, monkeypatch):
     """botocore alone waits a minute for each answer. Here a server takes the connection and is silent."""
-    assert outages.OF_PAGES.attempts * (outages.OF_PAGES.connect + outages.OF_PAGES.read) <= 30
-    short = replace(outages.OF_PAGES, read=0.05, attempts=1)
-    monkeypatch.setattr(outages, "_chosen", short)
+    assert (
+        storage_outages.OF_PAGES.attempts * (storage_outages.OF_PAGES.connect + storage_outages.OF_PAGES.read)
+        <= 30
+    )
+    short = replace(storage_outages.OF_PAGES, read=0.05, attempts=1)
+    monkeypatch.setattr(storage_outages, "_chosen", short)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.DATA_S3_ENDPOINT = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(StorageUnavailableError, match="ReadTimeoutError"):
@@ -161,6 +164,6 @@ def test_a_bucket_that_hangs_holds_a_page_for_seconds(outage, settings, monkeypa
 
 def test_the_web_server_chooses_short_timeouts():
     script = (
-        "import distillery.wsgi; from core.storage.outages import *; assert bucket_timeouts() is OF_PAGES"
+        "import distillery.wsgi; from core.storage_outages import *; assert bucket_timeouts() is OF_PAGES"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -7,8 +7,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 
-from core.storage.bundles import DamagedBundleError, fetch_bundle, prune_bundles, publish_bundle
-from core.storage.store import fetch, shared_store
+from core.storage import DamagedBundleError, fetch, fetch_bundle, prune_bundles, publish_bundle, shared_store
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from core.errors import ActionError
 from core.jobs.spans import HEADER, current_request_id
 from core.revisions import ConflictError
-from core.storage.outages import StorageUnavailableError
+from core.storage_outages import StorageUnavailableError
 from web.page_figures import BeingCountedError, NotMadeError
 
 logger = logging.getLogger(__name__)

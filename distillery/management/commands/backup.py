@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from core.storage.outages import StorageUnavailableError
+from core.storage_outages import StorageUnavailableError
 from distillery.backup import make_backup, verify
 from distillery.backup_folder import BackupError, keys_beside, progress_on
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from core.storage.outages import StorageUnavailableError
-from core.storage.store import SharedStore, shared_store
+from core.storage import SharedStore, shared_store
+from core.storage_outages import StorageUnavailableError
 from evaluations import model_shelf
 from retrieval.copies import publish_index, publish_network
 from retrieval.errors import RetrievalError

@@ -6,8 +6,8 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from core.storage.bucket import storage_for
-from core.storage.store import bucket_place
+from core.bucket import storage_for
+from core.storage import bucket_place
 
 _CONTENT = b"A probe of manage.py doctor; it may be deleted.\n"
 

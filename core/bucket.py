@@ -17,7 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 from storages.backends.s3 import S3Storage
 
-from core.storage.outages import StorageUnavailableError, bucket_timeouts
+from core.storage_outages import StorageUnavailableError, bucket_timeouts
 
 #: Bytes that a small read asks for at once.
 _BUFFER = 1 << 18
