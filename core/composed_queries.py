@@ -22,7 +22,7 @@ from django.db.models.sql.compiler import SQLCompiler
 from django.db.models.sql.subqueries import UpdateQuery
 from django.db.transaction import TransactionManagementError
 
-from core.prepared_statements import execute_prepared
+from core.prepared_statements import execute_later, execute_prepared
 
 M = TypeVar("M", bound=Model)
 _populators: Any = get_related_populators  # its types are of a later Django
@@ -352,6 +352,11 @@ class ComposedInsert(Generic[M]):
             execute_prepared(cursor, f"{sql} ON CONFLICT DO NOTHING", values, fixed_columns=True)
             return bool(cursor.rowcount == 1)
 
+    def run_later(self, row: M) -> None:
+        """Insert it; in a short transaction with its next statement or COMMIT. It gets no key."""
+        sql, fields, wrapper = self._of_thread.get(self._composed_for)
+        execute_later(wrapper, sql, self._values(row, fields, wrapper))
+
     def _values(self, row: M, fields: list[tuple[str | None, Any]], wrapper: Any) -> list[Any]:
         values, given = [], row.__dict__
         for name, field in fields:
@@ -380,6 +385,62 @@ class ComposedInsert(Generic[M]):
             f"VALUES ({', '.join(['%s'] * len(names))})"
         )
         return sql, fields, wrapper
+
+
+N = TypeVar("N", bound=Model)
+
+
+class ComposedPosting(Generic[M, N]):
+    """Inserts a row and one whose field `link` is its key, and updates: one statement on PostgreSQL."""
+
+    def __init__(
+        self, first: ComposedInsert[M], second: ComposedInsert[N], link: str, update: ComposedUpdate[Any]
+    ) -> None:
+        self._first, self._second, self._link, self._update = first, second, link, update
+        self._of_thread: _OfThread[str] = _OfThread()
+
+    def run(self, row: M, entry: N, *values: object) -> bool:
+        """Insert both and update with these values; whether a row was updated.
+
+        Where none was, the inserted rows are there all the same: then the transaction has to be undone.
+        """
+        update = self._update._of_thread.get(self._update._composed_for)
+        wrapper = update.wrapper
+        if wrapper.vendor != "postgresql":
+            self._first.run(row)
+            setattr(entry, self._link, row.pk)
+            self._second.run(entry)
+            return bool(self._update.run(*values))
+        _, fields, _ = self._first._of_thread.get(self._first._composed_for)
+        _, entry_fields, _ = self._second._of_thread.get(self._second._composed_for)
+        given = self._first._values(row, fields, wrapper)
+        given += self._second._values(
+            entry, [each for each in entry_fields if each[1].attname != self._link], wrapper
+        )
+        given += [
+            each.written(values, wrapper) if isinstance(each, Place) else each for each in update.parameters
+        ]
+        with wrapper.cursor() as cursor:
+            execute_prepared(cursor, self._of_thread.get(self._composed_for), given, fixed_columns=True)
+            row.pk, entry.pk, updated = cursor.fetchone()
+        setattr(entry, self._link, row.pk)
+        for each in (row, entry):
+            each._state.adding, each._state.db = False, wrapper.alias
+        return bool(updated)
+
+    def _composed_for(self, wrapper: Any) -> str:
+        first, _, _ = self._first._of_thread.get(self._first._composed_for)
+        second, fields, _ = self._second._of_thread.get(self._second._composed_for)
+        head, _, _ = second.rpartition(" VALUES ")
+        places = ["(SELECT pk FROM first)" if each.attname == self._link else "%s" for _, each in fields]
+        update = self._update._of_thread.get(self._update._composed_for)
+        # The parts of the last SELECT are run in their order, so that what others wait for is locked last.
+        return (
+            f"WITH first AS ({first} RETURNING {self._first._key(wrapper)} AS pk), "  # noqa: S608  # our names
+            f"second AS ({head} VALUES ({', '.join(places)}) RETURNING {self._second._key(wrapper)} AS pk), "
+            f"third AS ({update.sql} RETURNING 1) "
+            "SELECT (SELECT pk FROM first), (SELECT pk FROM second), (SELECT count(*) FROM third)"
+        )
 
 
 def _places(model: type[Model], paths: Sequence[str]) -> list[Place]:

@@ -22,10 +22,11 @@ from django.db.backends.utils import CursorWrapper
 logger = logging.getLogger(__name__)
 
 _MARKS = re.compile(r"%%|%s")
+_VERB = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE)\b")
 #: Longer texts differ from each other by how much is in them.
 _LONGEST = 20_000
 #: PostgreSQL's codes: no such statement; a column has another type than when it was prepared.
-_NO_SUCH_STATEMENT, _CHANGED_RESULT = "26000", "0A000"
+NO_SUCH_STATEMENT, _CHANGED_RESULT = "26000", "0A000"
 
 
 @dataclass(slots=True)
@@ -63,6 +64,29 @@ def execute_prepared(
         cursor.execute(sql, parameters)
         return
     session = _session_of(wrapper)
+    name = _prepare(wrapper, session, sql)
+    try:
+        cursor.execute(_call(name, len(parameters)), parameters)
+    except Error as error:
+        if not _forget(session, error) or wrapper.in_atomic_block:
+            raise
+        cursor.execute(sql, parameters)
+
+
+def execute_later(wrapper: Any, sql: str, parameters: Sequence[Any]) -> None:
+    """Execute a statement of a fixed text that returns no row; in a short transaction with the next one."""
+    if not getattr(wrapper, "is_short", False):
+        with wrapper.cursor() as cursor:
+            execute_prepared(cursor, sql, parameters, fixed_columns=True)
+    elif is_used(wrapper) and len(sql) <= _LONGEST:
+        name = _prepare(wrapper, _session_of(wrapper), sql)
+        wrapper.send_later(_call(name, len(parameters)), parameters)
+    else:
+        wrapper.send_later(sql, parameters)
+
+
+def _prepare(wrapper: Any, session: _Session, sql: str) -> str:
+    """The name of the statement, which the connection has prepared then."""
     name, text = _prepared(sql)
     if session.generation:
         name = f"{name}_{session.generation}"
@@ -71,12 +95,7 @@ def execute_prepared(
         with wrapper.wrap_database_errors, wrapper.connection.cursor() as plain:
             plain.execute(f'PREPARE "{name}" AS {text}')
         session.names.add(name)
-    try:
-        cursor.execute(_call(name, len(parameters)), parameters)
-    except Error as error:
-        if not _forget(session, error) or wrapper.in_atomic_block:
-            raise
-        cursor.execute(sql, parameters)
+    return name
 
 
 def _session_of(wrapper: Any) -> _Session:
@@ -101,8 +120,9 @@ def _prepared(sql: str) -> tuple[str, str]:
     text = _MARKS.sub(number, sql)
     table = re.search(r'(?:FROM|INTO|UPDATE)\s+"?(\w+)', sql)
     digest = hashlib.sha256(sql.encode()).hexdigest()[:16]
-    verb = sql.split(None, 1)[0].lower()[:6]  # a name of PostgreSQL has 63 letters at most
-    return f"{verb}_{table[1][:36] if table else 'statement'}_{digest}", text
+    # What writes has the verb that writes, also behind WITH. A name of PostgreSQL has 63 letters at most.
+    verb = _VERB.search(sql)
+    return f"{verb[0].lower() if verb else 'other'}_{table[1][:36] if table else 'statement'}_{digest}", text
 
 
 @lru_cache(maxsize=2_000)
@@ -117,11 +137,16 @@ def _forget(session: _Session, error: Error) -> bool:
         session.names.clear()
         session.generation += 1
         return True
-    if code == _NO_SUCH_STATEMENT:
-        _Use.is_lost = True
-        logger.warning(
-            "DATABASE_URL names a pooler that gives a connection to many clients in turn: set "
-            "DATABASE_DIRECT_URL as well. Statements are no longer prepared by this process."
-        )
+    if code == NO_SUCH_STATEMENT:
+        note_lost_sessions()
         return True
     return False
+
+
+def note_lost_sessions() -> None:
+    """Prepare nothing more in this process: a session did not keep what was prepared."""
+    _Use.is_lost = True
+    logger.warning(
+        "DATABASE_URL names a pooler that gives a connection to many clients in turn: set "
+        "DATABASE_DIRECT_URL as well. Statements are no longer prepared by this process."
+    )

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.expressions import CombinedExpression
 
-from core.composed_queries import ComposedInsert, ComposedUpdate, Place
+from core.composed_queries import ComposedInsert, ComposedPosting, ComposedUpdate, Place
 from core.jobs.models import Job, JobState
 from marketplace.errors import Refusal
 from marketplace.models import (
@@ -104,13 +104,10 @@ def _balances(fields: tuple[str, ...], taken: tuple[str, ...]) -> ComposedUpdate
     return ComposedUpdate(Requester, ["id", *fields, *taken], compose)
 
 
-def post(
-    requester_id: int, movements: Sequence[Movement], *, at: datetime, balance_last: bool = False
-) -> list[LedgerEntry]:
+def post(requester_id: int, movements: Sequence[Movement], *, at: datetime) -> list[LedgerEntry]:
     """Post movements of one requester, all or none; their rows.
 
-    Raises Refusal("InsufficientFunds") where an account would go below zero. Must run in a transaction; with
-    `balance_last` in one that a refusal undoes: the balance, for which others wait, is then locked last.
+    Raises Refusal("InsufficientFunds") where an account would go below zero. Must run in a transaction.
     """
     moving = [movement for movement in movements if movement.cents]
     if not moving:
@@ -125,18 +122,44 @@ def post(
         change[_BALANCE[credit]] += movement.cents
     amounts = {field: amount for field, amount in change.items() if amount}
     taken = tuple(field for field, amount in amounts.items() if amount < 0)
-    rows = _rows(requester_id, moving, at)
-    if balance_last:
-        rows = _insert(rows)
     # The update's condition is the check: no balance is read before, so of calls at once none decides by an
     # old one, and the later is refused where the money is enough for one.
     balances = _balances(tuple(amounts), taken)
     if not balances.run(requester_id, *amounts.values(), *(-amounts[field] for field in taken)):
-        raise Refusal(
-            "InsufficientFunds",
-            "This Requester has insufficient funds in their account to complete this transaction.",
-        )
-    return rows if balance_last else _insert(rows)
+        raise _insufficient_funds()
+    rows = _rows(requester_id, moving, at)
+    return _ENTRY.run_all(rows) if len(rows) <= _FEW else LedgerEntry.objects.bulk_create(rows)
+
+
+def _insufficient_funds() -> Refusal:
+    return Refusal(
+        "InsufficientFunds",
+        "This Requester has insufficient funds in their account to complete this transaction.",
+    )
+
+
+_NEW_HIT = ComposedInsert(HIT)
+
+
+@cache
+def _hold() -> ComposedPosting[HIT, LedgerEntry]:
+    balances = _balances(("available_cents", "held_cents"), ("available_cents",))
+    return ComposedPosting(_NEW_HIT, _ENTRY, "hit_id", balances)
+
+
+def insert_with_hold(hit: HIT, cents: int, *, at: datetime) -> None:
+    """Insert a new HIT and put its cost on hold.
+
+    The balance, for which other calls of the requester wait, is locked last. Raises
+    Refusal("InsufficientFunds"), as `post` does; must run in a transaction that a refusal undoes.
+    """
+    if not cents:
+        _NEW_HIT.run(hit)
+        return
+    [entry] = _rows(hit.requester_id, [Movement(Kind.HOLD, cents, hit=hit)], at)
+    # The update's condition is the check, as in `post`.
+    if not _hold().run(hit, entry, hit.requester_id, -cents, cents, cents):
+        raise _insufficient_funds()
 
 
 def _rows(requester_id: int, movements: Sequence[Movement], at: datetime) -> list[LedgerEntry]:
@@ -155,10 +178,6 @@ def _rows(requester_id: int, movements: Sequence[Movement], at: datetime) -> lis
         )
         for movement in movements
     ]
-
-
-def _insert(rows: list[LedgerEntry]) -> list[LedgerEntry]:
-    return _ENTRY.run_all(rows) if len(rows) <= _FEW else LedgerEntry.objects.bulk_create(rows)
 
 
 def audit() -> list[str]:

@@ -7,4 +7,7 @@ _WRITES = (*_VERBS, *(f'EXECUTE "{verb}_' for verb in _VERBS))
 
 def is_write(sql: str) -> bool:
     """Whether a statement adds, changes or deletes rows."""
-    return sql.lstrip("( \n").upper().startswith(_WRITES)
+    text = sql.lstrip("( \n").upper()
+    if text.startswith("WITH "):
+        return any(f"({verb} " in text for verb in _VERBS)
+    return text.startswith(_WRITES)

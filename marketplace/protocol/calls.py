@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from core.composed_queries import ComposedInsert
 from marketplace.errors import Refusal
-from marketplace.models import Requester, TokenUse
+from marketplace.models import HITType, Requester, TokenUse
 
 Result = dict[str, Any]
 
@@ -28,6 +28,8 @@ class Call:
     base_url: str = ""
     #: The access key may change nothing.
     read_only: bool = False
+    #: The caller's type of this HITTypeId, where it was read before the transaction.
+    hit_type: HITType | None = None
 
     def get(self, name: str, default: Any = None) -> Any:
         """An optional parameter."""

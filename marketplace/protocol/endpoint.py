@@ -14,13 +14,14 @@ from functools import partial
 from typing import Protocol
 
 from django.core.exceptions import DisallowedHost
-from django.db import Error, transaction
+from django.db import Error
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
 from core.accounts.security import Actor, acting_as, address_of
 from core.composed_queries import ComposedInsert
 from core.origin import Via
+from core.short_transactions import short_transaction
 from marketplace import clock, sns, sqs
 from marketplace.errors import Refusal
 from marketplace.models import CallLog, SignedWrite
@@ -122,7 +123,7 @@ class ProtocolMiddleware:
         if call.read_only:
             raise ProtocolError("AccessDeniedException", "This access key reads only; it may change nothing.")
         lookup.settle_for_writing(call)
-        with transaction.atomic():
+        with short_transaction():
             refuse_again(call, signature)
             result = operation.handler(call)
             log(executed=True)
@@ -171,4 +172,4 @@ def _log(record: CallLog, started: float, *, executed: bool) -> None:
     record.executed = executed
     record.milliseconds = (time.perf_counter() - started) * 1000
     record.at = clock.now()
-    _LOGGED.run(record)
+    _LOGGED.run_later(record)

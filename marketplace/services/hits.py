@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import F
 
 from core import money
-from core.composed_queries import ComposedInsert, ComposedQuery
+from core.composed_queries import ComposedQuery
 from marketplace import clock, ids, ledger, review_policies
 from marketplace.eligibility import Requirement
 from marketplace.errors import Refusal, invalid_value
@@ -76,9 +76,6 @@ def create_hit_type(*, requester: Requester, properties: TypeProperties, now: da
     return hit_type
 
 
-_NEW = ComposedInsert(HIT)
-
-
 def create_hit(
     *,
     hit_id: str,
@@ -127,12 +124,9 @@ def create_hit(
     )
     hit.fee_cents = _fee(hit)
     hit.expiry_watched = watches_expiry(hit)
-    _NEW.run(hit)
+    # Before the hold: from there on other calls of the requester wait.
     emit_event("HITCreated", hit, at=created)
-    cost = max_assignments * (hit.reward_cents + hit.fee_cents)
-    hold = Movement(Kind.HOLD, cents=cost, hit=hit)
-    # Last, for other calls of the requester wait for it until the disk has the transaction.
-    ledger.post(requester.pk, [hold], at=created, balance_last=True)
+    ledger.insert_with_hold(hit, max_assignments * (hit.reward_cents + hit.fee_cents), at=created)
     return hit
 
 

@@ -203,7 +203,9 @@ def test_accepting_working_and_submitting_ask_26_questions(
     assert Holding.objects.filter(worker=person, state="submitted").count() == 2
 
 
-def test_creating_a_hit_asks_ten_questions(requester, as_installed, django_assert_num_queries):
+def test_creating_a_hit_asks_ten_questions_and_fewer_of_postgresql(
+    requester, as_installed, django_assert_num_queries
+):
     key = AccessKey.objects.get(requester=requester)
     hit_type = make_hit(requester).hit_type
     url, browser = "http://testserver/mturk/api", Client()
@@ -223,7 +225,9 @@ def test_creating_a_hit_asks_ten_questions(requester, as_installed, django_asser
         signed = signed_headers(url, key.access_key, accesskeys.secret_of(key), body, headers)
         type_ = signed.pop("Content-Type")
         # The first use of a key is noted in two questions more.
-        with django_assert_num_queries(10) if number else transaction.atomic():
+        # PostgreSQL inserts HIT and hold with the balance; within a test the call's log is a statement, too.
+        questions = 8 if connection.vendor == "postgresql" else 10
+        with django_assert_num_queries(questions) if number else transaction.atomic():
             made = browser.post(
                 "/mturk/api", body, content_type=type_, headers={**signed, "Host": "testserver"}
             )

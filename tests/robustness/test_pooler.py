@@ -148,6 +148,46 @@ def test_nothing_that_belongs_to_a_session_is_used(pooled_url, tmp_path):
     ]
 
 
+SHORT = """
+import threading
+from core.composed_queries import ComposedInsert
+from core.short_transactions import short_transaction
+from django.contrib.auth.models import User
+from django.utils import timezone
+from marketplace.models import SignedWrite
+
+#: Six clients of two connections of the server: what belongs to a transaction stays with it.
+def call(number):
+    for turn in range(20):
+        with short_transaction(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            first = cursor.fetchone()
+            User.objects.create(username=f"{number}-{turn}")
+            row = SignedWrite(signature=f"{number}-{turn}", at=timezone.now())
+            ComposedInsert(SignedWrite).run_later(row)
+            cursor.execute("SELECT pg_backend_pid()")
+            same.append(cursor.fetchone() == first)
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW synchronous_commit")
+        settings.append(cursor.fetchone()[0])
+    connection.close()
+
+same, settings = [], []
+threads = [threading.Thread(target=call, args=[number]) for number in range(6)]
+[each.start() for each in threads]
+[each.join() for each in threads]
+print(User.objects.count(), SignedWrite.objects.count(), len(same), set(same))
+with connection.cursor() as cursor:
+    cursor.execute("SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit'")
+    print(set(settings) == {cursor.fetchone()[0]})
+"""
+
+
+def test_short_transactions_leave_nothing_with_a_connection(pooled_url, tmp_path):
+    said = run(pooled_url, SHORT, DATA_DIR=str(tmp_path), SECRET_KEY="k" * 50).splitlines()
+    assert said == ["120 120 120 {True}", "True"]
+
+
 MIGRATION = """
 import time
 from contextlib import closing
