@@ -87,6 +87,9 @@ EXTENSION = Extension(
     *overview.QUEUES,
     *overview.STEPS,
     JobKindNotice("annotation.import", "An import of queries", pages_of_project("annotation:import_job")),
+    JobKindNotice(
+        "annotation.queries-file", "The file of queries", pages_of_project("annotation:queries_file_job")
+    ),
     EventActions(
         {
             "queries.imported": "imported queries",

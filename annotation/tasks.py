@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.contrib.auth import get_user_model
 
 from annotation.corpora import ADD, INDEX, NETWORK, REMOVE, adding_of, layout_of
+from annotation.desk.columns import rows_asked
 from annotation.importing.selection import Design
-from annotation.services import staged_files
+from annotation.services import query_files, staged_files
 from annotation.services.importing import ImportRefusedError, Options, import_queries
 from core.jobs.errors import PermanentError
 from core.jobs.handlers import JobContext, handler
@@ -60,6 +61,14 @@ def options_of(given: dict[str, Any]) -> Options:
     """Options from a job's payload."""
     design = Design(**given["design"])
     return Options(**{**given, "design": design, "without": tuple(given["without"])})
+
+
+@handler(query_files.MAKE, longest=timedelta(hours=2))
+def make_queries_file(context: JobContext) -> dict[str, Any]:
+    """Write the file of queries that an address asked for; what it holds is the result."""
+    project = Project.objects.get(pk=context.payload["project"])
+    rows = rows_asked(project, context.payload["asked"])
+    return query_files.make_file(context.job, project, rows, context.progress)
 
 
 # Jobs of corpora: a file added, an index or a network built, a corpus removed.

@@ -5,6 +5,7 @@
     table.close()
 
     insert_columns(Score, {"run_id": 4, "candidate_id": [7, 8], "mean": [2.5, None]})
+    insert_batches(Score, (columns_of(some) for some in portions))
 
     pk, score = integer_columns(Judgment.objects.order_by("pk").values_list("pk", "score"), "i8", "i2")
 
@@ -16,9 +17,12 @@ sent and no `pre_save` is asked, as with `bulk_create`.
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import chain, islice, repeat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.core.management.color import no_style
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
     Column = npt.NDArray[np.integer]
 
 BATCH = 20_000
+#: Batches that may be ready while the database takes one.
+_AHEAD = 4
 #: Bytes of rows that are taken apart together.
 _BLOCK = 1 << 20
 #: Members of a list that become JSON together.
@@ -53,6 +59,7 @@ _PACK_QUICKLY = (
 )
 _PLAIN_FIELDS = (models.IntegerField, models.FloatField, models.BooleanField)
 Encode = Callable[[Any], Any]
+T = TypeVar("T")
 
 
 class BulkTable:
@@ -116,15 +123,62 @@ def insert_columns(model: type[models.Model], columns: Mapping[str, Any]) -> Non
 
     A column is a sequence of plain values, or one value for all rows. At least one is a sequence.
     """
-    fields, constants = _fields_of(model, list(columns))
-    count = next(len(column) for column in columns.values() if isinstance(column, list | tuple))
-    for start in range(0, count, BATCH):
-        size = min(BATCH, count - start)
-        part = [
-            column[start : start + size] if isinstance(column, list | tuple) else [column] * size
-            for column in columns.values()
-        ]
-        _insert(model, fields, part + [[constant] * size for constant in constants])
+    insert_batches(model, _parts(columns))
+
+
+def _parts(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """At most `BATCH` rows at a time."""
+    for start in range(0, _count(columns), BATCH):
+        part = slice(start, start + BATCH)
+        yield {
+            name: column[part] if isinstance(column, list | tuple) else column
+            for name, column in columns.items()
+        }
+
+
+def _count(columns: Mapping[str, Any]) -> int:
+    return next(len(column) for column in columns.values() if isinstance(column, list | tuple))
+
+
+def insert_batches(model: type[models.Model], batches: Iterable[Mapping[str, Any]]) -> None:
+    """Insert rows that come some at a time, each time with the same columns as `insert_columns` takes them.
+
+    While PostgreSQL stores one batch, and looks up the rows that it refers to, a thread works out the next
+    ones: what makes them must ask no database.
+    """
+    rest = iter(batches)
+    first = next(rest, None)
+    if first is None:
+        return
+    fields, defaults = _fields_of(model, list(first))
+
+    def columns_of(batch: Mapping[str, Any]) -> list[Iterable[Any]]:
+        size = _count(batch)
+        return [
+            column if isinstance(column, list | tuple) else [column] * size for column in batch.values()
+        ] + [[default] * size for default in defaults]
+
+    if connection.vendor != "postgresql":
+        for batch in chain([first], rest):
+            _insert(model, fields, columns_of(batch))
+        return
+    encode = [_text_of(field) for field in fields]
+    texts = _made_ahead(_lines_of(batch, encode, defaults) for batch in chain([first], rest))
+    with connection.cursor() as cursor, closing(texts):
+        for lines in texts:
+            _copy(cursor, model, fields, lines)
+            # Otherwise all that is referred to would be looked up at the commit, while nothing else is done.
+            connection.check_constraints()
+
+
+def _made_ahead(source: Iterator[T]) -> Generator[T]:
+    """What a source gives, made by a thread, a few before they are asked for."""
+    nothing: Any = object()
+    with ThreadPoolExecutor(1) as maker:
+        waiting = deque(maker.submit(next, source, nothing) for _ in range(_AHEAD))
+        while (made := waiting.popleft().result()) is not nothing:
+            waiting.append(maker.submit(next, source, nothing))
+            yield made
 
 
 def integer_columns(
@@ -232,23 +286,52 @@ def _fields_of(
 
 
 def _insert(
-    model: type[models.Model], fields: "Sequence[models.Field[Any, Any]]", columns: Sequence[Sequence[Any]]
+    model: type[models.Model], fields: "Sequence[models.Field[Any, Any]]", columns: Sequence[Iterable[Any]]
 ) -> None:
     """One batch of rows as columns."""
-    name = connection.ops.quote_name(model._meta.db_table)
-    names = ", ".join(connection.ops.quote_name(field.column or "") for field in fields)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             texts = [map(_text_of(field), column) for field, column in zip(fields, columns, strict=True)]
-            lines = map("\t".join, zip(*texts, strict=True))
-            cursor.cursor.copy_expert(
-                f"COPY {name} ({names}) FROM STDIN", io.StringIO("\n".join(lines) + "\n")
-            )
+            _copy(cursor, model, fields, _joined(texts))
         else:
+            name, names = _quoted(model, fields)
             marks = ", ".join(["%s"] * len(fields))
             values = [_values_of(field, column) for field, column in zip(fields, columns, strict=True)]
             statement = f"INSERT INTO {name} ({names}) VALUES ({marks})"  # noqa: S608 - names are quoted
             cursor.executemany(statement, list(zip(*values, strict=True)))
+
+
+def _quoted(model: type[models.Model], fields: "Sequence[models.Field[Any, Any]]") -> tuple[str, str]:
+    """The table and its columns, as statements name them."""
+    quote = connection.ops.quote_name
+    return quote(model._meta.db_table), ", ".join(quote(field.column or "") for field in fields)
+
+
+def _copy(
+    cursor: Any, model: type[models.Model], fields: "Sequence[models.Field[Any, Any]]", lines: bytes
+) -> None:
+    """Have PostgreSQL take rows in one piece, so that a thread that makes others is not stopped often."""
+    name, names = _quoted(model, fields)
+    cursor.cursor.copy_expert(f"COPY {name} ({names}) FROM STDIN", io.BytesIO(lines), max(1, len(lines)))
+
+
+def _lines_of(columns: Mapping[str, Any], encode: Sequence[Encode], defaults: Sequence[Any]) -> bytes:
+    """Rows given as columns, as COPY takes them."""
+    size = _count(columns)
+    texts = [
+        map(text, column) if isinstance(column, list | tuple) else repeat(text(column), size)
+        for text, column in zip(encode, columns.values(), strict=False)
+    ]
+    return _joined(
+        texts
+        + [repeat(text(value), size) for text, value in zip(encode[len(texts) :], defaults, strict=True)]
+    )
+
+
+def _joined(texts: Iterable[Iterable[str]]) -> bytes:
+    """Rows of these columns."""
+    lines = map("\t".join, zip(*texts, strict=True))
+    return ("\n".join(lines) + "\n").encode()
 
 
 def _text_of(field: "models.Field[Any, Any]") -> Callable[[Any], str]:

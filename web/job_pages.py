@@ -28,7 +28,7 @@ OptionsT = TypeVar("OptionsT")
 
 
 class JobPages(ABC):
-    """The page of a project's job, its live part, and cancelling it, for managers.
+    """The page of a project's job, its live part, and cancelling it.
 
     With the name "import" the templates are `import_job.html` of the app's folder and
     `parts/import_live.html`, the addresses `import_job`, `import_live` and `import_cancel` of its namespace.
@@ -41,21 +41,23 @@ class JobPages(ABC):
     live_folder: ClassVar[str]
     tab: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]
+    #: Who may see the pages and cancel the job, at least.
+    role: ClassVar[str] = Role.MANAGER
     #: What the job is, as the subject of a sentence; and what the 404 page says.
     subject: ClassVar[str] = "It"
     missing: ClassVar[str] = "There is no such work."
 
     def job_paths(self, place: str) -> list[URLPattern]:
         """Addresses of the job's pages below `place`."""
-        manager = on_project(Role.MANAGER)
+        guarded = on_project(self.role)
         return [
-            path(f"{place}<int:job>/", require_safe(manager(self.show_job)), name=f"{self.name}_job"),
+            path(f"{place}<int:job>/", require_safe(guarded(self.show_job)), name=f"{self.name}_job"),
             path(
                 f"{place}<int:job>/live/",
-                require_safe(never_cache(manager(self.show_live))),
+                require_safe(never_cache(guarded(self.show_live))),
                 name=f"{self.name}_live",
             ),
-            path(f"{place}<int:job>/cancel/", require_POST(manager(self.cancel)), name=f"{self.name}_cancel"),
+            path(f"{place}<int:job>/cancel/", require_POST(guarded(self.cancel)), name=f"{self.name}_cancel"),
         ]
 
     def context(self, job: Job) -> dict[str, Any]:
@@ -73,7 +75,7 @@ class JobPages(ABC):
 
     def show_job(self, request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
         """How far the job is, and what came of it."""
-        row = self._job(access.project, job)
+        row = self.find_job(access.project, job)
         result = self.show_result(request, access, row) if row.state == JobState.DONE else None
         if result is not None:
             return result
@@ -88,12 +90,12 @@ class JobPages(ABC):
 
     def show_live(self, request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
         """The part of that page that changes by itself."""
-        context = self.context(self._job(access.project, job))
+        context = self.context(self.find_job(access.project, job))
         return show(request, f"parts/{self.name}_live.html", access, folder=self.live_folder, **context)
 
     def cancel(self, request: HttpRequest, access: ProjectAccess, *, job: int) -> HttpResponse:
         """Cancel a job that waits or runs and show its page."""
-        row = self._job(access.project, job)
+        row = self.find_job(access.project, job)
 
         def action() -> str:
             if not cancel(job_id=row.pk):
@@ -102,7 +104,8 @@ class JobPages(ABC):
 
         return run_action(request, action, f"{self.app}:{self.name}_job", access.project.slug, row.pk)
 
-    def _job(self, project: Project, pk: int) -> Job:
+    def find_job(self, project: Project, pk: int) -> Job:
+        """A job of this project and of these kinds; Http404 where there is none."""
         row = get_object_or_404(Job, pk=pk, kind__in=self.kinds)
         if row.payload.get("project") != project.pk:
             raise Http404(self.missing)

@@ -6,6 +6,8 @@ from operator import attrgetter, itemgetter
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import QuerySet
+from django.http import QueryDict
 from django.urls import reverse
 
 from annotation.models import Query
@@ -70,6 +72,22 @@ QUERIES = Grid(
     order="number",
     aliases={"newest": "-number", "rare": "-count"},
 )
+#: What of an address says which queries are asked for, and in which order.
+_SAYS = ("q", "status", "type", "only", "source", "order")
+
+
+def queries_asked(given: QueryDict) -> str:
+    """What an address asks of the table of queries, in one form whatever else it holds."""
+    said = {name: given[name] for name in _SAYS if given.get(name)}
+    return urlencode(said)
+
+
+def rows_asked(project: Project, asked: str) -> QuerySet[Query]:
+    """The queries that an address asks for, in its order."""
+    given = QueryDict(asked)
+    return QUERIES.asked(given).sort(selectors.rows(project, selectors.Filters.of(given.dict())))
+
+
 UNDECIDED = Grid(
     "adjudication",
     columns=(

@@ -1,42 +1,33 @@
 """Pages of a project's queries: the table, its download, one query's history, out and back again."""
 
-from collections.abc import Iterator
-from operator import attrgetter, itemgetter
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.desk.columns import QUERIES, links_of_query
+from annotation.desk.columns import QUERIES, links_of_query, queries_asked, rows_asked
 from annotation.models import Query
 from annotation.selectors import queries as selectors
 from annotation.selectors.queries import Filters, history
-from annotation.selectors.query_progress import NOTHING, Progress, progress, with_progress
+from annotation.selectors.query_progress import NOTHING, Progress, progress
 from annotation.services import queries as services
+from annotation.services import query_files
 from core.errors import ActionError
-from core.files.cells import cell, csv_text
+from core.jobs.models import Job, JobState
 from core.projects.models import Project
 from web.access import ProjectAccess, Role, on_project
 from web.forms import FormError, LogReasonForm, chosen_keys, read_form, run_action
+from web.job_pages import JobPages
 from web.pages import show, show_table
 from web.tables import Choices
 
 QUERY = "annotation:query"
-_AT_ONCE = 1000
-#: Columns of the download with the fields that they hold; counts of what people said follow them.
-_COLUMNS = {
-    "id": "pk", "key": "key", "text": "text", "status": "status", "reason": "status_reason", "type": "type",
-    "yes_no": "yes_no", "count": "count", "stratum": "stratum", "weight": "weight",
-    "conversation": "conversation", "turn": "turn", "source": "source__name", "line": "line",
-}  # fmt: skip
-_COUNTS = ("screening_votes", "selections", "answers")
-_COUNTS_OF = attrgetter("votes", "selections", "answers")
-#: Columns that strangers may have written into; the others hold numbers and our own words.
-_TEXTS = frozenset({"key", "text", "reason", "type", "stratum", "conversation", "source"})
+_CSV = "text/csv; charset=utf-8"
 
 
 class QueryReasonForm(LogReasonForm):
@@ -72,31 +63,63 @@ def listing(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
             "why_form": QueryReasonForm(),
         },
         tab="queries",
+        file_at_once=query_files.AT_ONCE,
     )
 
 
 @require_safe
 @on_project()
-def download(request: HttpRequest, access: ProjectAccess) -> StreamingHttpResponse:
-    """What the table shows on all its pages, as CSV, a thousand rows in memory at a time."""
-    asked = QUERIES.asked(request.GET)
-    rows = asked.sort(selectors.rows(access.project, Filters.of(request.GET.dict())))
-    answer = StreamingHttpResponse(_lines(access.project, rows), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{access.project.slug}-queries.csv"'
+def download(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
+    """What the table shows on all its pages, as CSV; of many queries the page of the job that makes it."""
+    asked = queries_asked(request.GET)
+    rows = rows_asked(access.project, asked)
+    if query_files.is_large(rows):
+        job = query_files.ask_file(access.project, asked)
+        return redirect("annotation:queries_file_job", access.project.slug, job.pk)
+    answer = StreamingHttpResponse(query_files.lines_of(access.project, rows), content_type=_CSV)
+    answer["Content-Disposition"] = f'attachment; filename="{_file_name(access.project)}"'
     return answer
 
 
-def _lines(project: Project, found: Any) -> Iterator[str]:
-    yield csv_text([(*_COLUMNS, *_COUNTS)])
-    rows = found.values_list(*_COLUMNS.values()).iterator(chunk_size=_AT_ONCE)
-    for some, counts in with_progress(project, rows, itemgetter(0)):
-        # Column by column: of a hundred thousand queries these are two million cells.
-        columns = [
-            map(cell, column) if name in _TEXTS else column
-            for name, column in zip(_COLUMNS, zip(*some, strict=True), strict=True)
-        ]
-        votes, selections, answers = zip(*map(_COUNTS_OF, counts), strict=True)
-        yield csv_text(zip(*columns, votes, selections, answers, strict=True))
+def _file_name(project: Project) -> str:
+    return f"{project.slug}-queries.csv"
+
+
+class QueriesFile(JobPages):
+    """Making the file of many queries."""
+
+    app = live_folder = "annotation"
+    name = "queries_file"
+    tab = "queries"
+    kinds = (query_files.MAKE,)
+    role = Role.VIEWER
+    subject = "The file"
+    missing = "There is no such file."
+
+    def context(self, job: Job) -> dict[str, Any]:
+        """The same, and until when the file is there."""
+        at = job.finished_at + query_files.KEPT if job.finished_at else None
+        return super().context(job) | {"until": at, "gone": at is not None and at < timezone.now()}
+
+    def describe_rest(self, job: Job) -> str:
+        """A file is there whole or not at all."""
+        return "Nothing of it is kept."
+
+
+QUERIES_FILE = QueriesFile()
+
+
+@require_safe
+@on_project()
+def made_file(request: HttpRequest, access: ProjectAccess, *, job: int) -> FileResponse:
+    """The file that a job made."""
+    row = QUERIES_FILE.find_job(access.project, job)
+    file = query_files.open_file(access.project, row.pk) if row.state == JobState.DONE else None
+    if file is None:
+        raise Http404("There is no such file, or it is there no more. Download the queries again.")
+    answer = FileResponse(file, as_attachment=True, filename=_file_name(access.project), content_type=_CSV)
+    answer["Content-Length"] = str(row.result["bytes"])
+    return answer
 
 
 def _query(access: ProjectAccess, pk: int) -> Query:

@@ -31,6 +31,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{_P}queries/", queries.listing, name="queries"),
     path(f"{_P}queries/decide/", queries.decide_chosen, name="decide_queries"),
     path(f"{_P}queries.csv", queries.download, name="queries_csv"),
+    *queries.QUERIES_FILE.job_paths(f"{_P}queries/files/"),
+    path(f"{_P}queries/files/<int:job>/queries.csv", queries.made_file, name="queries_file"),
     path(f"{_P}queries/<int:pk>/", queries.query, name="query"),
     path(f"{_P}queries/<int:pk>/decide/", queries.decide, name="decide_query"),
     path(f"{_P}queries/<int:pk>/take-out/", queries.take_out, name="take_out"),

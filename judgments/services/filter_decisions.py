@@ -1,13 +1,13 @@
 """A recipe run over a stage's judgments, and what it decided as rows of the database; errors of filters."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from core.bulk_rows import BATCH, insert_columns
+from core.bulk_rows import BATCH, insert_batches, insert_columns
 from crowd.errors import CrowdError
 from crowd.models import Stage
 from judgments.models import FilterRun, Score, Verdict
@@ -188,6 +188,10 @@ def _store_about_workers(decided: FilterDecision, run: FilterRun) -> None:
 
 def _store_about_judgments(decided: FilterDecision, run: FilterRun) -> None:
     """In the order of submission, some at a time."""
+    insert_batches(Verdict, _about_judgments(decided, run.pk))
+
+
+def _about_judgments(decided: FilterDecision, run: int) -> Iterator[dict[str, Any]]:
     found, columns = decided.run, decided.columns
     because = found.removed_because(columns.ratings)
     removed = (~found.kept).nonzero()[0]
@@ -213,19 +217,16 @@ def _store_about_judgments(decided: FilterDecision, run: FilterRun) -> None:
                 if measured not in by_z:
                     by_z[measured] = _beyond(measured, found.recipe.z_limit)
                 reason.append(by_z[measured])
-        insert_columns(
-            Verdict,
-            {
-                "run_id": run.pk,
-                "worker_id": columns.workers[workers].tolist(),
-                "judgment_id": columns.judgments[rows].tolist(),
-                "rule": [found.reasons[place] for place in because[rows].tolist()],
-                "removes": True,
-                "value": value,
-                "rank": rank,
-                "reason": reason,
-            },
-        )
+        yield {
+            "run_id": run,
+            "worker_id": columns.workers[workers].tolist(),
+            "judgment_id": columns.judgments[rows].tolist(),
+            "rule": [found.reasons[place] for place in because[rows].tolist()],
+            "removes": True,
+            "value": value,
+            "rank": rank,
+            "reason": reason,
+        }
 
 
 class _Reasons(dict[int, str]):
@@ -248,23 +249,24 @@ def _beyond(z: float | None, limit: float) -> str:
 
 def store_scores(scores: Scores, decided: FilterDecision, run: FilterRun) -> None:
     """One row per candidate that has judgments; in the caller's transaction."""
+    insert_batches(Score, _about_candidates(scores, decided, run.pk))
+
+
+def _about_candidates(scores: Scores, decided: FilterDecision, run: int) -> Iterator[dict[str, Any]]:
     items, candidates = scores.items, decided.columns.candidates
     for start in range(0, len(candidates), BATCH):
         some = slice(start, start + BATCH)
-        insert_columns(
-            Score,
-            {
-                "run_id": run.pk,
-                "candidate_id": candidates[some].tolist(),
-                "n_raw": items.n_raw[some].tolist(),
-                "n_kept": items.n_kept[some].tolist(),
-                "mean": numbers(items.mean[some]),
-                "sd": numbers(items.sd[some]),
-                "median": numbers(items.median[some]),
-                "trimmed": numbers(items.trimmed[some]),
-                "adjusted": numbers(scores.adjusted.quality[some]) if scores.adjusted.settled else None,
-            },
-        )
+        yield {
+            "run_id": run,
+            "candidate_id": candidates[some].tolist(),
+            "n_raw": items.n_raw[some].tolist(),
+            "n_kept": items.n_kept[some].tolist(),
+            "mean": numbers(items.mean[some]),
+            "sd": numbers(items.sd[some]),
+            "median": numbers(items.median[some]),
+            "trimmed": numbers(items.trimmed[some]),
+            "adjusted": numbers(scores.adjusted.quality[some]) if scores.adjusted.settled else None,
+        }
 
 
 def numbers(values: "npt.NDArray[np.floating]") -> list[float | None]:

@@ -74,11 +74,12 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         set_member remove_member set_stage_budget end_project_token close_project reopen_project
     """,
     ("annotation", LOOK, "viewer"): """
-        queries queries_csv query source adjudication case following agreement answers spread_of_answers
-        answer_writers answers_of_worker answers_of_query corpora corpus
+        queries queries_csv queries_file queries_file_job queries_file_live query source adjudication case
+        following agreement answers spread_of_answers answer_writers answers_of_worker answers_of_query
+        corpora corpus
     """,
     ("annotation", FORM, "viewer"): "search",
-    ("annotation", ACT, "viewer"): "search_api",
+    ("annotation", ACT, "viewer"): "search_api queries_file_cancel",
     ("annotation", LOOK, "manager"): "import_job import_live corpus_job corpus_live",
     ("annotation", FORM, "manager"): """
         import_new import_preview corpus_new corpus_add corpus_new_look corpus_add_look

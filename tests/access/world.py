@@ -11,12 +11,13 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Answer, AnswerReview, Doubt, Query, QueryStep
-from annotation.services import query_answers, staged_files
+from annotation.services import query_answers, query_files, staged_files
 from core.api.tokens import create_token
 from core.crypto import seal
 from core.jobs.models import Job
 from core.notices.services import raise_notice
 from core.origin import Owner
+from core.progress import silent
 from core.projects.models import Project
 from core.projects.services import create_project, set_role
 from core.webhooks.models import Webhook
@@ -232,7 +233,20 @@ def _annotation(
     adding = Job.objects.create(kind="annotation.corpus.add", payload=work_on)
     for name in ("corpus_job", "corpus_live", "corpus_cancel"):
         own[f"annotation:{name}"] = {"job": adding.pk}
+    made = _made_file(project)
+    for name in ("queries_file_job", "queries_file_live", "queries_file_cancel", "queries_file"):
+        own[f"annotation:{name}"] = {"job": made}
     rooms["rewriting"] = {"token": query_answers.write_rewrite_token(again.pk)}
+
+
+def _made_file(project: Project) -> int:
+    """A file of queries that is there."""
+    job = Job.objects.create(kind=query_files.MAKE, payload={"project": project.pk, "asked": ""})
+    made = query_files.make_file(job, project, project.queries.all(), silent)
+    Job.objects.filter(pk=job.pk).update(
+        state="done", result=made, started_at=job.created_at, finished_at=job.created_at
+    )
+    return job.pk
 
 
 def _judgments(
