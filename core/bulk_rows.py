@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 BATCH = 20_000
 #: Batches that may be ready while the database takes one.
-_AHEAD = 4
+_AHEAD = 2
 #: Bytes of rows that are taken apart together.
 _BLOCK = 1 << 20
 #: Members of a list that become JSON together.

@@ -23,7 +23,7 @@ from core.jobs import services as jobs
 from core.jobs.models import OPEN_STATES, Job
 from core.progress import Progress
 from core.projects.models import Project
-from core.storage.store import shared_store
+from core.storage import shared_store
 
 MAKE = "annotation.queries-file"
 #: Queries up to which a file is sent at once: they take about .2 s.

@@ -141,7 +141,7 @@ def scores_of(decided: FilterDecision) -> Scores:
     from metrics.agreement.scores import adjusted, item_scores
 
     ratings, run = decided.columns.ratings, decided.run
-    return Scores(item_scores(ratings, run.kept), adjusted(ratings.only(run.standing)))
+    return Scores(item_scores(ratings, run.kept), adjusted(ratings, run.standing))
 
 
 def counts_of(decided: FilterDecision) -> dict[str, int]:

@@ -9,6 +9,7 @@ scores that follow are replaced in one transaction, and the log says why.
 """
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -290,7 +291,7 @@ def _some(count: int, one: str, many: str = "") -> str:
 
 
 State = FilterRun.State
-_STEPS = 3
+_STEPS = 2
 
 
 #: Says how far it is: steps done, of how many, and what is done now.
@@ -323,13 +324,14 @@ def apply(
     decided = decide(stage, found)
     if not len(decided.columns.ratings):
         raise FilteringError("There are no judgments yet; filters have nothing to look at.")
-    progress(1, _STEPS, "Working out scores")
-    scores = filter_decisions.scores_of(decided)
-    progress(2, _STEPS, "Storing what was decided")
+    progress(1, _STEPS, "Working out scores and storing what was decided")
     kept: list[FilterRun] = []
 
     def store() -> int:
-        kept.append(_stored(stage, found, decided, scores, seed, seen, once, actor, begun))
+        # PostgreSQL stores verdicts for so long that scores are there when their turn comes.
+        with ThreadPoolExecutor(1) as beside:
+            scores = beside.submit(filter_decisions.scores_of, decided)
+            kept.append(_stored(stage, found, decided, scores.result, seed, seen, once, actor, begun))
         if _what_counts(stage) != counted:
             # Decided about while we looked, and perhaps reconsidered with the run before: look once more.
             why = "work was decided about while the filters were being applied"
@@ -354,7 +356,7 @@ def _stored(  # noqa: PLR0917 - made in one place
     stage: Stage,
     found: "Recipe",
     decided: FilterDecision,
-    scores: filter_decisions.Scores,
+    scores: Callable[[], filter_decisions.Scores],
     seed: int,
     seen: int | None,
     once: str,
@@ -380,7 +382,7 @@ def _stored(  # noqa: PLR0917 - made in one place
         created_at=begun,
     )
     filter_decisions.store_verdicts(decided, run)
-    filter_decisions.store_scores(scores, decided, run)
+    filter_decisions.store_scores(scores(), decided, run)
     record(
         project=stage.project,
         action="filter.applied",

@@ -92,6 +92,8 @@ Floats = npt.NDArray[np.float64]
 
 # Rows whose keys lie in memory at a time; more when the result itself is larger than that.
 ROWS = 1 << 17
+#: Rows of whole items that are sorted together.
+AT_ONCE = 1 << 20
 
 
 def cells(ratings: Ratings, rows: slice) -> Counts:
@@ -128,6 +130,23 @@ def checked(ratings: Ratings) -> Ratings:
                 f"a score of {ratings.scale.text(outside)} is not on the scale {ratings.scale.description}"
             )
     return ratings
+
+
+def rows_by_items(ratings: Ratings, mask: Mask | None = None) -> Iterator[tuple[slice, npt.NDArray[np.intp]]]:
+    """Some items, and in order the numbers of their rows, or of those of a mask; then the items that follow.
+
+    So many at a time that what is made of them is small however many ratings there are.
+    """
+    items = ratings.items
+    upto = np.bincount(items, minlength=ratings.n_items).cumsum()
+    first, done = 0, 0
+    while first < len(upto) and done < upto[-1]:
+        after = max(first + 1, int(np.searchsorted(upto, done + AT_ONCE, side="right")))
+        mine = (items >= first) & (items < after)
+        if mask is not None:
+            mine &= mask
+        yield slice(first, after), np.flatnonzero(mine)
+        first, done = after, int(upto[after - 1])
 
 
 @overload

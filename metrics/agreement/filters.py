@@ -47,24 +47,17 @@ class Verdicts:
 def duplicates(ratings: data.Ratings) -> data.Mask:
     """The ratings of a worker who had rated the item before: all but the first of each, by submission."""
     again = np.zeros(len(ratings), dtype=np.bool_)
-    ordered = _pairs(ratings)
-    ordered.sort()
-    twice = ordered[1:][ordered[1:] == ordered[:-1]]
-    del ordered
-    if len(twice):
-        pairs = _pairs(ratings)
-        rows = np.flatnonzero(np.isin(pairs, twice))
-        by_pair = rows[np.argsort(pairs[rows], kind="stable")]
-        again[by_pair[1:][pairs[by_pair[1:]] == pairs[by_pair[:-1]]]] = True
+    for _, rows in data.rows_by_items(ratings):
+        pairs = ratings.items[rows].astype(np.int64)
+        pairs *= max(1, ratings.n_workers)
+        pairs += ratings.workers[rows]
+        ordered = np.sort(pairs)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(twice):
+            some = np.flatnonzero(np.isin(pairs, twice))
+            by_pair = some[np.argsort(pairs[some], kind="stable")]
+            again[rows[by_pair[1:][pairs[by_pair[1:]] == pairs[by_pair[:-1]]]]] = True
     return again
-
-
-def _pairs(ratings: data.Ratings) -> npt.NDArray[np.int64]:
-    """A number for the worker and the item of each rating."""
-    pairs = ratings.items.astype(np.int64)
-    pairs *= max(1, ratings.n_workers)
-    pairs += ratings.workers
-    return pairs
 
 
 def too_fast(ratings: data.Ratings, seconds: npt.ArrayLike, *, limit: float, least: int = 1) -> Verdicts:

@@ -1,11 +1,28 @@
 """The published score of every item, how much its ratings differ, and true labels of categories."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from metrics.agreement.data import Floats, Mask, Ratings, Sums, Whole, added, divided, value_counts
+from metrics.agreement.data import (
+    ROWS,
+    Codes,
+    Floats,
+    Mask,
+    Ratings,
+    Scores,
+    Sums,
+    Whole,
+    divided,
+    rows_by_items,
+    value_counts,
+)
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Items whose scores are worked out together: what is made of them on the way fits a cache.
 ITEMS = 1 << 14
@@ -84,6 +101,7 @@ def _trimmed(upto: Whole, n: Whole, values: npt.NDArray[np.int64]) -> Floats:
 _STILL = 1e-8
 _LEAST_VARIANCE = 1e-8
 _MOST_ROUNDS = 500
+_SCORE_BITS, _LEAST_SCORE = 16, -(1 << 15)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,33 +119,24 @@ class AdjustedScores:
     settled: bool
 
 
-def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> AdjustedScores:
-    """Adjusted quality of every item, with each worker's bias (positive: rates high) and inconsistency."""
-    from scipy.sparse import csr_array  # slow to import; only this needs it here
+def adjusted(ratings: Ratings, standing: Mask | None = None, *, shrink: float = 5.0) -> AdjustedScores:
+    """Adjusted quality of every item, with each worker's bias (positive: rates high) and inconsistency.
 
-    n = np.bincount(ratings.workers, minlength=ratings.n_workers)
-    if not len(ratings):
+    From the rows that `standing` (one truth per rating) leaves; without it from all.
+    """
+    table = _Table(ratings, standing)
+    n = table.n
+    if not n.any():
         none = np.full(ratings.n_workers, np.nan)
         return AdjustedScores(np.full(ratings.n_items, np.nan), none, none.copy(), 0, True)
-    middle = float(ratings.scores.mean())
-    scores: Floats = ratings.scores.astype(np.float64) - middle
-    # In this order, and without `scores` as soon as may be, they take least memory.
-    sums, squares = added(ratings.workers, scores, len(n)), added(ratings.workers, scores**2, len(n))
-    shape, places = (ratings.n_items, ratings.n_workers), (ratings.items, ratings.workers)
-    given = csr_array((scores, places), shape=shape)
-    del scores
-    ones = np.ones(len(ratings))
-    once = given.nnz == len(ratings)  # no worker rated an item twice: the places are the same
-    rated = csr_array((ones, given.indices, given.indptr) if once else (ones, places), shape=shape)
-    del ones
 
     def residuals(quality: Floats) -> tuple[Floats, Floats]:
         """Sums of score minus quality, and of its square, for each worker."""
         known = np.nan_to_num(quality)
-        first = rated.T @ known
-        return sums - first, squares - 2 * (given.T @ known) + rated.T @ known**2
+        first, second, product = table.by_worker(known)
+        return table.sums - first, table.squares - 2 * product + second
 
-    quality = divided(given.sum(axis=1), rated.sum(axis=1))
+    quality = divided(*table.sum_items())
     above, beyond = residuals(quality)
     bias = divided(above, n)
     settled, rounds = False, 0
@@ -136,15 +145,139 @@ def adjusted(ratings: Ratings, *, shrink: float = 5.0) -> AdjustedScores:
         before = quality
         variance = _variances(above, beyond, n, shrink)
         weights = np.nan_to_num(1 / variance)
-        quality = divided(given @ weights - rated @ (np.nan_to_num(bias) * weights), rated @ weights)
+        given, biased, rated = table.by_item(weights, np.nan_to_num(bias) * weights)
+        quality = divided(given - biased, rated)
         above, beyond = residuals(quality)
         bias = divided(above, n)
         settled = bool(np.nanmax(np.abs(quality - before)) < _STILL)
     shift = float(np.nanmean(bias))
     unit = float(ratings.scale.unit)
     return AdjustedScores(
-        (quality + shift + middle) * unit, (bias - shift) * unit, np.sqrt(variance) * unit, rounds, settled
+        (quality + shift + table.middle) * unit,
+        (bias - shift) * unit,
+        np.sqrt(variance) * unit,
+        rounds,
+        settled,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Ratings of some items in their order, those of an item in the order of workers.
+
+    `ends` says where the ratings of each item begin and end. Before the workers of the ratings `workers` has
+    every worker once. Where somebody rated an item twice, `sums` are of their centred scores and `times` how
+    many there are; where not, `scores` are enough, in a quarter of the bytes.
+    """
+
+    items: slice
+    ends: npt.NDArray[np.int32]
+    workers: npt.NDArray[np.int32]
+    scores: npt.NDArray[np.int16] | None
+    sums: Floats | None = None
+    times: Floats | None = None
+
+
+class _Table:
+    """Which worker gave which item which score, in blocks of items, for products with vectors.
+
+    However the items are cut into blocks, sums are added up in the same order: they are the same to the last
+    bit as those of one matrix, which takes three times the memory.
+    """
+
+    def __init__(self, ratings: Ratings, standing: Mask | None) -> None:
+        self._n_items, self._n_workers = ratings.n_items, ratings.n_workers
+        self.n = np.zeros(self._n_workers, dtype=np.int64)
+        self.sums, self.squares = np.zeros(self._n_workers), np.zeros(self._n_workers)
+        total = 0
+        for workers, scores in self._portions(ratings, standing):
+            self.n += np.bincount(workers, minlength=self._n_workers)
+            total += int(scores.sum(dtype=np.int64))
+        self.middle = total / max(1, int(self.n.sum()))
+        for workers, scores in self._portions(ratings, standing):
+            centred = scores - self.middle
+            np.add.at(self.sums, workers, centred)
+            np.add.at(self.squares, workers, centred**2)
+        self._everybody = np.arange(self._n_workers, dtype=np.int32)
+        self._blocks = [
+            self._block(ratings, items, rows) for items, rows in rows_by_items(ratings, standing) if len(rows)
+        ]
+        self._ones = np.ones(max((len(block.workers) for block in self._blocks), default=0))
+
+    @staticmethod
+    def _portions(ratings: Ratings, standing: Mask | None) -> Iterator[tuple[Codes, Scores]]:
+        for start in range(0, len(ratings), ROWS):
+            some = slice(start, start + ROWS)
+            workers, scores = ratings.workers[some], ratings.scores[some]
+            yield (workers, scores) if standing is None else (workers[standing[some]], scores[standing[some]])
+
+    def _block(self, ratings: Ratings, items: slice, rows: npt.NDArray[np.intp]) -> _Block:
+        from scipy.sparse import csr_array  # slow to import; only this needs it here
+
+        rated = ratings.items[rows] - np.int32(items.start)
+        ends = np.zeros(items.stop - items.start + 1, dtype=np.int32)
+        np.cumsum(np.bincount(rated, minlength=len(ends) - 1), out=ends[1:])
+        keys = rated.astype(np.int64)
+        keys *= self._n_workers
+        keys += ratings.workers[rows]
+        keys <<= _SCORE_BITS
+        keys |= ratings.scores[rows].astype(np.int64) - _LEAST_SCORE
+        keys.sort()
+        scores = ((keys & ((1 << _SCORE_BITS) - 1)) + _LEAST_SCORE).astype(np.int16)
+        keys >>= _SCORE_BITS
+        if (keys[1:] == keys[:-1]).any():
+            places, shape = (rated, ratings.workers[rows]), (len(ends) - 1, self._n_workers)
+            given = csr_array((ratings.scores[rows] - self.middle, places), shape=shape)
+            times = csr_array((np.ones(len(rows)), places), shape=shape)
+            workers = np.concatenate([self._everybody, given.indices])
+            return _Block(items, given.indptr, workers, None, given.data, times.data)
+        keys %= self._n_workers
+        return _Block(items, ends, np.concatenate([self._everybody, keys.astype(np.int32)]), scores)
+
+    def _matrices(self, block: _Block, *, carry: bool = False) -> "Iterator[csr_array]":
+        """The block's scores, then how often each was given; with `carry` below a row for each worker."""
+        from scipy.sparse import csr_array
+
+        more = self._n_workers if carry else 0
+        workers = block.workers[self._n_workers - more :]
+        ends = np.concatenate([self._everybody, block.ends + np.int32(more)]) if carry else block.ends
+        shape = (len(ends) - 1, self._n_workers)
+        given = block.sums if block.scores is None else block.scores - self.middle
+        for known in (given, block.times):
+            if known is None:
+                data = self._ones[: len(workers)]
+            else:
+                data = np.concatenate([self._ones[:more], known]) if carry else known
+            yield csr_array((data, workers, ends), shape=shape)
+
+    def sum_items(self) -> tuple[Floats, Floats]:
+        """Of each item the sum of its centred scores, and how many there are."""
+        given, rated = np.zeros(self._n_items), np.zeros(self._n_items)
+        for block in self._blocks:
+            scores, times = self._matrices(block)
+            given[block.items], rated[block.items] = scores.sum(axis=1), times.sum(axis=1)
+        return given, rated
+
+    def by_item(self, weights: Floats, others: Floats) -> tuple[Floats, Floats, Floats]:
+        """Of each item the sums over its ratings: of score times weight, the other number, the weight."""
+        given = np.zeros(self._n_items)
+        rated = np.zeros((self._n_items, 2))
+        both = np.stack([others, weights], axis=1)
+        for block in self._blocks:
+            scores, times = self._matrices(block)
+            given[block.items], rated[block.items] = scores @ weights, times @ both
+        return given, rated[:, 0], rated[:, 1]
+
+    def by_worker(self, known: Floats) -> tuple[Floats, Floats, Floats]:
+        """Of each worker the sums over their ratings of the item's number, its square, and score times it."""
+        product, numbers = np.zeros(self._n_workers), np.zeros((self._n_workers, 2))
+        for block in self._blocks:
+            # What the blocks before add up to comes first, as ratings of items of one worker each.
+            scores, times = self._matrices(block, carry=True)
+            here = known[block.items]
+            product = scores.T @ np.concatenate([product, here])
+            numbers = times.T @ np.concatenate([numbers, np.stack([here, here**2], axis=1)])
+        return numbers[:, 0], numbers[:, 1], product
 
 
 def _variances(sums: Floats, squares: Floats, n: npt.NDArray[np.int64], shrink: float) -> Floats:

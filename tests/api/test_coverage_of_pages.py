@@ -97,6 +97,7 @@ BY_API: dict[str, str] = {
     "annotation:corpus_network": "build_network",
     "annotation:corpus_remove": "remove_a_corpus",
     "annotation:corpus_cancel": "cancel_job",
+    "annotation:queries_file_cancel": "cancel_job",
     "annotation:draw_holdout": "hold_out",
     "annotation:hold_out": "hold_out_answer",
     "annotation:take_back": "hold_out_answer",
