@@ -11,7 +11,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 #: Arrays from this size on are given back as soon as they go; smaller ones are made too often for that.
 _LARGE = 4 << 20
 #: What is free at the end of a heap and stays there to be used again.
-_KEPT = 64 << 20
+_KEPT = 16 << 20
 
 
 @cache
