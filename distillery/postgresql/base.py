@@ -29,6 +29,9 @@ _COMMIT = (
 )
 
 
+# The stubs describe Django's backend for the later driver only: hence what is ignored below.
+
+
 class _ShortCursor(base.Cursor):
     """A cursor of a short transaction: what was to go with the next statement goes with it."""
 
@@ -37,13 +40,14 @@ class _ShortCursor(base.Cursor):
     def execute(self, query: Any, vars: Any = None) -> None:
         """Execute the statement behind those that wait, in one message; the result is its own."""
         if self.wrapper.has_waiting_statements:
-            query, vars = self.wrapper.join_waiting(self.mogrify(query, vars)), None
-        super().execute(query, vars)
+            text = self.mogrify(query, vars)  # type: ignore[attr-defined]
+            query, vars = self.wrapper.join_waiting(text), None
+        super().execute(query, vars)  # type: ignore[misc]
 
     def executemany(self, query: Any, vars_list: Any) -> None:
         """Execute it for all parameters, behind what waits."""
         self.wrapper.send_waiting()
-        super().executemany(query, vars_list)
+        super().executemany(query, vars_list)  # type: ignore[misc]
 
     def callproc(self, procname: Any, parameters: Any = None) -> None:
         """Call a procedure, behind what waits."""
@@ -53,7 +57,7 @@ class _ShortCursor(base.Cursor):
     def copy_expert(self, sql: Any, file: Any, size: int = 8192) -> None:
         """Copy from or to a file, behind what waits."""
         self.wrapper.send_waiting()
-        super().copy_expert(sql, file, size)
+        super().copy_expert(sql, file, size)  # type: ignore[misc]
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -147,11 +151,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 self._begins_short, self._is_short = False, True
                 self._waiting[:] = [_BEGIN]
             else:
-                self._set_autocommit(False)
+                self._set_autocommit(False)  # type: ignore[attr-defined]
 
     def _commit(self) -> None:
         if not self._is_short:
-            super()._commit()
+            super()._commit()  # type: ignore[misc]
             return
         with debug_transaction(self, "COMMIT"), self.wrap_database_errors:
             if self._waiting != [_BEGIN]:
@@ -160,7 +164,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _rollback(self) -> None:
         if not self._is_short:
-            super()._rollback()
+            super()._rollback()  # type: ignore[misc]
             return
         has_begun = _BEGIN not in self._waiting
         self._waiting.clear()
@@ -173,7 +177,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         try:
             with self.connection.cursor() as cursor:
                 cursor.execute(text)
-        except base.Database.Error as error:
+        except base.Database.Error as error:  # type: ignore[attr-defined]
             if error.pgcode == prepared_statements.NO_SUCH_STATEMENT:
                 prepared_statements.note_lost_sessions()
             raise
