@@ -1,12 +1,13 @@
 """Measures retrieval: quality on judged sets, speed and size with a million passages.
 
-    python benchmarks/retrieval.py FOLDER [--passages 1000000] [--markdown FILE]
+    python benchmarks/retrieval.py FOLDER [--passages 1000000] [--markdown FILE] [--beside DATA]
 
 FOLDER holds one folder per set with `passages.jsonl`, `queries.jsonl` ({id, text}) and `qrels.tsv` (TREC).
 Speed is measured with a million passages made of those of all sets (`benchmarks/passages.py`), on a fresh
 SQLite database. Every step of the index is a process of its own, so that its peak of memory is its own. The
 tables of the network, of ranking and of the search page come last; `network.py`, `ranking.py` and
-`search_page.py` print them alone.
+`search_page.py` print them alone. `--beside` measures the engine beside tantivy only, over the corpus that
+`ranking.py` or `search_http.py` keeps in a folder with `--data`.
 """
 
 # ruff: noqa: PLC0415  # the apps can be imported once the environment names the database
@@ -21,7 +22,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +89,12 @@ def keys_of(corpus: Any) -> dict[int, str]:
     return dict(Passage.objects.filter(corpus=corpus).values_list("pk", "key"))
 
 
-def numbers(corpus: Any, text: str, k: int) -> list[int]:
+def numbers(corpus: Any, text: str, k: int) -> Sequence[int]:
     """What the engine finds, without texts."""
     from retrieval.copies import engine_of
 
     engine = engine_of(corpus)
-    return [hit.pk for hit in engine.search(dict.fromkeys(engine.terms(text), 1.0), k)]
+    return engine.search(dict.fromkeys(engine.terms(text), 1.0), k).pks
 
 
 def adding(path: str) -> dict[str, Any]:
@@ -160,15 +161,21 @@ def searching(queries: str) -> dict[str, Any]:
     }
 
 
+#: How many processes search side by side.
+PROCESSES = (1, 2)
 #: Rounds of ours and tantivy's in turn, of which the best of either counts.
 ROUNDS = 5
 
 
-def beside_tantivy(queries: str) -> dict[str, Any]:
-    """Processor time of a query: the engine from text to numbers, and tantivy alone with the terms known.
+#: Of a query in each round: the engine's processor time and time by the clock, and tantivy's.
+_Round = tuple[float, float, float, float]
+
+
+def beside_tantivy(texts: list[str], line_up: Callable[[], object]) -> list[_Round]:
+    """What a query takes: the engine from text to numbers, and tantivy alone with the terms known.
 
     Tantivy is used as its users would: the same index opened by itself, the same query, numbers from their
-    column.
+    column. `line_up` waits for the other processes.
     """
     import gc
 
@@ -179,7 +186,7 @@ def beside_tantivy(queries: str) -> dict[str, Any]:
     from retrieval.models import Corpus
 
     corpus = Corpus.objects.select_related("index").get(slug="speed")
-    engine, texts = engine_of(corpus), json.loads(queries)
+    engine = engine_of(corpus)
     folder = folder_of(corpus.index) / f"g{engine.generation()}"
     searcher, made = tantivy.Index.open(str(folder)).searcher(), schema()
 
@@ -191,20 +198,69 @@ def beside_tantivy(queries: str) -> dict[str, Any]:
         hits = searcher.search(tantivy.Query.boolean_query(clauses), 100, count=False).hits
         return searcher.fast_field_values("pk", [address for _, address in hits])
 
-    def taken(ask: Callable[[Any], object], given: list[Any]) -> float:
-        before = time.thread_time()
+    def taken(ask: Callable[[Any], object], given: list[Any]) -> tuple[float, float]:
+        line_up()
+        before, at = time.thread_time(), time.perf_counter()
         for each in given:
             ask(each)
-        return (time.thread_time() - before) / len(given)
+        return (time.thread_time() - before) / len(given), (time.perf_counter() - at) / len(given)
 
     known = [engine.terms(text) for text in texts]
     gc.collect()
     gc.freeze()  # as the web server does
     gc.set_threshold(10_000, 20, 20)
-    rounds = [
-        (taken(lambda text: numbers(corpus, text, 100), texts), taken(alone, known)) for _ in range(ROUNDS)
+    return [
+        (*taken(lambda text: numbers(corpus, text, 100), texts), *taken(alone, known)) for _ in range(ROUNDS)
     ]
-    return {"ours": min(ours for ours, _ in rounds), "alone": min(theirs for _, theirs in rounds)}
+
+
+def _beside(texts: list[str], line_up: Any, answer: Any) -> None:
+    setup()
+    answer.send(beside_tantivy(texts, line_up.wait))
+
+
+def beside_figure(texts: list[str], processes: int) -> Any:  # a Figure, as above
+    """The engine's rate as a share of tantivy's alone, both by processes side by side."""
+    from benchmarks.measures import Figure
+
+    context = multiprocessing.get_context("spawn")
+    line_up, pipes, workers = context.Barrier(processes), [], []
+    for _ in range(processes):
+        ours, theirs = context.Pipe()
+        workers.append(context.Process(target=_beside, args=(texts, line_up, theirs)))
+        workers[-1].start()
+        theirs.close()
+        pipes.append(ours)
+    try:
+        measured: list[list[_Round]] = [pipe.recv() for pipe in pipes]
+    except EOFError as error:
+        raise RuntimeError("A process beside tantivy failed.") from error
+    for worker in workers:
+        worker.join()
+
+    def least(column: int) -> float:
+        """Processor time of the best round, as a mean of processes."""
+        return sum(min(each[column] for each in rounds) for rounds in measured) / processes
+
+    def most(column: int) -> float:
+        """Queries a second by the clock, of all processes in their best round."""
+        return max(sum(1 / each[column] for each in together) for together in zip(*measured, strict=True))
+
+    share = least(2) / least(0)
+    return Figure(
+        f"search, of tantivy alone, {processes} process{'es' if processes > 1 else ''}",
+        f"{share:.3f}",
+        "≥ .95",
+        share >= 0.95,
+        f"processor time: {least(0) * 1e6:.0f} µs, alone {least(2) * 1e6:.0f} µs; "
+        f"by the clock {most(1):,.0f}/s, alone {most(3):,.0f}/s",
+    )
+
+
+def sample(folder: Path) -> list[str]:
+    """So many questions of all sets."""
+    queries = [query["text"] for path in sorted(folder.glob("*/queries.jsonl")) for query in lines(path)]
+    return queries[:: max(1, len(queries) // QUERIES)][:QUERIES]
 
 
 def percentiles(times: list[float]) -> tuple[float, float]:
@@ -274,23 +330,27 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="folder with one folder per judged set")
     parser.add_argument("--passages", type=int, default=1_000_000, help="to measure speed with; 0: none")
     parser.add_argument("--markdown", type=Path, help="write the tables to this file too")
+    parser.add_argument("--beside", type=Path, metavar="DATA", help="only beside tantivy, over what is here")
     options = parser.parse_args()
     folders = sorted(path.parent for path in options.folder.glob("*/qrels.tsv"))
     if not folders:
         sys.exit(f"There is no set in {options.folder}.")
     with tempfile.TemporaryDirectory(prefix="distillery-retrieval-") as scratch:
-        os.environ["DATA_DIR"] = scratch
+        os.environ["DATA_DIR"] = str(options.beside or scratch)
         os.environ.pop("DATABASE_URL", None)
         setup()
-        from django.core.management import call_command
+        if options.beside:
+            runs = [beside_run(options.folder)]
+        else:
+            from django.core.management import call_command
 
-        call_command("migrate", verbosity=0)
-        runs = [quality_run(folders)]
-        if options.passages:
-            runs += speed_runs(options.folder, options.passages, Path(scratch))
+            call_command("migrate", verbosity=0)
+            runs = [quality_run(folders)]
+            if options.passages:
+                runs += speed_runs(options.folder, options.passages, Path(scratch))
     from benchmarks.report import machine, markdown, show
 
-    facts = [f"Machine: {machine()}.", f"tantivy {tantivy_version()}, SQLite, one process."]
+    facts = [f"Machine: {machine()}.", f"tantivy {tantivy_version()}, SQLite."]
     show(runs, facts, peers=())
     if options.markdown:
         options.markdown.write_text(markdown(runs, facts, title="Measurements of retrieval", peers=()))
@@ -336,6 +396,16 @@ def speed_runs(folder: Path, count: int, scratch: Path) -> list[Any]:  # Runs, a
     ]
 
 
+def beside_run(folder: Path) -> Any:  # a Run, as above
+    """The engine beside tantivy, over the corpus of the data folder."""
+    from benchmarks.report import Run
+    from retrieval.models import Index
+
+    texts, count = sample(folder), Index.objects.get(corpus__slug="speed").passages
+    figures = [beside_figure(texts, processes) for processes in PROCESSES]
+    return Run(f"Beside tantivy: {count:,} passages, load {os.getloadavg()[0]:.1f}", "", figures)
+
+
 def index_run(folder: Path, count: int, scratch: Path) -> Any:  # a Run, as above
     """The table of speed and size."""
     from benchmarks.measures import Figure
@@ -348,12 +418,10 @@ def index_run(folder: Path, count: int, scratch: Path) -> Any:  # a Run, as abov
     added = step("adding", str(path))
     path.unlink()
     indexed = step("indexing")
-    queries = [query["text"] for path in sorted(folder.glob("*/queries.jsonl")) for query in lines(path)]
-    sample = queries[:: max(1, len(queries) // QUERIES)][:QUERIES]
+    texts = sample(folder)
     opened = step("opening")
-    found = step("searching", json.dumps(sample))
-    beside = step("beside_tantivy", json.dumps(sample))
-    share = beside["alone"] / beside["ours"]
+    found = step("searching", json.dumps(texts))
+    beside = [beside_figure(texts, processes) for processes in PROCESSES]
     more = step("one_more")
     stored = added["passages"] / added["seconds"]
     rate = indexed["passages"] / indexed["seconds"]
@@ -395,13 +463,7 @@ def index_run(folder: Path, count: int, scratch: Path) -> Any:  # a Run, as abov
                 found["qps"] >= 1_500,
                 f"peak {found['rss']:.0f} MB",
             ),
-            Figure(
-                "search, of tantivy alone",
-                f"{share:.2f}",
-                "≥ .95",
-                share >= 0.95,
-                f"processor time: {beside['ours'] * 1e6:.0f} µs, alone {beside['alone'] * 1e6:.0f} µs",
-            ),
+            *beside,
             Figure("add one passage and commit", f"{more['ms']:.1f} ms"),
         ],
     )

@@ -11,6 +11,7 @@ import shutil
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,13 @@ def bundle_name(row: Index | WordNetwork) -> str:
 
 def working_folder(row: Index | WordNetwork) -> Path:
     """The folder in which this host builds."""
-    return Path(settings.DATA_DIR) / kind_of(row) / row.location
+    return _folder(settings.DATA_DIR, kind_of(row), row.location)
+
+
+@lru_cache(maxsize=1_000)
+def _folder(data: str | Path, kind: str, location: str) -> Path:
+    """Paths are slow to make, and every search asks."""
+    return Path(data) / kind / location
 
 
 def copies_folder(row: Index | WordNetwork) -> Path:

@@ -1,7 +1,7 @@
 """Search engines behind one small interface: what the app asks of an index, whichever engine keeps it."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol, overload
 
 
 class ScoredPassage(NamedTuple):
@@ -9,6 +9,32 @@ class ScoredPassage(NamedTuple):
 
     pk: int
     score: float
+
+
+class ScoredPassages(Sequence[ScoredPassage]):
+    """Passages found, best first, as two columns; a passage is made when somebody looks at it."""
+
+    __slots__ = ("pks", "scores")
+
+    def __init__(self, pks: Sequence[int], scores: Sequence[float]) -> None:
+        self.pks, self.scores = pks, scores
+
+    def __len__(self) -> int:
+        return len(self.pks)
+
+    def __iter__(self) -> Iterator[ScoredPassage]:
+        return map(ScoredPassage, self.pks, self.scores)
+
+    @overload
+    def __getitem__(self, place: int) -> ScoredPassage: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "ScoredPassages": ...
+
+    def __getitem__(self, place: int | slice) -> "ScoredPassage | ScoredPassages":
+        if isinstance(place, slice):
+            return ScoredPassages(self.pks[place], self.scores[place])
+        return ScoredPassage(self.pks[place], self.scores[place])
 
 
 class Engine(Protocol):
@@ -30,7 +56,7 @@ class Engine(Protocol):
     def terms(self, text: str) -> list[str]:
         """Words of a query as the index knows them, each once, in their order; see `analysis`."""
 
-    def search(self, weights: Mapping[str, float], k: int) -> list[ScoredPassage]:
+    def search(self, weights: Mapping[str, float], k: int) -> ScoredPassages:
         """Best passages for terms with weights above 0, by falling score, then number."""
 
     def count(self) -> int:
@@ -46,4 +72,4 @@ class Engine(Protocol):
         """Remove everything of it."""
 
 
-__all__ = ["Engine", "ScoredPassage"]
+__all__ = ["Engine", "ScoredPassage", "ScoredPassages"]

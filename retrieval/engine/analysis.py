@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
@@ -35,6 +35,7 @@ _PIECES = re.compile(rf"[{UNSPACED_CHARACTERS}]+|[^\W_{UNSPACED_CHARACTERS}]+")
 _FIRST_UNSPACED = re.compile(rf"[{UNSPACED_CHARACTERS}]")
 
 
+@lru_cache(maxsize=1_000)
 def chain_name(language: str) -> str:
     """Name of the rules for a language, as an index keeps it: another name, other words."""
     code = primary(language)

@@ -24,7 +24,7 @@ from itertools import islice
 from typing import Any
 
 from core.errors import on_failure
-from retrieval.engine import ScoredPassage, analysis, files
+from retrieval.engine import ScoredPassages, analysis, files
 from retrieval.engine import cluster as connections
 from retrieval.engine.analysis import cut
 from retrieval.engine.cluster import Cluster, client_error, kind_of, no_room, status_of
@@ -313,7 +313,7 @@ class OpenSearchEngine:
         """Words of a query as the index knows them, each once, in their order."""
         return analysis.terms(text, self._language)
 
-    def search(self, weights: Mapping[str, float], k: int) -> list[ScoredPassage]:
+    def search(self, weights: Mapping[str, float], k: int) -> ScoredPassages:
         """Best passages for weighted terms, by falling score, then number."""
         clauses = [
             {"term": {"body": {"value": term, "boost": weight}}}
@@ -322,7 +322,7 @@ class OpenSearchEngine:
         ]
         if not clauses or k < 1:
             self._current()
-            return []
+            return ScoredPassages((), ())
         body = {
             "query": {"bool": {"should": clauses[:MOST_CLAUSES], "minimum_should_match": 1}},
             "sort": [{"_score": "desc"}, {"pk": "asc"}],
@@ -344,7 +344,9 @@ class OpenSearchEngine:
         )
         hits = answer.get("hits", {}).get("hits", [])
         scale = self._facts(hits[0]["_index"]).scale if hits else 1.0
-        return [ScoredPassage(int(hit["_id"]), float(hit["_score"]) * scale) for hit in hits]
+        return ScoredPassages(
+            [int(hit["_id"]) for hit in hits], [float(hit["_score"]) * scale for hit in hits]
+        )
 
     def count(self) -> int:
         """How many passages it holds."""

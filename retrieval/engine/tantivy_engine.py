@@ -3,24 +3,29 @@
 What tantivy does not forgive is kept here: a number is added as unsigned (a guessed type is refused late)
 and deleted by query (deleting by term of an unsigned field does nothing and says nothing); the rules for
 words are registered on every Index object; user text never meets tantivy's query parser; equal scores come
-in the order of segments, so they are sorted again; numbers are read from their column, as no text is stored.
+in the order in which documents stand, so they are sorted again where that is not the order of their numbers;
+numbers are read from their column, as no text is stored.
 """
 
 import errno
+import json
 import math
 import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
+from operator import neg
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from tantivy import (
+    DocAddress,
     Document,
     Index,
     IndexWriter,
@@ -35,7 +40,7 @@ from tantivy import (
 )
 
 from core.errors import on_failure
-from retrieval.engine import ScoredPassage, analysis
+from retrieval.engine import ScoredPassages, analysis
 from retrieval.engine.analysis import cut
 from retrieval.engine.files import IndexFolder, Pointer, only_writer
 from retrieval.errors import BusyError, IndexBrokenError, NoRoomError, NotIndexedError, RetrievalError
@@ -87,8 +92,12 @@ WRITERS = max(1, min(4, (os.cpu_count() or 1) // 2))
 COMMIT_EVERY = 500_000
 #: Passages with the score of the last place among which the lowest numbers are looked for: at first, at most.
 SPARE, MOST_TIED = 32, 2_000
-#: What a named tuple's own constructor calls, without the way there: a hundred of them in a search.
-_scored = tuple.__new__
+#: Seconds after which a search looks for a newer generation even where the files of its own are all there: a
+#: process that rebuilds may be killed before it removes them.
+CONFIRM_EVERY = 0.1
+#: By what tantivy keeps the documents of each segment in order, and how its files say so.
+_SORTED_BY = "pk"
+_SORTING = {"field": _SORTED_BY, "order": "Asc"}
 _CHAIN = "words"
 _DELETE_AT_ONCE = 10_000
 _OPEN_ATTEMPTS = 5
@@ -103,15 +112,70 @@ def schema() -> Schema:
     return builder.build()
 
 
+class _Snapshot(NamedTuple):
+    """A commit, what its file looked like, and whether all documents stand in the order of their numbers."""
+
+    searcher: Searcher
+    seen: tuple[int, ...]
+    is_in_order: bool
+
+
 @dataclass
 class _Reader:
-    """An open generation, and by what we see that it has changed."""
+    """An open generation, and its newest commit that was looked at."""
 
     index: Index
     folder: Path
     meta: str
-    seen: tuple[int, ...] = ()
+    snapshot: _Snapshot | None = None
+    #: When it was last seen that this is the generation that answers, by the monotonic clock.
+    confirmed: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def unchanged(self) -> _Snapshot | None:
+        """The newest commit where one look is enough to know it: a rebuild ends with removing this file."""
+        held = self.snapshot
+        if held is None or time.monotonic() - self.confirmed > CONFIRM_EVERY:
+            return None
+        try:
+            return held if _looks(self.meta) == held.seen else None
+        except FileNotFoundError:
+            return None
+
+    def newest(self) -> _Snapshot:
+        """The commit that its file names now."""
+        now = _looks(self.meta)
+        held = self.snapshot
+        if held is not None and held.seen == now:
+            return held
+        with self.lock:
+            held = self.snapshot
+            if held is None or held.seen != now:
+                self.index.reload()
+                searcher = self.index.searcher()
+                # Another commit may have come since: then the order is not known, and the next search asks.
+                in_order = _are_in_order(searcher, Path(self.meta)) and _looks(self.meta) == now
+                held = self.snapshot = _Snapshot(searcher, now, in_order)
+            return held
+
+
+def _looks(path: str) -> tuple[int, ...]:
+    facts = os.stat(path)  # noqa: PTH116  # at every search
+    return facts.st_ino, facts.st_mtime_ns, facts.st_size
+
+
+def _are_in_order(searcher: Searcher, meta: Path) -> bool:
+    """Whether each segment is sorted by number and begins after the end of the one before it.
+
+    Then tantivy decides between equal scores as we do. Generations of earlier versions are not sorted.
+    """
+    facts = json.loads(meta.read_bytes())
+    if facts.get("index_settings", {}).get("sort_by_field") != _SORTING:
+        return False
+    sizes = [segment["max_doc"] for segment in facts["segments"]]
+    ends = [DocAddress(number, place) for number, size in enumerate(sizes) for place in (0, size - 1)]
+    numbers = cast(list[int], searcher.fast_field_values("pk", ends))
+    return all(last < first for last, first in zip(numbers[1:-1:2], numbers[2::2], strict=True))
 
 
 #: Indexes that a process keeps open at most; the ones opened first are let go.
@@ -134,49 +198,49 @@ class TantivyEngine:
         """Words of a query as the index knows them, each once, in their order."""
         return analysis.terms(text, self._language)
 
-    def search(self, weights: Mapping[str, float], k: int) -> list[ScoredPassage]:
+    def search(self, weights: Mapping[str, float], k: int) -> ScoredPassages:
         """Best passages for weighted terms, by falling score, then number, whatever the order of segments.
 
         BM25 with k1 1.2 and b 0.75 (tantivy's constants).
         """
-        query = self._query(weights)
+        query = _query(weights)
         for _ in range(_OPEN_ATTEMPTS - 1):
-            searcher = self._searcher()
+            snapshot = self._newest()
             try:
-                return self._best(searcher, query, k)
+                return self._best(snapshot, query, k)
             except IndexBrokenError:
                 # A file that went while it was being opened is missed by tantivy only now.
                 _open.pop((os.getpid(), self._files.path), None)
-        return self._best(self._searcher(), query, k)
+        return self._best(self._newest(), query, k)
 
-    def _best(self, searcher: Searcher, query: Query | None, k: int) -> list[ScoredPassage]:
+    def _best(self, snapshot: _Snapshot, query: Query | None, k: int) -> ScoredPassages:
         if query is None or k < 1:
-            return []
-        limit, most = k + SPARE, k + MOST_TIED
-        with damage_told(f"{self._what} cannot be searched", self._files.path):
-            while True:
-                hits = searcher.search(query, limit, count=False).hits
-                worst = hits[k - 1][0] if len(hits) > k else -math.inf
-                # Passages as good as the last one may stand beyond the limit, with lower numbers.
-                if len(hits) < limit or hits[-1][0] < worst or limit >= most:
-                    break
-                limit = min(limit * 8, most)
-            if len(hits) > k:  # best first: those after the last that is as good as the k-th
-                end = k
-                while end < len(hits) and hits[end][0] >= worst:
-                    end += 1
-                hits = hits[:end]
-            numbers = searcher.fast_field_values("pk", [address for _, address in hits])
-        found = sorted(zip([-score for score, _ in hits], cast(list[int], numbers), strict=True))
-        return [_scored(ScoredPassage, (number, -score)) for score, number in found[:k]]
+            return ScoredPassages((), ())
+        searcher, _, is_in_order = snapshot
+        try:
+            found = (
+                searcher.search(query, k, count=False).hits if is_in_order else _with_tied(searcher, query, k)
+            )
+            if not found:
+                return ScoredPassages((), ())
+            scores, addresses = zip(*found, strict=True)
+            numbers = cast(list[int], searcher.fast_field_values("pk", addresses))
+        except BaseException as error:  # told apart only now, as each search would pay for it
+            with damage_told(f"{self._what} cannot be searched", self._files.path):
+                raise error
+        if is_in_order:
+            return ScoredPassages(numbers, scores)
+        pairs = sorted(zip(map(neg, scores), numbers, strict=True))[:k]
+        return ScoredPassages([number for _, number in pairs], [-score for score, _ in pairs])
 
     def count(self) -> int:
         """How many passages it holds."""
-        return self._searcher().num_docs
+        return self._newest().searcher.num_docs
 
     def highest(self) -> int:
         """Highest number that it holds, 0 for none."""
-        answer = self._searcher().aggregate(Query.all_query(), {"highest": {"max": {"field": "pk"}}})
+        searcher = self._newest().searcher
+        answer = searcher.aggregate(Query.all_query(), {"highest": {"max": {"field": "pk"}}})
         return int(answer["highest"]["value"] or 0)
 
     def generation(self) -> int:
@@ -226,22 +290,17 @@ class TantivyEngine:
 
     # Inside
 
-    def _query(self, weights: Mapping[str, float]) -> Query | None:
-        made = schema()
-        clauses = []
-        for term, weight in weights.items():
-            if not math.isfinite(weight) or weight <= 0:
-                continue
-            clause = Query.term_query(made, "body", term, index_option="freq")
-            clauses.append((Occur.Should, clause if weight == 1 else Query.boost_query(clause, weight)))
-        return Query.boolean_query(clauses) if clauses else None
-
-    def _searcher(self) -> Searcher:
-        """A searcher of the newest commit of the current generation."""
+    def _newest(self) -> _Snapshot:
+        """The newest commit of the current generation."""
+        held = _open.get((os.getpid(), self._files.path))
+        if held is not None and held[0].chain == analysis.chain_name(self._language):
+            snapshot = held[1].unchanged()
+            if snapshot is not None:
+                return snapshot
         for attempt in range(_OPEN_ATTEMPTS):
-            pointer = self._checked()
+            now, pointer = time.monotonic(), self._checked()
             try:
-                return self._reader(pointer)
+                return self._reader(pointer, now)
             except (IndexBrokenError, FileNotFoundError) as error:
                 # Between reading the pointer and opening the files, a newer generation may have replaced it.
                 _open.pop((os.getpid(), self._files.path), None)
@@ -252,7 +311,7 @@ class TantivyEngine:
     def _has_moved_on(self, pointer: Pointer) -> bool:
         return self._checked() != pointer
 
-    def _reader(self, pointer: Pointer) -> Searcher:
+    def _reader(self, pointer: Pointer, now: float) -> _Snapshot:
         key = (os.getpid(), self._files.path)
         held = _open.get(key)
         if held is None or held[0] != pointer:
@@ -263,14 +322,10 @@ class TantivyEngine:
             for other in list(_open)[:-MOST_OPEN]:
                 _open.pop(other, None)
         reader = held[1]
-        facts = os.stat(reader.meta)  # noqa: PTH116  # at every search
-        now = (facts.st_ino, facts.st_mtime_ns, facts.st_size)
-        with reader.lock:
-            if reader.seen != now:
-                with damage_told(f"The files of {self._what} cannot be read", reader.folder):
-                    reader.index.reload()
-                reader.seen = now
-            return reader.index.searcher()
+        with damage_told(f"The files of {self._what} cannot be read", reader.folder):
+            snapshot = reader.newest()
+        reader.confirmed = now
+        return snapshot
 
     def _checked(self) -> Pointer:
         """The current generation, if it was made by today's rules for words."""
@@ -345,6 +400,38 @@ class TantivyEngine:
             writer.wait_merging_threads()
 
 
+def _query(weights: Mapping[str, float]) -> Query | None:
+    clauses = [
+        _clause(term, weight) for term, weight in weights.items() if math.isfinite(weight) and weight > 0
+    ]
+    return Query.boolean_query(clauses) if clauses else None
+
+
+@lru_cache(maxsize=10_000)
+def _clause(term: str, weight: float) -> tuple[Occur, Query]:
+    """A word of a query; the same ones are asked for again and again."""
+    clause = Query.term_query(schema(), "body", term, index_option="freq")
+    return Occur.Should, clause if weight == 1 else Query.boost_query(clause, weight)
+
+
+def _with_tied(searcher: Searcher, query: Query, k: int) -> list[tuple[float, DocAddress]]:
+    """The best k, and those that are as good as the last of them, wherever they stand."""
+    limit, most = k + SPARE, k + MOST_TIED
+    while True:
+        hits: list[tuple[float, DocAddress]] = searcher.search(query, limit, count=False).hits
+        worst = hits[k - 1][0] if len(hits) > k else -math.inf
+        # Passages as good as the last one may stand beyond the limit, with lower numbers.
+        if len(hits) < limit or hits[-1][0] < worst or limit >= most:
+            break
+        limit = min(limit * 8, most)
+    if len(hits) > k:  # best first: those after the last that is as good as the k-th
+        end = k
+        while end < len(hits) and hits[end][0] >= worst:
+            end += 1
+        hits = hits[:end]
+    return hits
+
+
 @cache
 def _cut_already() -> TextAnalyzer:
     return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
@@ -355,7 +442,10 @@ def _opened(folder: Path, *, create: bool = False) -> Index:
     if not folder.is_dir():
         raise FileNotFoundError(folder)
     with damage_told(f"The files in {folder} cannot be opened", folder):
-        index = Index(schema(), path=str(folder), reuse=True) if create else Index.open(str(folder))
+        if create:  # files that are there already keep their own order
+            index = Index(schema(), path=str(folder), reuse=True, sort_by_field=_SORTED_BY)
+        else:
+            index = Index.open(str(folder))
         index.register_tokenizer(_CHAIN, _cut_already())
         index.config_reader("manual")
     return index
