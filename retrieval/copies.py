@@ -183,11 +183,8 @@ def engine_of(corpus: Corpus) -> Engine:
 
 def engine_named(name: str, corpus: Corpus) -> Engine:
     """The index of a corpus in this engine, whether it is the one that answers or not."""
-    what = f"the index of {corpus.slug!r}"
     if name == "tantivy":
-        from retrieval.engine.tantivy_engine import TantivyEngine
-
-        return TantivyEngine(readable_folder(corpus.index), corpus.language, what=what)
+        return _embedded(readable_folder(corpus.index), corpus.language, corpus.slug)
     if name == "opensearch":
         from retrieval.engine.cluster import cluster
         from retrieval.engine.opensearch import OpenSearchEngine
@@ -197,11 +194,23 @@ def engine_named(name: str, corpus: Corpus) -> Engine:
             cluster(settings.OPENSEARCH_URL, settings.OPENSEARCH_CERTIFICATES, os.getpid()),
             f"{prefix}-{corpus.index.location}",
             corpus.language,
-            what=what,
+            what=_what(corpus.slug),
             locks=f"{prefix}-locks",
             shards=settings.OPENSEARCH_SHARDS,
         )
     raise CorpusError(f"There is no engine {name!r} in this installation.")
+
+
+def _what(slug: str) -> str:
+    return f"the index of {slug!r}"
+
+
+@lru_cache(maxsize=1_000)
+def _embedded(folder: Path, language: str, slug: str) -> Engine:
+    """It keeps nothing but these; every search asks."""
+    from retrieval.engine.tantivy_engine import TantivyEngine
+
+    return TantivyEngine(folder, language, what=_what(slug))
 
 
 # The word proximity network of a corpus, shared by the process that has opened it.
@@ -260,7 +269,7 @@ def remove_network(corpus: Corpus) -> None:
 
 logger = logging.getLogger(__name__)
 #: What a working folder holds besides the state itself: locks, and what is seen while files are added.
-_NO_STATE = {"lock", "work", "seen"}
+_NO_STATE = {"lock", "work", "seen", "changes"}
 
 
 def publish_index(index: Index) -> str:
@@ -315,6 +324,8 @@ def take_up(corpus: Corpus) -> None:
         no_state = shutil.ignore_patterns(FETCHED)
         shutil.copytree(source, working, copy_function=os.link, ignore=no_state, dirs_exist_ok=True)
         note_published(working, [row.published])
+        if isinstance(row, Index):
+            IndexFolder(working).count_change()
     corpus.index.refresh_from_db()
 
 

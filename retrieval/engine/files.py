@@ -3,10 +3,12 @@
 FOLDER/current     {"generation": 3, "chain": "english-1"}
 FOLDER/g3/         tantivy's files
 FOLDER/lock        held by the one writer
+FOLDER/changes     eight bytes that every writer counts up when it is done: readers have them in memory
 """
 
 import fcntl
 import json
+import mmap
 import os
 import shutil
 import time
@@ -34,6 +36,43 @@ def _read(path: str, seen: tuple[int, ...]) -> Pointer:
     return Pointer(int(facts["generation"]), str(facts["chain"]))
 
 
+_COUNT = 8
+
+
+class ChangeCount:
+    """How often an index was written, read without a call of the system; None where no writer counts.
+
+    The file is never shortened, so that reading it is safe for as long as it is held.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.seen: tuple[int, int] | None = None
+        self._bytes: mmap.mmap | None = None
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return
+        try:
+            facts = os.fstat(handle)
+            if facts.st_size >= _COUNT:
+                self._bytes = mmap.mmap(handle, _COUNT, access=mmap.ACCESS_READ)
+                self.seen = facts.st_dev, facts.st_ino
+        finally:
+            os.close(handle)
+
+    def now(self) -> bytes | None:
+        """The count."""
+        return None if self._bytes is None else self._bytes[:_COUNT]
+
+    def is_of(self, path: Path) -> bool:
+        """Whether this is still the file of that name."""
+        try:
+            facts = path.stat()
+        except FileNotFoundError:
+            return self.seen is None
+        return self.seen == (facts.st_dev, facts.st_ino)
+
+
 @dataclass(frozen=True)
 class IndexFolder:
     """The folder of one corpus."""
@@ -49,6 +88,21 @@ class IndexFolder:
     def pointer(self) -> Path:
         """The file that names the generation."""
         return self.path / "current"
+
+    @property
+    def changes(self) -> Path:
+        """The file that counts what was written."""
+        return self.path / "changes"
+
+    def count_change(self) -> None:
+        """Tell readers that they have to look. By the one writer, after what it has written."""
+        with suppress(OSError):  # on a full disk readers see it somewhat later
+            handle = os.open(self.changes, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                before = int.from_bytes(os.pread(handle, _COUNT, 0), "little")
+                os.pwrite(handle, (before + 1).to_bytes(_COUNT, "little"), 0)
+            finally:
+                os.close(handle)
 
     def of(self, generation: int) -> Path:
         """Folder of a generation."""
@@ -88,7 +142,8 @@ class IndexFolder:
         """Remove all that belongs to the index; the folder too, if nothing else is in it."""
         self.pointer.unlink(missing_ok=True)
         self.remove_others(-1)
-        for path in (self.path / "current.new", self.lock):
+        self.count_change()
+        for path in (self.path / "current.new", self.changes, self.lock):
             path.unlink(missing_ok=True)
         with suppress(OSError):
             self.path.rmdir()

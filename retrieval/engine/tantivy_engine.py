@@ -22,7 +22,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from operator import neg
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from tantivy import (
     DocAddress,
@@ -42,7 +42,7 @@ from tantivy import (
 from core.errors import on_failure
 from retrieval.engine import ScoredPassages, analysis
 from retrieval.engine.analysis import cut
-from retrieval.engine.files import IndexFolder, Pointer, only_writer
+from retrieval.engine.files import ChangeCount, IndexFolder, Pointer, only_writer
 from retrieval.errors import BusyError, IndexBrokenError, NoRoomError, NotIndexedError, RetrievalError
 
 #: When a thread of tantivy's dies it does not say of what; with less room than this it was the disk.
@@ -92,9 +92,9 @@ WRITERS = max(1, min(4, (os.cpu_count() or 1) // 2))
 COMMIT_EVERY = 500_000
 #: Passages with the score of the last place among which the lowest numbers are looked for: at first, at most.
 SPARE, MOST_TIED = 32, 2_000
-#: Seconds after which a search looks for a newer generation even where the files of its own are all there: a
-#: process that rebuilds may be killed before it removes them.
-CONFIRM_EVERY = 0.1
+#: Seconds after which a search looks at the files whatever the count of changes says: a writer may be killed
+#: between a change and its count, or be of an earlier version, which does not count.
+LOOK_EVERY = 0.1
 #: By what tantivy keeps the documents of each segment in order, and how its files say so.
 _SORTED_BY = "pk"
 _SORTING = {"field": _SORTED_BY, "order": "Asc"}
@@ -120,6 +120,14 @@ class _Snapshot(NamedTuple):
     is_in_order: bool
 
 
+class _Look(NamedTuple):
+    """When the files were looked at, by the monotonic clock, and what had been written before that."""
+
+    at: float
+    changes: ChangeCount
+    count: bytes | None
+
+
 @dataclass
 class _Reader:
     """An open generation, and its newest commit that was looked at."""
@@ -128,15 +136,20 @@ class _Reader:
     folder: Path
     meta: str
     snapshot: _Snapshot | None = None
-    #: When it was last seen that this is the generation that answers, by the monotonic clock.
-    confirmed: float = 0.0
+    look: _Look | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def unchanged(self) -> _Snapshot | None:
-        """The newest commit where one look is enough to know it: a rebuild ends with removing this file."""
-        held = self.snapshot
-        if held is None or time.monotonic() - self.confirmed > CONFIRM_EVERY:
+        """The newest commit, where it is known without a look at both files.
+
+        By the count of changes; where no writer has counted any, by the commit's own file, as a rebuild ends
+        with removing it.
+        """
+        held, look = self.snapshot, self.look
+        if held is None or look is None or time.monotonic() - look.at > LOOK_EVERY:
             return None
+        if look.count is not None:
+            return held if look.changes.now() == look.count else None
         try:
             return held if _looks(self.meta) == held.seen else None
         except FileNotFoundError:
@@ -152,9 +165,10 @@ class _Reader:
             held = self.snapshot
             if held is None or held.seen != now:
                 self.index.reload()
-                searcher = self.index.searcher()
+                searcher, layout = self.index.searcher(), Path(self.meta).read_bytes()
                 # Another commit may have come since: then the order is not known, and the next search asks.
-                in_order = _are_in_order(searcher, Path(self.meta)) and _looks(self.meta) == now
+                is_same = _looks(self.meta) == now
+                in_order = is_same and _are_in_order(searcher, json.loads(layout))
                 held = self.snapshot = _Snapshot(searcher, now, in_order)
             return held
 
@@ -164,15 +178,15 @@ def _looks(path: str) -> tuple[int, ...]:
     return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
-def _are_in_order(searcher: Searcher, meta: Path) -> bool:
+def _are_in_order(searcher: Searcher, layout: Mapping[str, Any]) -> bool:
     """Whether each segment is sorted by number and begins after the end of the one before it.
 
     Then tantivy decides between equal scores as we do. Generations of earlier versions are not sorted.
+    `layout`: what the commit's file says.
     """
-    facts = json.loads(meta.read_bytes())
-    if facts.get("index_settings", {}).get("sort_by_field") != _SORTING:
+    sizes = [segment["max_doc"] for segment in layout["segments"]]
+    if layout.get("index_settings", {}).get("sort_by_field") != _SORTING or 0 in sizes:
         return False
-    sizes = [segment["max_doc"] for segment in facts["segments"]]
     ends = [DocAddress(number, place) for number, size in enumerate(sizes) for place in (0, size - 1)]
     numbers = cast(list[int], searcher.fast_field_values("pk", ends))
     return all(last < first for last, first in zip(numbers[1:-1:2], numbers[2::2], strict=True))
@@ -284,7 +298,7 @@ class TantivyEngine:
     def drop(self) -> None:
         """Remove the files, and the folder where nothing else is in it."""
         if self._files.path.exists():
-            with self._writing():
+            with only_writer(self._files.lock, self._what):
                 self._files.remove()
         _open.pop((os.getpid(), self._files.path), None)
 
@@ -298,9 +312,10 @@ class TantivyEngine:
             if snapshot is not None:
                 return snapshot
         for attempt in range(_OPEN_ATTEMPTS):
-            now, pointer = time.monotonic(), self._checked()
+            look = self._begin_look(held)
+            pointer = self._checked()
             try:
-                return self._reader(pointer, now)
+                return self._reader(pointer, look)
             except (IndexBrokenError, FileNotFoundError) as error:
                 # Between reading the pointer and opening the files, a newer generation may have replaced it.
                 _open.pop((os.getpid(), self._files.path), None)
@@ -311,7 +326,15 @@ class TantivyEngine:
     def _has_moved_on(self, pointer: Pointer) -> bool:
         return self._checked() != pointer
 
-    def _reader(self, pointer: Pointer, now: float) -> _Snapshot:
+    def _begin_look(self, held: tuple[Pointer, _Reader] | None) -> _Look:
+        former = held[1].look if held else None
+        if former is not None and former.changes.is_of(self._files.changes):
+            changes = former.changes
+        else:
+            changes = ChangeCount(self._files.changes)
+        return _Look(time.monotonic(), changes, changes.now())
+
+    def _reader(self, pointer: Pointer, look: _Look) -> _Snapshot:
         key = (os.getpid(), self._files.path)
         held = _open.get(key)
         if held is None or held[0] != pointer:
@@ -324,7 +347,7 @@ class TantivyEngine:
         reader = held[1]
         with damage_told(f"The files of {self._what} cannot be read", reader.folder):
             snapshot = reader.newest()
-        reader.confirmed = now
+        reader.look = look
         return snapshot
 
     def _checked(self) -> Pointer:
@@ -382,7 +405,10 @@ class TantivyEngine:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         with only_writer(self._files.lock, self._what):
-            yield
+            try:
+                yield
+            finally:
+                self._files.count_change()
 
     @contextmanager
     def _writer(self, index: Index) -> Iterator[IndexWriter]:

@@ -10,7 +10,7 @@ import tantivy
 from retrieval.engine import files, tantivy_engine
 from retrieval.engine.analysis import passage_chain, prepared
 from retrieval.engine.tantivy_engine import schema
-from retrieval.errors import BusyError, IndexBrokenError
+from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
 from tests.retrieval.engine.test_engine import CATS, found
 
 
@@ -41,7 +41,7 @@ def test_a_new_generation_takes_over_at_once_and_the_old_files_go(engine, engine
     assert engine.rebuild([(4, "A newer cat.")]) == 1
     assert found(reader, "cat") == [4]
     assert reader.generation() == 2
-    assert sorted(path.name for path in engine._files.path.iterdir()) == ["current", "g2", "lock"]
+    assert sorted(path.name for path in engine._files.path.iterdir()) == ["changes", "current", "g2", "lock"]
 
 
 def test_a_rebuild_that_breaks_off_leaves_the_old_generation(engine):
@@ -87,6 +87,96 @@ def test_a_writer_of_somebody_else_is_an_error_not_a_loss(engine):
         engine.index([(4, "cat")])
     del theirs
     assert engine.count() == 3
+
+
+def _tied(engine):
+    """Equal scores in several segments, some of which begin before others end."""
+    engine.index([(number, "cat") for number in range(10, 60)])
+    engine.index([(number, "cat dog" if number % 2 else "cat") for number in range(60, 80)])
+    engine.index([(number, "cat") for number in range(80, 90)])
+
+
+def _answers(engine):
+    return [list(engine.search({"cat": 1.0, "dog": 0.5}, k)) for k in (1, 3, 10, 11, 45, 200)]
+
+
+def test_documents_stand_by_number_and_answers_are_those_of_sorting_all_that_are_tied(
+    engine, engine_for, monkeypatch
+):
+    _tied(engine)
+    answers = _answers(engine)
+    assert engine._newest().is_in_order
+    assert [hit.pk for hit in answers[2]] == [61, 63, 65, 67, 69, 71, 73, 75, 77, 79]
+    assert [hit.pk for hit in answers[-1]][10:] == [n for n in range(10, 90) if not (60 < n < 80 and n % 2)]
+    monkeypatch.setattr(tantivy_engine, "_are_in_order", lambda *given: False)
+    tantivy_engine._open.clear()
+    assert _answers(engine_for()) == answers
+    assert not engine_for()._newest().is_in_order
+
+
+def test_where_segments_overlap_equal_scores_are_sorted(engine):
+    engine.index([(number, "cat") for number in range(0, 100, 2)])
+    engine.index([(number, "cat") for number in range(1, 60, 2)])
+    assert not engine._newest().is_in_order
+    assert found(engine, "cat", 7) == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_generation_of_an_earlier_version_is_not_sorted_and_is_searched_all_the_same(engine):
+    engine.index([])
+    folder = engine._files.of(1)
+    for path in folder.iterdir():
+        path.unlink()
+    tantivy.Index(schema(), path=str(folder))
+    _tied(engine)
+    assert not engine._newest().is_in_order
+    assert found(engine, "cat dog", 3) == [61, 63, 65]
+
+
+def test_what_another_process_wrote_is_seen_at_once(engine, engine_for, monkeypatch):
+    monkeypatch.setattr(tantivy_engine, "LOOK_EVERY", 1_000.0)  # by the count of changes alone
+    engine.index(CATS)
+    assert found(engine, "cats") == [2, 1]
+    for write, after in (
+        (lambda each: each.index([(7, "cats cats")]), [7, 2, 1]),
+        (lambda each: each.delete([2]), [7, 1]),
+        (lambda each: each.rebuild([(9, "cat")]), [9]),
+    ):
+        context = multiprocessing.get_context("fork")
+        writer = context.Process(target=write, args=(engine_for(),))
+        writer.start()
+        writer.join()
+        assert found(engine, "cats") == after
+    engine.drop()
+    with pytest.raises(NotIndexedError):
+        engine.count()
+
+
+def test_a_change_that_nobody_counted_is_seen_by_a_look_at_the_files(engine, engine_for, monkeypatch):
+    engine.index(CATS)
+    assert found(engine, "cats") == [2, 1]
+    monkeypatch.setattr(files.IndexFolder, "count_change", lambda folder: None)
+    engine.rebuild([(9, "cat")])
+    monkeypatch.setattr(tantivy_engine, "LOOK_EVERY", 0.0)
+    assert found(engine, "cats") == [9]
+
+
+def test_without_a_count_of_changes_a_rebuild_is_seen_by_the_files_that_went(engine, monkeypatch):
+    monkeypatch.setattr(files.IndexFolder, "count_change", lambda folder: None)
+    monkeypatch.setattr(tantivy_engine, "LOOK_EVERY", 1_000.0)
+    engine.index(CATS)
+    assert found(engine, "cats") == [2, 1]
+    engine.index([(7, "cats cats")])
+    assert found(engine, "cats") == [7, 2, 1]
+    engine.rebuild([(9, "cat")])
+    assert found(engine, "cats") == [9]
+
+
+def test_passages_found_are_made_when_somebody_looks(engine):
+    engine.index(CATS)
+    hits = engine.search({"cat": 1.0}, 10)
+    assert (len(hits), list(hits.pks)) == (2, [2, 1])
+    assert [*hits] == [hits[0], hits[1]] == [*hits[:5]]
+    assert (hits[-1].pk, hits[-1].score) == (1, hits.scores[1])
 
 
 def test_after_a_fork_the_child_opens_its_own(engine):
