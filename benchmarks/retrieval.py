@@ -93,8 +93,12 @@ def numbers(corpus: Any, text: str, k: int) -> Sequence[int]:
     """What the engine finds, without texts."""
     from retrieval.copies import engine_of
 
-    engine = engine_of(corpus)
-    return engine.search(dict.fromkeys(engine.terms(text), 1.0), k).pks
+    return _numbers(engine_of(corpus), text, k)
+
+
+def _numbers(engine: Any, text: str, k: int) -> Sequence[int]:
+    found: Sequence[int] = engine.search(dict.fromkeys(engine.terms(text), 1.0), k).pks
+    return found
 
 
 def adding(path: str) -> dict[str, Any]:
@@ -210,7 +214,8 @@ def beside_tantivy(texts: list[str], line_up: Callable[[], object]) -> list[_Rou
     gc.freeze()  # as the web server does
     gc.set_threshold(10_000, 20, 20)
     return [
-        (*taken(lambda text: numbers(corpus, text, 100), texts), *taken(alone, known)) for _ in range(ROUNDS)
+        (*taken(lambda text: _numbers(engine_of(corpus), text, 100), texts), *taken(alone, known))
+        for _ in range(ROUNDS)
     ]
 
 

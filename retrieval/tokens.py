@@ -13,7 +13,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Set
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ UNSPACED_CHARACTERS = (
 
 
 @cache
+@lru_cache(maxsize=1_000)
 def primary(language: str) -> str:
     """The language of a BCP 47 tag: zh of zh-Hans-CN."""
     return re.split(r"[-_]", language.strip().lower(), maxsplit=1)[0]

@@ -120,7 +120,7 @@ class _Snapshot(NamedTuple):
     is_in_order: bool
 
 
-class _Look(NamedTuple):
+class _Sight(NamedTuple):
     """When the files were looked at, by the monotonic clock, and what had been written before that."""
 
     at: float
@@ -136,7 +136,7 @@ class _Reader:
     folder: Path
     meta: str
     snapshot: _Snapshot | None = None
-    look: _Look | None = None
+    look: _Sight | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def unchanged(self) -> _Snapshot | None:
@@ -249,11 +249,11 @@ class TantivyEngine:
 
     def count(self) -> int:
         """How many passages it holds."""
-        return self._newest().searcher.num_docs
+        return self._look().searcher.num_docs
 
     def highest(self) -> int:
         """Highest number that it holds, 0 for none."""
-        searcher = self._newest().searcher
+        searcher = self._look().searcher
         answer = searcher.aggregate(Query.all_query(), {"highest": {"max": {"field": "pk"}}})
         return int(answer["highest"]["value"] or 0)
 
@@ -311,6 +311,11 @@ class TantivyEngine:
             snapshot = held[1].unchanged()
             if snapshot is not None:
                 return snapshot
+        return self._look()
+
+    def _look(self) -> _Snapshot:
+        """The same by the files themselves."""
+        held = _open.get((os.getpid(), self._files.path))
         for attempt in range(_OPEN_ATTEMPTS):
             look = self._begin_look(held)
             pointer = self._checked()
@@ -326,15 +331,15 @@ class TantivyEngine:
     def _has_moved_on(self, pointer: Pointer) -> bool:
         return self._checked() != pointer
 
-    def _begin_look(self, held: tuple[Pointer, _Reader] | None) -> _Look:
+    def _begin_look(self, held: tuple[Pointer, _Reader] | None) -> _Sight:
         former = held[1].look if held else None
         if former is not None and former.changes.is_of(self._files.changes):
             changes = former.changes
         else:
             changes = ChangeCount(self._files.changes)
-        return _Look(time.monotonic(), changes, changes.now())
+        return _Sight(time.monotonic(), changes, changes.now())
 
-    def _reader(self, pointer: Pointer, look: _Look) -> _Snapshot:
+    def _reader(self, pointer: Pointer, look: _Sight) -> _Snapshot:
         key = (os.getpid(), self._files.path)
         held = _open.get(key)
         if held is None or held[0] != pointer:

@@ -78,7 +78,8 @@ def find(
         for term, weight in theirs.items():
             terms[term] = max(terms.get(term, 0.0), weight)
         hits = collection.engine.search(theirs, most)
-        found += [_candidate(Candidate, (place, pk, score)) for pk, score in hits]
+        columns = zip(hits.pks, hits.scores, strict=True)
+        found += [_candidate(Candidate, (place, pk, score)) for pk, score in columns]
     # One engine has its own in this order already.
     best = found[:most] if len(collections) == 1 else nsmallest(most, found, key=_order)
     return CandidateList(best, terms, cut)
