@@ -125,7 +125,7 @@ class _Sight(NamedTuple):
 
     at: float
     changes: ChangeCount
-    count: bytes | None
+    written: bytes | None
 
 
 @dataclass
@@ -148,8 +148,8 @@ class _Reader:
         held, look = self.snapshot, self.look
         if held is None or look is None or time.monotonic() - look.at > LOOK_EVERY:
             return None
-        if look.count is not None:
-            return held if look.changes.now() == look.count else None
+        if look.written is not None:
+            return held if look.changes.now() == look.written else None
         try:
             return held if _looks(self.meta) == held.seen else None
         except FileNotFoundError:
@@ -238,7 +238,7 @@ class TantivyEngine:
             if not found:
                 return ScoredPassages((), ())
             scores, addresses = zip(*found, strict=True)
-            numbers = cast(list[int], searcher.fast_field_values("pk", addresses))
+            numbers = cast(list[int], searcher.fast_field_values("pk", list(addresses)))
         except BaseException as error:  # told apart only now, as each search would pay for it
             with damage_told(f"{self._what} cannot be searched", self._files.path):
                 raise error
