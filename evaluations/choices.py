@@ -14,7 +14,7 @@ from metrics.profiles import ADEM, BERTSCORE, KINDS, KPQA, Profile
 from metrics.profiles import profile as profile_named
 
 if TYPE_CHECKING:
-    from evaluations.tables import AnswerTable
+    from evaluations.answer_table import AnswerTable
     from metrics.texts import Metric
 
 #: Kinds of models and encoders as people call them.

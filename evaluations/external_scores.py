@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from core.projects.services import record
 from evaluations.errors import EvaluationError
+from evaluations.file_cells import Sheet, open_sheet
 from evaluations.models import Evaluation, ExternalScores
-from evaluations.sheet import Sheet, open_sheet
 from metrics.catalogue import MAKERS
 from releases.models import Release
 from releases.storage import fetched_folder, files_of, formats_of, records

@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.files.refusals import FileRefusedError
+from evaluations.answer_table import AnswerTable, AspectRating, Row
 from evaluations.errors import EvaluationError
-from evaluations.first_pass import (
+from evaluations.file_cells import (
+    Cells,
+    Sheet,
     ValueRefusedError,
     flag_of,
     number_of,
+    open_sheet,
     opinions_of,
     ratings_of,
     text_of,
     texts_of,
 )
-from evaluations.sheet import Cells, Sheet, open_sheet
-from evaluations.tables import AnswerTable, AspectRating, Row
 
 #: Fields that one column holds, each with the names that are taken for it, the likeliest first.
 ONE: dict[str, tuple[str, ...]] = {

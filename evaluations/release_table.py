@@ -13,8 +13,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 
 from core.files.cells import unguarded
+from evaluations.answer_table import AnswerTable, AspectRating, Row, simulated_of
 from evaluations.errors import EvaluationError
-from evaluations.tables import AnswerTable, AspectRating, Row, simulated_of
 from metrics.agreement.recipes import Z
 from releases.diff import manifest_in
 from releases.errors import ReleaseError

@@ -15,9 +15,9 @@ import numpy as np
 
 from core.accounts.commandline import plain
 from core.files.cells import cell
-from evaluations.first_pass import AnswerColumns
-from evaluations.tables import (
+from evaluations.answer_table import (
     CHUNK,
+    AnswerColumns,
     AnswerTable,
     answers_of,
     batches,
@@ -32,7 +32,6 @@ from metrics.tokens import is_unspaced, spacing_warning, tokeniser_named
 
 if TYPE_CHECKING:
     from evaluations.choices import MetricChoice
-    from evaluations.tables import AnswerTable
 
 
 ANSWER, REFERENCE = "tokens of the answer", "tokens of the references"

@@ -230,7 +230,7 @@ def _open(evaluation: Evaluation) -> Any:
 
 def run_with(context: JobContext, evaluation: Evaluation) -> None:
     """Compute, put the files on their shelf, then make the evaluation ready together with the job's end."""
-    from evaluations.computation import compute  # noqa: PLC0415 - numpy, only where something is computed
+    from evaluations.release_evaluation import compute  # noqa: PLC0415 - numpy, only where something is computed
 
     with storage.workroom() as folder:
         spread = PartRunner(context, evaluation)

@@ -22,13 +22,12 @@ import numpy as np
 
 from core.files.atomic import Write, json_of, text_of
 from core.progress import Progress
+from evaluations.answer_table import CHUNK, AnswerColumns, AnswerTable, Row, batches, gather
 from evaluations.choices import MetricChoice, processes_for, scoring_processes
 from evaluations.errors import EvaluationError
-from evaluations.first_pass import AnswerColumns, gather
 from evaluations.report.model import Differences, ReferenceCurve, Report, build_report
 from evaluations.report.tables import table_of
 from evaluations.scores import MetricScores, Part, scored, write_csv
-from evaluations.tables import CHUNK, AnswerTable, Row, batches
 from metrics.catalogue import ADAPTED, metric
 from metrics.metaeval.breakdown import (
     MOST,

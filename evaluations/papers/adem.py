@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluations.answer_table import AspectTable
 from evaluations.choices import NO_MODELS, ModelOptions
 from evaluations.errors import EvaluationError
 from evaluations.model_shelf import models_for
@@ -25,7 +26,6 @@ from evaluations.papers.report import (
     number,
     score_source,
 )
-from evaluations.tables import AspectTable
 from evaluations.training import study
 from metrics.agreement.breakdown import aspect_ratings, worker_kappa
 from metrics.agreement.data import Floats, Ratings, added, divided

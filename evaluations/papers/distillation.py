@@ -13,6 +13,7 @@ from itertools import islice
 
 import numpy as np
 
+from evaluations.answer_table import Row, answers_of
 from evaluations.errors import EvaluationError
 from evaluations.papers.report import (
     Paper,
@@ -27,7 +28,6 @@ from evaluations.papers.report import (
     score_source,
 )
 from evaluations.table_evaluation import CURVE_STATISTICS, reference_curve
-from evaluations.tables import Row, answers_of
 from metrics.catalogue import metric
 from metrics.metaeval.bootstrap import intervals
 from metrics.metaeval.correlation import Which, related

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from evaluations.answer_table import AnswerTable, answers_of
 from evaluations.choices import NO_MODELS, ModelOptions
 from evaluations.model_shelf import cache, models_for
 from evaluations.papers.report import (
@@ -30,7 +31,6 @@ from evaluations.papers.report import (
     number,
     score_source,
 )
-from evaluations.tables import AnswerTable, answers_of
 from metrics.agreement.alpha import alpha_of
 from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.filters import respond

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluations.answer_table import AnswerColumns, AnswerTable, Row, gather
 from evaluations.choices import MetricChoice, choose, scoring_processes
 from evaluations.errors import EvaluationError
-from evaluations.first_pass import AnswerColumns, gather
 from evaluations.scores import Progress, scored
-from evaluations.tables import AnswerTable, Row
 from metrics.errors import MetricError
 from metrics.metaeval.data import Codes, ScoredAnswers
 from metrics.neural.adem_examples import REFERENCE, RatedResponse, turns
@@ -63,7 +62,7 @@ class Source:
 
 @dataclass(slots=True, eq=False)
 class MemoryTable:
-    """Rows in memory as a table (`evaluations.tables.AnswerTable`)."""
+    """Rows in memory as a table (`evaluations.answer_table.AnswerTable`)."""
 
     title: str
     description: str

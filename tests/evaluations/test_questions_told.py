@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from evaluations.answer_table import gather
 from evaluations.file_table import open_table
-from evaluations.first_pass import gather
 
 HEADER = "question,answer,reference1,scores\n"
 

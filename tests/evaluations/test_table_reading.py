@@ -7,8 +7,8 @@ import math
 import pytest
 
 from evaluations.errors import EvaluationError
+from evaluations.file_cells import open_sheet
 from evaluations.file_table import open_table
-from evaluations.sheet import open_sheet
 from tests.workbooks import write_workbook
 
 HEADER = "question,answer,reference1,scores\n"

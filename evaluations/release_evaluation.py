@@ -12,6 +12,7 @@ from django.conf import settings
 
 from core.files.atomic import write_together
 from core.progress import Progress
+from evaluations.answer_table import AnswerTable, Row
 from evaluations.choices import choose
 from evaluations.errors import EvaluationError
 from evaluations.executor import PartRunner, others
@@ -30,7 +31,6 @@ from evaluations.table_evaluation import (
     points_of,
     run_evaluation,
 )
-from evaluations.tables import AnswerTable, Row
 from metrics.metaeval.breakdown import sweep_of
 from metrics.scoring import Crew, ProcessMetrics
 from metrics.scoring import Part as ScoredPart

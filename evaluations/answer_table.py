@@ -1,203 +1,177 @@
-"""The first pass over a table: human scores, questions, systems and references as numbers."""
+"""Answers with references and human scores: as rows, a chunk at a time, and in one pass as numbers."""
 
-import ast
-import io
-import json
 import math
-import re
-import tokenize
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from itertools import islice
+from math import nan
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from core.files.cells import MISSING, parse_flag
 from evaluations.errors import EvaluationError
-from evaluations.tables import NO_SYSTEM, AnswerTable, Row, simulated_rows, simulation_of
 from metrics.metaeval.data import NO_RATINGS, Raters, ScoredAnswers
+from metrics.texts import Answers
 from metrics.tokens import is_unspaced
 
-#: What a table says of ratings that no filter of single responses has been over.
-UNFILTERED = frozenset({"", "none", "no", "0", "false"})
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_BETWEEN = re.compile(r"\s*[|;]\s*|\s+")
-_TEXT = ("text", "answer", "value")
-_OPINION = ("opinion", "label")
-_DEEPEST = 8
-_SHOWN = 40
+#: Answers that are in memory at a time.
+CHUNK = 4096
+#: What rows are named that have no system, in a table that names systems.
+NO_SYSTEM = "(no system)"
 
 
-class ValueRefusedError(ValueError):
-    """Why a cell cannot be taken, in words: what it is, and what it should be."""
+#: Answer, rater, overall score, and scores of the aspects that the rater was asked about, by their names.
+AspectRating = tuple[str, str, float, dict[str, float]]
 
 
-def text_of(value: Any) -> str:
-    """A text as it is there; numbers as they are written."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    raise ValueRefusedError(f"{shown(value)} is no text")
+@dataclass(slots=True)
+class Row:
+    """An answer as its table has it; `line` is its line there.
 
-
-def flag_of(value: Any) -> bool:
-    """Whether something is so; nothing is no."""
-    flag = parse_flag(value)
-    if flag is None:
-        raise ValueRefusedError(f"{shown(value)} is neither true nor false")
-    return flag
-
-
-def texts_of(value: Any) -> list[tuple[str, str]]:
-    """Texts with their opinions, which may be empty: of a text, a list, nested lists, or objects with a text.
-
-    A text that is a JSON list, or a list as Python prints it, is the list.
+    `human` is the mean human score, nan where there is none; `ratings` are the single ratings behind it as
+    far as they are known, each with its rater. `labels` are opinions of the references, parallel to them.
+    `external` are scores that other tools gave, in the order in which they were asked for. `response_filter`
+    names the filter that has taken single ratings out of `ratings` for being far from the others.
+    `simulated`: a program gave its human score, or wrote it, in place of a person.
     """
-    if isinstance(value, str):
-        listed = list_in(value)
-        value = value if listed is None else listed
-    return list(_flat(value, 0))
+
+    line: int
+    answer: str
+    references: list[str]
+    question: str = ""
+    question_id: str = ""
+    id: str = ""
+    system: str = ""
+    type: str = ""
+    label: str = ""
+    labels: list[str] = field(default_factory=list)
+    entities: list[str] = field(default_factory=list)
+    human: float = nan
+    ratings: list[tuple[str, float]] = field(default_factory=list)
+    external: tuple[float, ...] = ()
+    response_filter: str = ""
+    simulated: bool = False
 
 
-def opinions_of(value: Any) -> list[str]:
-    """Opinions, of which some may be empty: a list of them, or a single one."""
-    return [text.strip() for text, _ in texts_of(value)]
-
-
-def _flat(value: Any, depth: int) -> Iterator[tuple[str, str]]:
-    if depth > _DEEPEST:
-        raise ValueRefusedError("the list is nested too deeply")
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from _flat(each, depth + 1)
-    elif isinstance(value, dict):
-        name = next((name for name in _TEXT if name in value), None)
-        if name is None:
-            raise ValueRefusedError(f"{shown(value)} has no member 'text'")
-        opinion = next((value[name] for name in _OPINION if isinstance(value.get(name), str)), "")
-        yield from ((text, own or opinion) for text, own in _flat(value[name], depth + 1))
-    else:
-        yield text_of(value), ""
-
-
-def list_in(text: str) -> list[Any] | None:
-    """The list that a text is, as JSON or as Python prints it; None for any other text."""
-    bare = text.strip()
-    if not (bare.startswith("[") and bare.endswith("]")):
-        return None
-    try:
-        value = json.loads(bare)
-    except (ValueError, RecursionError):
-        return _python_list(bare)
-    return value if isinstance(value, list) else None
-
-
-def _python_list(text: str) -> list[Any] | None:
-    """As pandas writes lists into a CSV file, not as numpy does: without commas."""
-    try:
-        value = ast.literal_eval(text)
-        strings = sum(
-            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        )
-    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
-        return None
-    if not isinstance(value, list) or strings != sum(isinstance(each, str) for each in _leaves(value)):
-        return None
-    return value
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, list | tuple):
-        for each in value:
-            yield from _leaves(each)
-    else:
-        yield value
-
-
-def number_of(value: Any, *, comma: bool = False) -> float | None:
-    """The finite number that a cell is, None where it is empty; `comma` reads 2,5 as two and a half."""
-    if isinstance(value, str):
-        bare = value.strip()
-        if bare.casefold() in MISSING:
-            return None
-        if _DECIMAL_COMMA.fullmatch(bare):
-            if not comma:
-                raise ValueRefusedError(
-                    f"{shown(bare)} may have a decimal comma, or be two numbers. Write 2.5, or [2, 5]"
-                )
-            bare = bare.replace(",", ".")
-        try:
-            number = float(bare) if "_" not in bare else math.nan
-        except ValueError:
-            raise ValueRefusedError(f"{shown(value)} is no number") from None
-        if math.isnan(number):
-            raise ValueRefusedError(f"{shown(value)} is no number")
-    elif value is None:
-        return None
-    elif isinstance(value, bool):
-        return float(value)
-    elif isinstance(value, int | float):
-        number = float(value)
-        if math.isnan(number):
-            return None
-    else:
-        raise ValueRefusedError(f"{shown(value)} is no number")
-    if math.isinf(number):
-        raise ValueRefusedError(f"{shown(value)} is not finite")
-    return number
-
-
-def ratings_of(value: Any, *, comma: bool = False) -> list[tuple[str, float]] | None:
-    """Single ratings with their raters, where a cell holds several; None where it is one number or empty.
-
-    A list, a text that is a list, or numbers with white space, a bar or a semicolon between them.
-    Ratings without a rater's name are those of the first, the second … rater. A list may hold objects
-    `{"worker": …, "score": …}`.
-    """
-    if isinstance(value, str):
-        listed = list_in(value)
-        if listed is None:
-            parts = _BETWEEN.split(value.strip())
-            if len(parts) < 2 or not all(_is_number(part, comma=comma) for part in parts):
-                return None
-            listed = parts
-    elif isinstance(value, list | tuple):
-        listed = list(value)
-    else:
-        return None
-    found = []
-    for place, each in enumerate(listed, 1):
-        rater, score = str(place), each
-        if isinstance(each, dict):
-            score = next((each[name] for name in ("score", "rating", "value") if name in each), None)
-            given = next(
-                (each[name] for name in ("worker", "rater", "annotator", "judge") if each.get(name)), ""
-            )
-            rater = text_of(given) or rater
-        number = number_of(score, comma=comma)
-        if number is not None:
-            found.append((rater, number))
+def simulation_of(table: "AnswerTable") -> Mapping[str, Any] | None:
+    """What programs did in place of people in a table (`tables.simulation`); None where it does not say."""
+    found: Mapping[str, Any] | None = getattr(table, "simulated", None)
     return found
 
 
-def _is_number(text: str, *, comma: bool) -> bool:
-    try:
-        number_of(text, comma=comma)
-    except ValueRefusedError:
-        return False
-    return True
+class AnswerTable(Protocol):
+    """A table of answers that can be read from its start any number of times.
+
+    `title` says what was read, `description` how, `unit` what the numbers of its rows count. `has` are the
+    fields that it has, by the names of docs/evaluate.md, `external` the names of scores of other tools.
+    `scale` is the lowest and highest score that people could give, and `alpha` their agreement before and
+    after filters, where known. `no_ratings` says why there are no single ratings to take a ceiling from,
+    where that is known. `notes` are sentences for the reader about what was chosen.
+    """
+
+    title: str
+    description: str
+    unit: str
+    has: frozenset[str]
+    external: Sequence[str]
+    scale: tuple[float, float] | None
+    alpha: tuple[float | None, float | None] | None
+    no_ratings: str
+    notes: list[str]
+
+    def rows(self) -> Iterator[Row]:
+        """All rows in their order; EvaluationError where one cannot be read."""
+        ...
 
 
-def shown(value: Any) -> str:
-    """A value for a message, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+@runtime_checkable
+class AspectTable(Protocol):
+    """A table that may know what raters said of aspects beside the overall score."""
+
+    def aspect_ratings(self) -> Iterator[AspectRating]:
+        """Single ratings with their aspects, in their order; none where no rater was asked about any."""
+        ...
+
+
+def chunks_of(
+    table: AnswerTable, systems: Callable[[int, int], Sequence[str]] | None = None, size: int = CHUNK
+) -> Iterator[Answers]:
+    """All rows as answers to be scored, some thousands at a time.
+
+    `systems` gives the names of the systems of the rows between two numbers, where they are known better than
+    from the rows themselves.
+    """
+    done = 0
+    for some in batches(table.rows(), size):
+        yield answers_of(table.has, some, systems(done, done + len(some)) if systems else None)
+        done += len(some)
+
+
+def answers_of(has: Container[str], some: Sequence[Row], systems: Sequence[str] | None = None) -> Answers:
+    """Rows of a table that `has` these fields as answers to be scored."""
+
+    labels = "label" in has or "labels" in has
+    if systems is None and "system" in has:
+        systems = [row.system or NO_SYSTEM for row in some]
+    return Answers(
+        candidates=[row.answer for row in some],
+        references=[row.references for row in some],
+        questions=[row.question for row in some] if "question" in has else None,
+        labels=[row.label for row in some] if labels else None,
+        reference_labels=[row.labels for row in some] if labels else None,
+        entities=[row.entities for row in some] if "entities" in has else None,
+        systems=systems,
+    )
+
+
+def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """Rows in lists of a size; the last one may be shorter."""
+    each = iter(rows)
+    while some := list(islice(each, size)):
+        yield some
+
+
+#: Tables whose rows people write or give, with the words for them.
+_WORDS = {"answers": "answers", "ratings": "ratings", "scores": "human scores"}
+
+
+def simulated_of(manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Rows that programs made, by table, with the sentence that warns of them; None where people did it all.
+
+    A release from before rows were counted says only that programs took part.
+    """
+    if not manifest.get("simulated"):
+        return None
+    given = manifest.get("simulated_rows")
+    counted = given if isinstance(given, Mapping) else {}
+    rows = {name: dict(counted[name]) for name in _WORDS if isinstance(counted.get(name), Mapping)}
+    return {"what": _sentence(rows), "rows": rows}
+
+
+def simulated_rows(count: int, total: int) -> dict[str, Any] | None:
+    """The same of a plain table, of whose rows a column says so."""
+    if not count:
+        return None
+    rows = {"rows": {"simulated": count, "of": total}}
+    return {"what": _sentence(rows), "rows": rows}
+
+
+def _sentence(rows: Mapping[str, Mapping[str, int]]) -> str:
+    parts = [
+        f"{each['simulated']:,} of {each['of']:,} {_WORDS.get(name, name)}" for name, each in rows.items()
+    ]
+    what = f": {', '.join(parts)}" if parts else ""
+    return (
+        f"SIMULATED DATA: programs took part in place of people{what}. "
+        "These figures say nothing about people; do not use them as evidence."
+    )
+
+
+#: What a table says of ratings that no filter of single responses has been over.
+UNFILTERED = frozenset({"", "none", "no", "0", "false"})
 
 
 Codes = npt.NDArray[np.int32]
