@@ -186,7 +186,7 @@ class Continuation(SimpleKind):
     def pending(self, stage: Stage) -> Iterator[PendingUnit]:
         """Dialogues with fewer continuations that count than the stage wants."""
         rows = uncontinued(stage, with_turns=continuation_config(stage).only_with_turns)
-        for query, counted in rows.iterator(2000):
+        for query, counted in rows:
             yield PendingUnit(of_query(query), stage.redundancy - counted)
 
     def checks(self, stage: Stage) -> list[str]:

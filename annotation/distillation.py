@@ -194,7 +194,7 @@ class Distillation(SimpleKind):
 
     def pending(self, stage: Stage) -> Iterator[PendingUnit]:
         """Curated queries with fewer answers that count than the stage wants."""
-        for query, counted in waiting(stage).iterator(2000):
+        for query, counted in waiting(stage):
             yield PendingUnit(of_query(query), stage.redundancy - counted)
 
     def page(self, stage: Stage, unit: str, seed: int) -> Page:

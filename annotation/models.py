@@ -309,6 +309,7 @@ class Answer(models.Model):
             models.Index(fields=["stage", "query"], name="answer_by_query"),
             models.Index(fields=["stage", "state", "query"], name="answer_by_state"),
             models.Index(fields=["stage", "worker"], name="answer_by_worker"),
+            models.Index(fields=["stage", "query"], name="answer_unchecked", condition=Q(checked_at=None)),
         ]
 
     def __str__(self) -> str:

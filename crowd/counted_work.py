@@ -10,7 +10,8 @@ from crowd.models import Assignment
 
 State = Assignment.State
 _IN = (State.STORED, State.SUBMITTED)
-_NEVER = tuple(state for state in State if state not in Assignment.GOOD)
+#: States of work that will never count, named so that an index finds them.
+NEVER = tuple(state for state in State if state not in Assignment.GOOD)
 #: What `why_not` and `reason_of` say of work that a person holds, and of work that a person has to approve.
 HELD, WAITS = "held", "waits for approval"
 #: Of work whose person left the study.
@@ -36,7 +37,7 @@ def not_counting(to: str = "") -> Q:
     waits = Q(**{f"{at}held": True}) | Q(**{f"{at}stage__approve_at_once": False})
     failed = Q(**{f"{at}stage__hold_failed_checks": True, f"{at}failed_checks__gt": 0})
     undecided = Q(**{f"{at}state__in": _IN}) & (waits | failed)
-    return Q(**{f"{at}state__in": _NEVER}) | undecided | Q(**{f"{at}withdrawn": True})
+    return Q(**{f"{at}state__in": NEVER}) | undecided | Q(**{f"{at}withdrawn": True})
 
 
 def reason_of(to: str = "") -> Case:
@@ -46,7 +47,7 @@ def reason_of(to: str = "") -> Case:
         **{f"{at}stage__hold_failed_checks": True, f"{at}failed_checks__gt": 0}
     )
     return Case(
-        When(**{f"{at}state__in": _NEVER}, then=F(f"{at}state")),
+        When(**{f"{at}state__in": NEVER}, then=F(f"{at}state")),
         When(**{f"{at}withdrawn": True}, then=Value(WITHDRAWN)),
         When(held, then=Value(HELD)),
         default=Value(WAITS),

@@ -65,6 +65,7 @@ EXTENSION = Extension(
     queues.COUNTS,
     stage_status.STATUS,
     stages.CAUTIONS,
+    stages.OFFER,
     tables.CARDS,
     tables.STAGE_WORKERS,
     EventActions(

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Greatest
 
 from core.projects.models import Project
 from crowd.panelmodels import PanelHook, PanelMessage, PanelStudy, PanelSubmission
@@ -483,6 +484,15 @@ class Group(models.Model):
 # What workers do: assignments, and which units they took.
 
 
+#: When something last became of an assignment: the latest of three times, None before the first.
+LATEST_NEWS = Greatest(
+    Coalesce("stored_at", "submitted_at", "decided_at"),
+    # SQLite knows no greatest value where one of them is null: each falls back to the others.
+    Coalesce("submitted_at", "decided_at", "stored_at"),
+    Coalesce("decided_at", "submitted_at", "stored_at"),
+)
+
+
 class Assignment(models.Model):
     """One worker's work on one HIT.
 
@@ -554,6 +564,7 @@ class Assignment(models.Model):
             models.Index(fields=["stage", "worker", "id"], name="assignment_by_worker"),
             models.Index(fields=["stage", "id"], name="assignment_in_order"),
             models.Index(fields=["stage"], name="assignment_withdrawn", condition=Q(withdrawn=True)),
+            models.Index(F("stage"), LATEST_NEWS, name="assignment_by_news"),
         ]
 
     def __str__(self) -> str:

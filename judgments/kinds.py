@@ -41,11 +41,10 @@ from judgments.selectors.judging import (
     JudgedItem,
     candidates_of,
     not_asked_about,
-    pending_judgments,
+    pending_of_stage,
     queries_of,
     shared_queries,
     shown,
-    sums_by_candidate,
     system_choices,
     texts_of,
     trained,
@@ -173,7 +172,7 @@ class Judging(SimpleKind):
     def pending(self, stage: Stage) -> Iterator[PendingUnit]:
         """Answers with fewer judgments that count than are wanted; shared ones come with all others."""
         config = judging_config(stage)
-        for candidate, n in pending_judgments(stage, config, sums_by_candidate(stage)):
+        for candidate, n in pending_of_stage(stage, config):
             yield PendingUnit(of_candidate(candidate), n)
 
     def checks(self, stage: Stage) -> list[str]:

@@ -131,7 +131,7 @@ _WORTH = 20
 #: A page waits for nothing that is no older than this: it shows the figures from before.
 _STILL_GOOD_SECONDS = 600
 #: Rows from which a table is large, as PostgreSQL estimates them, and how long an estimate is good.
-LARGE_TABLE = 100_000
+LARGE_TABLE = 20_000
 _ESTIMATE_SECONDS = 600
 #: How long what could not be made is not tried again.
 _AGAIN_SECONDS = 60

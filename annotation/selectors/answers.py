@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
@@ -10,13 +11,17 @@ from django.db.models.functions import Coalesce
 
 from annotation.flags import FlagQuery
 from annotation.models import Answer, CuratedPassage, HeldOutWorker, Query, QuerySource, QueryStep
-from crowd.counted_work import counting
+from crowd.counted_work import NEVER, counting, not_counting
 from crowd.models import Assignment, Stage
 
 #: Answers that count: references, and towards what their query needs.
 COUNTED = Q(state__in=Answer.COUNTED) & counting("assignment")
-#: Those, and answers whose work waits for a person: while it does, nobody else is asked in their place.
+#: Those, and answers whose work waits for a person.
 GIVEN = Q(state__in=Answer.COUNTED, assignment__state__in=Assignment.GOOD)
+#: Queries whose answers are counted together.
+_AT_ONCE = 2_000
+#: Whether their work counts or not, which needs no look at it.
+_WRITTEN = Q(state__in=Answer.COUNTED)
 
 
 def with_counts(queries: QuerySet[Query], stage: Stage, which: Q = COUNTED) -> QuerySet[Any]:
@@ -25,19 +30,36 @@ def with_counts(queries: QuerySet[Query], stage: Stage, which: Q = COUNTED) -> Q
         Answer.objects.filter(which, stage=stage, query=OuterRef("pk"))
         .order_by()
         .values("query")
-        .annotate(n=Count("pk"))
+        .annotate(n=Count("*"))  # of the key, no index alone could tell
         .values("n")
     )
     return queries.annotate(counted=Coalesce(Subquery(counts), 0))
 
 
-def waiting(stage: Stage) -> QuerySet[Any, Any]:
+def waiting(stage: Stage) -> Iterator[tuple[int, int]]:
     """Curated queries of the stage's project that lack answers, with how many they have."""
     queries = Query.objects.filter(
         project=stage.project_id, status=Query.Status.CURATED, curated_set__isnull=False
     )
-    lacking = with_counts(queries, stage, GIVEN).filter(counted__lt=stage.redundancy)
-    return lacking.order_by("pk").values_list("pk", "counted")
+    return _lacking(queries, stage)
+
+
+def _lacking(queries: QuerySet[Query], stage: Stage) -> Iterator[tuple[int, int]]:
+    """Those of the queries that lack answers, with how many they have.
+
+    An answer whose work waits for a person is there: while it does, nobody else is asked in its place. All
+    are counted by query, which an index alone tells, and the few of other work are taken off.
+    """
+    never = Assignment.objects.filter(stage=stage, state__in=NEVER)
+    others = Answer.objects.filter(_WRITTEN, stage=stage, assignment__in=never.values("pk"))
+    aside = dict(others.order_by().values_list("query").annotate(n=Count("*")))
+    written = Answer.objects.filter(_WRITTEN, stage=stage).order_by().values_list("query")
+    keys = queries.order_by("pk").values_list("pk", flat=True).iterator(_AT_ONCE)
+    while some := list(islice(keys, _AT_ONCE)):
+        counts = dict(written.filter(query__in=some).annotate(n=Count("*")))
+        for query in some:
+            if (counted := counts.get(query, 0) - aside.get(query, 0)) < stage.redundancy:
+                yield query, counted
 
 
 def dialogues(stage: Stage) -> QuerySet[Query]:
@@ -50,19 +72,21 @@ def dialogues(stage: Stage) -> QuerySet[Query]:
     )
 
 
-def uncontinued(stage: Stage, *, with_turns: bool) -> QuerySet[Any, Any]:
+def uncontinued(stage: Stage, *, with_turns: bool) -> Iterator[tuple[int, int]]:
     """Dialogues that lack continuations, with how many they have; `with_turns`: no first messages."""
     queries = dialogues(stage)
     if with_turns:
         queries = queries.exclude(context=[])
-    lacking = with_counts(queries, stage, GIVEN).filter(counted__lt=stage.redundancy)
-    return lacking.order_by("pk").values_list("pk", "counted")
+    return _lacking(queries, stage)
 
 
 def complete(stage: Stage) -> QuerySet[Any]:
-    """Curated queries that have all their answers."""
+    """Curated queries that have all their answers; those with too few of whatever work are left out first."""
     queries = Query.objects.filter(project=stage.project_id, status=Query.Status.CURATED)
-    return with_counts(queries, stage).filter(counted__gte=max(1, stage.redundancy)).order_by("pk")
+    wanted = max(1, stage.redundancy)
+    enough = with_counts(queries, stage, _WRITTEN).filter(counted__gte=wanted)
+    mine = with_counts(queries.filter(pk__in=enough.values("pk")), stage)
+    return mine.filter(counted__gte=wanted).order_by("pk")
 
 
 def unchecked_queries(stage: Stage) -> list[int]:
@@ -72,14 +96,21 @@ def unchecked_queries(stage: Stage) -> list[int]:
 
 
 def incomplete_again(stage: Stage) -> QuerySet[Any]:
-    """Queries that this stage moved on as answered, and that lack answers now."""
+    """Queries that this stage moved on as answered, and that lack answers now.
+
+    First those are found that can: too few answers whether their work counts or not, which an index alone
+    tells, or one whose work does not count. Joining every answer with its work takes twenty times as long.
+    """
     moved_by = (
         QueryStep.objects.filter(query=OuterRef("pk"), after=Query.Status.ANSWERED)
         .order_by("-pk")
         .values("stage")[:1]
     )
     queries = Query.objects.filter(project=stage.project_id, status=Query.Status.ANSWERED)
-    mine = with_counts(queries, stage).annotate(moved_by=Subquery(moved_by))
+    aside = Assignment.objects.filter(not_counting(), stage=stage).values("pk")
+    not_all = Q(pk__in=Answer.objects.filter(stage=stage, assignment__in=aside).values("query"))
+    few = with_counts(queries, stage, _WRITTEN).filter(Q(counted__lt=stage.redundancy) | not_all)
+    mine = with_counts(queries.filter(pk__in=few.values("pk")), stage).annotate(moved_by=Subquery(moved_by))
     lacking: QuerySet[Any] = mine.filter(moved_by=stage.pk, counted__lt=stage.redundancy).order_by("pk")
     return lacking
 
@@ -110,6 +141,13 @@ def _written(queries: Collection[int], *, held_out: bool) -> Iterator[WrittenAns
             tuple(answer.entities),
             answer.state == Answer.State.APPROVED,
         )
+
+
+def has_approved_answer() -> Exists:
+    """Of a query: whether one of its references was approved; looks at few answers of each."""
+    aside = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
+    approved = Answer.objects.filter(COUNTED, query=OuterRef("pk"), state=Answer.State.APPROVED)
+    return Exists(approved.exclude(Exists(aside)))
 
 
 def references(queries: Collection[int]) -> dict[int, list[WrittenAnswer]]:

@@ -20,7 +20,7 @@ from crowd.desk import tables
 from crowd.desk.access import StageAccess
 from crowd.errors import CrowdError
 from crowd.models import Compensation, Endpoint, Exclusion, PersonMatch, Stage, Worker, WorkerMark
-from crowd.selectors.people import InStage, Pace, Person, people
+from crowd.selectors.people import InStage, Pace, Person, people, workers_of
 from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from crowd.services import persons, review
 from web.access import ProjectAccess
@@ -492,10 +492,7 @@ def write_to_workers(
     The answer says how many it goes to, and names those who cannot be written to.
     """
     access = stage_access(request)
-    rows = tables.workers(access.stage).order_by("pk")
-    if body.workers is not None:
-        rows = rows.filter(pk__in=body.workers)
-    found = list(rows[: review.MOST_WRITTEN_TO + 1])
+    found = workers_of(access.stage, most=review.MOST_WRITTEN_TO + 1, among=body.workers)
     if len(found) > review.MOST_WRITTEN_TO:
         raise CrowdError(
             f"The stage has more than {review.MOST_WRITTEN_TO:,} workers. Name at most so many in `workers`."

@@ -5,7 +5,7 @@ A trial shows exactly the worker's page, with real units, and stores nothing of 
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,6 +23,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.jobs.figures import FigureKind
+from core.projects.selectors import last_event
 from core.revisions import ConflictError
 from crowd.desk import tables
 from crowd.desk.access import StageAccess, on_stage
@@ -33,17 +34,18 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_named, kind_of, kinds
 from crowd.models import Endpoint, MarketOperation, Stage
 from crowd.selectors import operations
-from crowd.selectors.stage_sizes import counted_of_stage
+from crowd.selectors.stage_sizes import counted_of_stage, is_large
 from crowd.selectors.stage_status import standing
 from crowd.selectors.wage import expected_wage, wage
 from crowd.services import review, stages
-from crowd.services.publication import publish_pending, quote
+from crowd.services.publication import Quote, publish_pending, quote
 from crowd.services.responses import is_remembered, roll_back_after, units_to_try
 from crowd.sources import spends_real_money, stages_at
 from crowd.study.documents import expected_seconds
 from crowd.taskpage import FormValues, UnreadableError, form_of, of_unit, trial_page
 from web import chart_files, charts
 from web.access import ProjectAccess, Role, on_project
+from web.cache import counted, moment
 from web.charts import BarChart, stack_bars
 from web.forms import FormError, read_form, run_action
 from web.page_figures import read_together
@@ -265,6 +267,28 @@ def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
     return [(state, words, counts.get(state, 0)) for state, words in _STATE_WORDS.items()]
 
 
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """What opening a stage would publish and cost, what it would not ask about, and what to know before."""
+
+    offer: Quote
+    left_out: Mapping[str, int]
+    cautions: Sequence[str]
+
+
+def _find_offer(row: Stage) -> _Offer:
+    kind = kind_of(row)
+    kind.prepare(row)
+    return _Offer(quote(row), dict(kind.left_out(row)), list(kind.cautions(row)))
+
+
+def _offer_of(stage: int) -> _Offer:
+    return _find_offer(Stage.objects.select_related("project", "endpoint").get(pk=stage))
+
+
+OFFER = FigureKind("stage-offer", _offer_of)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @on_stage(Role.MANAGER)
 def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
@@ -278,8 +302,15 @@ def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
         return redirect(STAGE, access.project.slug, row.slug)
     try:
         stages.refuse_unknown_names(row)
-        kind_of(row).prepare(row)
-        offer, left_out = quote(row), kind_of(row).left_out(row)
+        found = counted(
+            OFFER,
+            {"stage": row.pk},
+            stamp=moment(),
+            # Whatever a person did in the project may change it; what people answer changes it all the time.
+            state=last_event(access.project, ""),
+            large=partial(is_large, row),
+            now=lambda: _find_offer(row),
+        )
     except CrowdError as error:
         messages.error(request, str(error))
         return redirect(STAGE, access.project.slug, row.slug)
@@ -287,9 +318,9 @@ def opening(request: HttpRequest, access: StageAccess) -> HttpResponse:
         request,
         "opening.html",
         access,
-        offer=offer,
-        left_out=left_out,
-        cautions=kind_of(row).cautions(row),
+        offer=found.offer,
+        left_out=found.left_out,
+        cautions=found.cautions,
         minutes_form=MinutesForm(stage=row),
         guess=expected_wage(row),
         measured=wage(row),

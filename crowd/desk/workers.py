@@ -18,7 +18,7 @@ from crowd.desk.access import StageAccess, on_stage
 from crowd.desk.forms import CompensateForm, MessageForm, ReasonForm, WhyReadmitForm
 from crowd.desk.tables import WORKERS
 from crowd.models import Assignment, Compensation, Exclusion, Stage, Worker
-from crowd.selectors.people import ENOUGH, Person, people
+from crowd.selectors.people import ENOUGH, Person, people, workers_of
 from crowd.services import review
 from crowd.services.review import exclude_from_project, readmit_to_project
 from web.access import ProjectAccess, Role, for_members, on_project
@@ -309,15 +309,16 @@ def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Write to the chosen workers, or to all of the stage."""
     given = request.POST if request.method == "POST" else request.GET
     chosen = chosen_keys(given.getlist("worker"))
-    everybody = tables.workers(access.stage)
-    readers = list((everybody.filter(pk__in=chosen) if chosen else everybody)[: review.MOST_WRITTEN_TO + 1])
+    readers = workers_of(access.stage, most=review.MOST_WRITTEN_TO + 1, among=chosen or None)
+    too_many = f"These are more than {review.MOST_WRITTEN_TO:,} people; choose some."
+    is_too_many = len(readers) > review.MOST_WRITTEN_TO
     form = MessageForm(request.POST or None)
     if request.method == "POST":
 
         def action() -> str:
             letter = read_form(form)
-            if len(readers) > review.MOST_WRITTEN_TO:
-                raise FormError(f"These are more than {review.MOST_WRITTEN_TO:,} people; choose some.")
+            if is_too_many:
+                raise FormError(too_many)
             reached, others = review.split_by_inbox(readers)
             if others and not reached:
                 raise FormError(f"The message goes to none of them. {review.NO_INBOX}")
@@ -341,6 +342,8 @@ def message(request: HttpRequest, access: StageAccess) -> HttpResponse:
         form=form,
         readers=readers,
         chosen=chosen,
+        too_many=too_many if is_too_many else "",
+        most=review.MOST_WRITTEN_TO,
         status=422 if form.is_bound else 200,
     )
 

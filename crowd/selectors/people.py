@@ -1,7 +1,7 @@
 """The people who work on a project: how much, how fast, at what pay, how well, and what they agreed to."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median, quantiles
@@ -147,6 +147,18 @@ class Person:
     def removed_share(self) -> float | None:
         """Share of their ratings that filters removed; None where nobody filters what they do."""
         return self.removed / self.ratings if self.ratings else None
+
+
+def workers_of(stage: Stage, *, most: int, among: Collection[int] | None = None) -> list[Worker]:
+    """The first so many who took work of a stage, or those of them who are `among` these, by their keys.
+
+    Read from the index of a stage's work by worker, which is left as soon as there are enough.
+    """
+    took = Assignment.objects.filter(stage=stage).order_by("worker")
+    if among is not None:
+        took = took.filter(worker__in=among)
+    keys = list(took.values_list("worker", flat=True).distinct()[:most])
+    return list(Worker.objects.filter(pk__in=keys).order_by("pk"))
 
 
 def people(project: Project) -> list[Person]:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -183,15 +183,13 @@ def wanted_places(stage: Stage) -> int:
 
     A rejected submission frees its place at the panel by itself, so it asks for none.
     """
-    used = Count("assignments", filter=has_place("assignments__"), distinct=True)
-    rejected = Count("assignments", filter=Q(assignments__state=State.REJECTED), distinct=True)
-    rows = Hit.objects.filter(hits_of(stage), compensates=None).annotate(used=used, rejected=rejected)
-    return panel_pay.count_unfinished_parts(stage) + sum(
-        (places if state == Hit.State.OPEN else taken) - away
-        for state, places, taken, away in rows.exclude(state__in=[Hit.State.PLANNED, Hit.State.REFUSED])
-        .values_list("state", "places", "used", "rejected")
-        .iterator()
-    )
+    hits = Hit.objects.filter(hits_of(stage), compensates=None)
+    hits = hits.exclude(state__in=[Hit.State.PLANNED, Hit.State.REFUSED])
+    work = Assignment.objects.filter(stage=stage)
+    on_offer = hits.filter(state=Hit.State.OPEN).aggregate(places=Sum("places"))["places"] or 0
+    used = work.filter(has_place(), hit__in=hits.exclude(state=Hit.State.OPEN).values("pk")).count()
+    freed = work.filter(state=State.REJECTED, hit__in=hits.values("pk")).count()
+    return panel_pay.count_unfinished_parts(stage) + on_offer + used - freed
 
 
 def ask_for_people(stage: Stage) -> int:

@@ -205,9 +205,11 @@ def quote(stage: Stage, left: Sequence[PendingUnit] | None = None) -> Quote:
 def bundles_to_publish(stage: Stage, left: Sequence[PendingUnit] | None = None) -> list[Bundle]:
     """What is left to ask, in bundles; or these units."""
     kind = kind_of(stage)
-    wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
     pending = left_to_ask(stage) if left is None else left
-    several = pending and stage.units_per_hit > 1
+    if not pending:
+        return []
+    wave = Hit.objects.filter(stage=stage).aggregate(wave=Max("wave"))["wave"]
+    several = stage.units_per_hit > 1
     return bundles.bundle(
         pending,
         units_per_hit=stage.units_per_hit,

@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -26,6 +26,7 @@ from crowd.outbox.calls import Contact
 from crowd.outbox.dispatch import dispatch
 from crowd.outbox.reconcile import reconcile
 from crowd.selectors.operations import list_outages
+from crowd.selectors.stage_sizes import is_large
 from crowd.services import panels
 from crowd.services.collection import collect
 from crowd.services.decisions import reconsider
@@ -139,23 +140,32 @@ def settle_news(stage: models.Stage) -> bool:
     """
     begun = timezone.now()
     recounted = reconsider(stage)
-    latest = models.Assignment.objects.filter(stage=stage).aggregate(
-        stored=Max("stored_at"), submitted=Max("submitted_at"), decided=Max("decided_at")
-    )
-    news = [moment for moment in latest.values() if moment is not None]
-    unchanged = stage.settled_until is not None and bool(news) and max(news) <= stage.settled_until
-    if not news or (unchanged and not recounted):
+    latest = latest_news(stage)
+    unchanged = stage.settled_until is not None and latest is not None and latest <= stage.settled_until
+    if latest is None or (unchanged and not recounted):
         return bool(recounted)
-    kind_of(stage).settle(stage)
-    stage.settled_until = min(begun - _COMMIT_DELAY, max(news))
+    if figures.get(f"stage-was-settled:{stage.pk}") and not recounted:
+        return False
+    _settle(stage)
+    stage.settled_until = min(begun - _COMMIT_DELAY, latest)
     models.Stage.objects.filter(pk=stage.pk).update(settled_until=stage.settled_until)
     return True
 
 
-#: Seconds of processor time from which looking for what a stage lacks costs much, and after how many times as
-#: long it is done again: a million candidates take half a minute, and a round begins every 5 s.
+def latest_news(stage: models.Stage) -> datetime | None:
+    """When an answer of this stage last came in, was seen by its marketplace or was decided about."""
+    rows = models.Assignment.objects.filter(stage=stage).annotate(news=models.LATEST_NEWS)
+    found = rows.exclude(news=None).order_by("-news").values_list("news", flat=True)
+    return found.first()
+
+
+#: Seconds from which settling a large stage, or looking for what it lacks, costs much, and after how many
+#: times as long it is done again: a million candidates take half a minute, a round begins every 5 s. What the
+#: database does counts, so a small stage on a busy machine may take as long; it waits for nothing.
 COSTLY_SECONDS = 1.0
 _WORTH = 20
+#: Answers that came in are decided about after so long at the latest.
+_SETTLED_AGAIN_S = 300.0
 #: How long a person's command waits for a round that goes on already.
 _PATIENCE_S = 60.0
 
@@ -251,6 +261,15 @@ def _go_on(stage: models.Stage, endpoint: models.Endpoint, done: Round, contact:
             done.planned += panels.ask_for_people(here)
 
 
+def _settle(stage: models.Stage) -> None:
+    """Have the kind decide; where that took long, later news wait for a while, in this process."""
+    begun = time.monotonic()
+    kind_of(stage).settle(stage)
+    took = time.monotonic() - begun
+    if took > COSTLY_SECONDS and is_large(stage):
+        figures.set(f"stage-was-settled:{stage.pk}", True, min(_WORTH * took, _SETTLED_AGAIN_S))
+
+
 def _top_up(stage: models.Stage) -> int:
     """Plan what is missing; where looking costs much and found nothing, look again only after a while.
 
@@ -259,10 +278,10 @@ def _top_up(stage: models.Stage) -> int:
     nothing_new = f"stage-lacks-nothing:{stage.pk}"
     if figures.get(nothing_new):
         return 0
-    begun = time.thread_time()
+    begun = time.monotonic()
     planned = publish_pending(stage)
-    took = time.thread_time() - begun
-    if not planned and took > COSTLY_SECONDS:
+    took = time.monotonic() - begun
+    if not planned and took > COSTLY_SECONDS and is_large(stage):
         figures.set(nothing_new, True, _WORTH * took)
     return planned
 

@@ -106,9 +106,7 @@ def judges(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
     everybody = listing.judges(access.stage)
 
     def rows(asked: GridRequest) -> list[Judge]:
-        found = list(asked.sort(listing.chosen(everybody, asked["show"], asked["q"])))
-        listing.rank(found)
-        return found
+        return listing.chosen(everybody, asked["show"], asked["q"])
 
     return show_table(
         request,

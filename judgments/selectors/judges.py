@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
 from statistics import median, quantiles
@@ -224,7 +223,6 @@ class Judge:
     unsure: bool
     flags: tuple[str, ...]
     excluded: bool = False
-    rank: int | None = None
 
     @property
     def enough(self) -> bool:
@@ -257,14 +255,8 @@ def judges(stage: Stage) -> list[Judge]:
         now=lambda: _count_judges(stage, stamp),
     )
     excluded = set(Exclusion.objects.filter(scope=f"stage:{stage.pk}").values_list("worker_id", flat=True))
-    return [_as_now(row, row.worker in excluded) for row in found]
-
-
-def _as_now(row: Judge, excluded: bool) -> Judge:
-    """A copy, for others read the same figures at this moment."""
-    mine = copy(row)
-    mine.excluded = excluded
-    return mine
+    # Others read the same figures at this moment: only rows that are not as they were counted are copied.
+    return [replace(row, excluded=True) if row.worker in excluded else row for row in found]
 
 
 def _judges_of(stage: int) -> list[Judge]:
@@ -382,9 +374,3 @@ def chosen(rows: Sequence[Judge], show: str, words: str = "") -> list[Judge]:
     }
     some = [row for row in rows if filters[show](row) and words.lower() in row.name.lower()]
     return sorted(some, key=lambda row: (not row.enough, 0 if row.enough else -row.ratings, row.worker))
-
-
-def rank(rows: Sequence[Judge]) -> None:
-    """Give those who have enough judgments their place in this order."""
-    for place, row in enumerate((row for row in rows if row.enough), 1):
-        row.rank = place

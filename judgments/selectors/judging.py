@@ -4,12 +4,14 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 from annotation.importing.records import quoted
-from annotation.selectors.answers import Material, materials
+from annotation.models import Query
+from annotation.selectors.answers import Material, has_approved_answer, materials
+from core.bulk_rows import integer_columns
 from core.jobs.figures import FigureKind
 from core.projects.models import Project
 from crowd.counted_work import counting, not_counting
@@ -19,8 +21,14 @@ from crowd.services.publication import Quote, left_to_ask, quote
 from judgments.judging_config import JudgingConfig
 from judgments.models import AttentionCheck, Candidate, FilterRun, Judgment, ShownReferences, System, Verdict
 from judgments.rules import candidate_of, check_of, is_check, most_central, rank
-from judgments.selectors.candidates import OUT, accepted_texts, to_judge
+from judgments.selectors.candidates import OUT, accepted_texts, imported, to_judge
 from web.cache import table_figures_or_none
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Keys = npt.NDArray[np.integer[Any]]
 
 # What researchers read for the units of this app.
 
@@ -185,16 +193,15 @@ def without_correct_answer(stage: Stage, config: JudgingConfig) -> Sequence[str]
     """A caution where queries have no accepted reference: none came with them and none was approved."""
     if config.reference == "none":
         return ()
-    queries = sorted(set(candidates_to_judge(stage, config).order_by().values_list("query", flat=True)))
-    lacking = sum(
-        not texts
-        for start in range(0, len(queries), _CHUNK)
-        for texts in accepted_texts(queries[start : start + _CHUNK]).values()
-    )
+    judged = candidates_to_judge(stage, config).order_by().values("query")
+    queries = Query.objects.filter(pk__in=judged)
+    without = queries.exclude(has_approved_answer()).order_by("pk").values_list("references", flat=True)
+    lacking = sum(not imported(given) for given in without.iterator(_CHUNK))
     if not lacking:
         return ()
-    some = "no query" if lacking == len(queries) else f"{lacking:,} of {len(queries):,} queries"
-    have = "has an accepted one" if lacking == len(queries) else "have no accepted one"
+    total = queries.count()
+    some = "no query" if lacking == total else f"{lacking:,} of {total:,} queries"
+    have = "has an accepted one" if lacking == total else "have no accepted one"
     return (
         f"Judges are shown a correct answer, and {some} {have}: they would judge without it. "
         "Approve answers in the review first, or choose to show none.",
@@ -232,6 +239,57 @@ def pending_judgments(
     for candidate, n in missing_judgments(stage, config, list(rows.values_list("pk", flat=True)), known):
         if n > waiting.get(candidate, 0):
             yield candidate, n - waiting.get(candidate, 0)
+
+
+def pending_of_stage(stage: Stage, config: JudgingConfig) -> Iterator[tuple[int, int]]:
+    """`pending_judgments` by what the database has now.
+
+    With a fixed redundancy it is a matter of numbers alone, so nothing is kept of candidates that lack none:
+    a million of them with their sums take half a minute and several hundred megabytes.
+    """
+    if config.redundancy_mode != "fixed":
+        yield from pending_judgments(stage, config, sums_by_candidate(stage))
+        return
+    import numpy as np  # not on the way to a first page
+
+    shared = shared_queries(stage, config)
+    rows = candidates_to_judge(stage, config).exclude(query__in=shared).order_by("pk")
+    (keys,) = integer_columns(rows.values_list("pk"), "i8")
+    missing = stage.redundancy - _count_judgments(stage, keys)
+    lacking = np.flatnonzero(missing > 0)
+    yield from zip(keys[lacking].tolist(), missing[lacking].tolist(), strict=True)
+
+
+def _count_judgments(stage: Stage, candidates: "Keys") -> "Keys":
+    """Of each of these candidates, how many judgments there are that count or wait for a person.
+
+    All are counted, which needs an index alone; the few of other work, and those that the filter run in force
+    removed, are taken off. Joining each with its work takes several times as long.
+    """
+    every = Judgment.objects.filter(stage=stage)
+    others = Assignment.objects.filter(not_counting(), stage=stage)
+    never = others.exclude(state__in=Assignment.GOOD, withdrawn=False).values("pk")
+    counts = _numbers(every, candidates)
+    counts -= _numbers(every.filter(assignment__in=never), candidates)
+    run = FilterRun.objects.in_force().filter(stage=stage).values_list("pk", flat=True).first()
+    if run is not None:
+        removed = Verdict.objects.filter(run=run, judgment__isnull=False, removes=True).values("judgment")
+        of_work = every.filter(pk__in=removed).exclude(assignment__in=others.values("pk"))
+        counts -= _numbers(of_work, candidates)
+    return counts
+
+
+def _numbers(rows: QuerySet[Judgment], candidates: "Keys") -> "Keys":
+    """How many of these judgments there are of each of the candidates, which are in order."""
+    import numpy as np
+
+    found: QuerySet[Any, Any] = rows.order_by("candidate").values_list("candidate").annotate(n=Count("*"))
+    keys, n = integer_columns(found, "i8", "i8")
+    if not len(keys):
+        return np.zeros(len(candidates), dtype=np.int64)
+    at = keys.searchsorted(candidates).clip(max=len(keys) - 1)
+    counts: Keys = n[at] * (keys[at] == candidates)
+    return counts
 
 
 @dataclass(frozen=True, slots=True)

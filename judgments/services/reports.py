@@ -46,6 +46,8 @@ def keep_fresh(stage: Stage) -> bool:
 
     With filters in force later judgments change nothing in the report, so nothing is asked for.
     """
+    if FilterRun.objects.in_force().filter(stage=stage).exists():  # before all judgments are counted
+        return False
     stamp = stamp_of(stage)
     if stamp.run or stamp.count < FIRST:
         return False

@@ -1,12 +1,17 @@
 """Planning: one row and one reservation for each purpose, and HITs only as far as the money goes."""
 
+from datetime import timedelta
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from crowd.budget import Cost
 from crowd.errors import BudgetError, NotArmedError, StageStateError
-from crowd.models import Hit, LedgerEntry, MarketOperation, Stage
+from crowd.models import Assignment, Hit, LedgerEntry, MarketOperation, Stage
 from crowd.outbox.calls import plan
 from crowd.services import stages, tick
 from crowd.services.publication import publish_pending
@@ -156,15 +161,59 @@ def test_a_round_looks_again_for_what_a_large_stage_lacks_only_after_a_while(mon
     monkeypatch.setattr(tick, "publish_pending", lambda _: looks.append(1) or 0)
     assert [tick._top_up(stage), tick._top_up(stage)] == [0, 0]
     assert len(looks) == 2  # looking cost little
+    monkeypatch.setattr(tick, "is_large", lambda _: True)
     monkeypatch.setattr(tick, "COSTLY_SECONDS", -1.0)
-    monkeypatch.setattr(tick, "time", SimpleNamespace(thread_time=iter((1.0, 3.0)).__next__))
+    monkeypatch.setattr(tick, "time", SimpleNamespace(monotonic=iter((1.0, 3.0)).__next__))
     assert [tick._top_up(stage), tick._top_up(stage)] == [0, 0]
     assert len(looks) == 3
 
 
 def test_a_round_that_planned_something_looks_again_at_once(monkeypatch):
     stage, looks = make_stage(), []
+    monkeypatch.setattr(tick, "is_large", lambda _: True)
     monkeypatch.setattr(tick, "COSTLY_SECONDS", -1.0)
     monkeypatch.setattr(tick, "publish_pending", lambda _: looks.append(1) or 5)
     assert [tick._top_up(stage), tick._top_up(stage)] == [5, 5]
     assert len(looks) == 2
+
+
+def test_a_large_stage_that_took_long_to_settle_is_settled_again_only_after_a_while(monkeypatch):
+    hit = make_hit(make_stage(items=["tea"]), places=3)
+    stage, settled = hit.stage, []
+    kind = SimpleNamespace(settle=lambda _: settled.append(1))
+    monkeypatch.setattr(tick, "kind_of", lambda _: kind)
+    monkeypatch.setattr(tick, "time", SimpleNamespace(monotonic=count(0, 3).__next__))
+    for large, times in ((False, 1), (False, 2), (True, 3), (True, 3)):
+        answer(hit if times < 3 else make_hit(stage), worker_id=make_worker(stage.endpoint).external_id)
+        monkeypatch.setattr(tick, "is_large", lambda _, large=large: large)
+        tick.settle_news(stage)
+        assert len(settled) == times
+    stage.refresh_from_db()
+    assert stage.settled_until < tick.latest_news(stage), "what waits is settled later"
+
+
+def test_the_latest_news_of_a_stage_is_the_latest_of_three_times():
+    stage = make_stage()
+    assert tick.latest_news(stage) is None
+    hit, now = make_hit(stage, places=9), timezone.now()
+    work = answer(hit, worker_id=make_worker(stage.endpoint).external_id)
+    times = {"stored_at": now, "submitted_at": None, "decided_at": None}
+    for name, ago in (("stored_at", 9), ("submitted_at", 8), ("decided_at", 7), ("stored_at", 6)):
+        times[name] = now - timedelta(hours=ago)
+        Assignment.objects.filter(pk=work.pk).update(**times | ({"stored_at": None} if ago == 8 else {}))
+        assert tick.latest_news(stage) == times[name]
+
+
+def test_looking_for_news_reads_one_entry_of_an_index():
+    stage = make_stage()
+    with connection.cursor() as cursor, CaptureQueriesContext(connection) as asked:
+        tick.latest_news(stage)
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL enable_seqscan = off")  # a plan of few rows reads them all
+            cursor.execute("SET LOCAL enable_bitmapscan = off")
+            cursor.execute("SET LOCAL enable_sort = off")
+        explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+        cursor.execute(f"{explain} {asked.captured_queries[0]['sql']}")
+        plan_of_it = str(cursor.fetchall())
+    assert "assignment_by_news" in plan_of_it
+    assert "SORT" not in plan_of_it.upper() and "TEMP" not in plan_of_it.upper()
