@@ -210,3 +210,21 @@ def test_hostile_names_are_words(manager, stage):
     row = work(stage, HOSTILE[:40])
     for place in (PLACE, f"{PLACE}{row.worker_id}/", "/desk/workers/"):
         assert "<script>alert" not in manager.get(place).content.decode()
+
+
+def test_writing_to_everybody_reads_two_tables_and_says_where_they_are_too_many(manager, stage, monkeypatch):
+    for number in range(3):
+        make_work(make_hit(stage), f"A{number}")
+    with CaptureQueriesContext(connection) as asked:
+        found = selectors.workers_of(stage, most=10)
+    assert [row.external_id for row in found] == ["A0", "A1", "A2"]
+    assert len(asked) == 2
+    assert [row.external_id for row in selectors.workers_of(stage, most=2)] == ["A0", "A1"]
+    assert selectors.workers_of(stage, most=9, among=[found[1].pk, 10**9]) == [found[1]]
+    address = reverse("desk:message", args=["reading", stage.slug])
+    assert "all\n  3 workers" in manager.get(address).content.decode()
+    monkeypatch.setattr("crowd.services.review.MOST_WRITTEN_TO", 2)
+    page = manager.get(address).content.decode()
+    assert "Write to more than 2 workers" in page
+    assert "These are more than 2 people; choose some." in page
+    assert "<textarea" not in page

@@ -11,9 +11,10 @@ from core.projects.models import Event
 from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, Stage
 from crowd.selectors.stage_status import stage_progress
+from judgments.judging_config import judging_config
 from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
 from judgments.rules import of_candidate
-from judgments.selectors.judging import missing_of
+from judgments.selectors.judging import missing_of, pending_judgments, pending_of_stage, sums_by_candidate
 from judgments.selectors.ratings import newer_than, ratings_of_stage, stamp_of
 from judgments.services import filter_runs
 from judgments.services.filter_decisions import FilteringError
@@ -346,3 +347,17 @@ def test_a_click_that_arrives_twice_at_once_applies_once(place, me):
         thread.join()
     assert len(set(runs)) == 1
     assert FilterRun.objects.count() == 1
+
+
+def test_what_is_pending_is_the_same_by_numbers_alone_as_by_sums(place, me):
+    place.stage.redundancy = 6
+    place.stage.save()
+    apply(place, me)
+    judge(place, [(item, worker, 3) for item in ("q1", "q2") for worker in ("D", "E", "F")])
+    states = ({"state": "rejected"}, {"state": "submitted", "held": True}, {"withdrawn": True})
+    for worker, changes in zip(("D", "E", "F"), states, strict=True):
+        Assignment.objects.filter(stage=place.stage, worker__external_id=worker).update(**changes)
+    config = judging_config(place.stage)
+    by_sums = list(pending_judgments(place.stage, config, sums_by_candidate(place.stage)))
+    assert list(pending_of_stage(place.stage, config)) == by_sums
+    assert [missing for _, missing in by_sums] == [2, 2], "three count, and one waits for a person"
