@@ -142,7 +142,7 @@ class Progress:
 
 
 def stage_progress(stage: Stage) -> Progress:
-    """Counts by state, submissions per hour of the last three days, and when it may be done, in few queries."""
+    """Counts by state, submissions per hour of three days, and when it may be done, in few queries."""
     now = timezone.now()
     hits = dict(Hit.objects.filter(stage=stage).values_list("state").annotate(n=Count("pk")))
     totals = Hit.objects.filter(stage=stage).aggregate(

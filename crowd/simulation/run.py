@@ -149,7 +149,7 @@ class Marketplace:
                 self.news += 1
 
     def lacks_hits(self) -> bool:
-        """Whether the next round will publish more: what was decided or rejected a moment ago is asked then."""
+        """Whether the next round will publish more: what was decided or rejected just now is asked then."""
         stage = Stage.objects.select_related("project", "endpoint").get(pk=self.stage.pk)
         if stage.status != Stage.Status.OPEN:
             return False
