@@ -58,7 +58,7 @@ class ContinuationConfig(WritingConfig):
     )
     only_with_turns: bool = Field(
         default=False,
-        description="Only dialogues with earlier turns; otherwise also first messages, which stand alone.",
+        description="Only dialogues with earlier turns; otherwise also first messages, without context.",
     )
     checks: Mapping[str, str] = Field(
         default_factory=dict,

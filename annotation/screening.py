@@ -242,7 +242,7 @@ class ScreeningConfig(StageConfig):
     instructions: str = Field(
         default="",
         max_length=5000,
-        description="What editors should know besides the explanations that stand beside every question. "
+        description="What editors should know besides the explanations beside every question. "
         "Three people per unit are usual.",
     )
     tolerated_sensitive: int = Field(

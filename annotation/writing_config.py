@@ -40,7 +40,7 @@ class WritingConfig(StageConfig):
         description="Flag: share of an answer that occurs in a passage word for word.",
     )
     copy_run: int = Field(
-        default=12, ge=3, le=1000, description="Flag: words in a row that stand in a passage."
+        default=12, ge=3, le=1000, description="Flag: words in a row that are also in a passage."
     )
     same_from: int = Field(
         default=40,

@@ -51,7 +51,7 @@ ScaleKind = Annotated[
         }
     ),
     Field(
-        description="What judges choose from; an opened stage keeps it. Numbers stand side by side, at most "
+        description="What judges choose from; an opened stage keeps it. Numbers are side by side, at most "
         f"{MOST_CHOICES}; for more scores take a slider."
     ),
 ]
@@ -277,7 +277,7 @@ class JudgingConfig(StageConfig):
     instruction: str = Field(
         default=_INSTRUCTION,
         max_length=300,
-        description="What such a check says; {score} stands for the score.",
+        description="What such a check says; {score} is replaced by the score.",
     )
     gold: tuple[Gold, ...] = Field(
         default=(),

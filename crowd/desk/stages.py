@@ -448,7 +448,7 @@ _WORDS: dict[str, tuple[str, str, str, str]] = {
         "Publish a HIT",
         "Look in the marketplace's list of HITs for one whose annotation ends with the token.",
         "The HIT is taken as published under the id that you give; its answers are collected and paid.",
-        "Its money is free again and the HIT counts as refused; topping up asks for its units anew.",
+        "Its money is free again and the HIT counts as refused; topping up asks for its units again.",
     ),
     Kind.EXTEND: (
         "Give a HIT more places",

@@ -66,7 +66,7 @@ PEOPLE = Grid(
         Column("removed", "Removed", _compared("removed_share"), by="removed", down=True, number=True),
         Column("pay", "Pay/h", _compared("pace.per_hour"), by="pay", number=True),
         Column("pay_dollars", "Pay per hour in dollars", _pay, on_page=False),
-        Column("flags", "Look", attrgetter("flags")),
+        Column("flags", "Flags", attrgetter("flags")),
         Column("last", "Last seen", attrgetter("last"), by="last", down=True),
     ),
     filters=(

@@ -64,7 +64,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "technical_least": ("Least judgments to decide", "With fewer, a judge stays and is flagged."),
     "test_accounts": (
         "Test accounts",
-        "Ids with commas between; one that ends in * stands for all that begin so.",
+        "Ids with commas between; one that ends in * means all that begin so.",
     ),
     "checks_failed": ("Failed checks that remove a judge", ""),
     "checks_least": ("Least checks shown to decide", "With fewer, a judge stays and is flagged."),

@@ -58,7 +58,7 @@ def add_batches(commands: Any, show: Show) -> None:
 
     publish = of_batch(actions, "publish", "publish a draft, or go on with one that stopped", publish_batch)
     publish.add_argument("--total", required=True, help="what it costs at most, as `show` says it")
-    of_batch(actions, "show", "where a batch stands and what it costs", show_batch)
+    of_batch(actions, "show", "how far a batch is and what it costs", show_batch)
     hours = of_batch(actions, "hours", "when its HITs can be taken; without an option, as it is", set_hours)
     given = hours.add_mutually_exclusive_group()
     given.add_argument("--set", metavar="HOURS", help='such as "Mon-Fri 09:00-17:00 Europe/Berlin"')

@@ -115,7 +115,7 @@ class InvoiceForm(forms.Form):
         required=False,
         max_length=LONGEST_ADDRESS,
         label="Whom it is for",
-        help_text="Name and address, as they are to stand on the invoice.",
+        help_text="Name and address, as the invoice should have them.",
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
     )
 

@@ -524,7 +524,7 @@ def make_payable(request: HttpRequest, access: RequesterAccess) -> HttpResponse:
     except Refusal as refusal:
         messages.error(request, refusal.message)
         return redirect("requester:payables", access.requester.customer_id)
-    messages.success(request, f"{money(report.cents)} to {report.workers} stand in report {report.number}.")
+    messages.success(request, f"{money(report.cents)} to {report.workers} are in report {report.number}.")
     return redirect("requester:payable", access.requester.customer_id, report.number)
 
 

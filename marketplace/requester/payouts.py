@@ -160,9 +160,7 @@ def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> 
         messages.error(request, refusal.message)
         return redirect("requester:report_payouts", access.requester.customer_id, report.number)
     if made:
-        messages.success(
-            request, f"{money(payout.cents)} to {payout.people} stand in payout {payout.number}."
-        )
+        messages.success(request, f"{money(payout.cents)} to {payout.people} are in payout {payout.number}.")
     else:
         messages.info(request, f"Nothing more is owed in this way; this is payout {payout.number} again.")
     return redirect("requester:payout", access.requester.customer_id, payout.number)

@@ -458,7 +458,7 @@ def give(request: HttpRequest, access: RequesterAccess, *, kind: str) -> HttpRes
         if unknown := [each for each in given["workers"] if each not in found]:
             raise Refusal(
                 "InvalidParameterValue",
-                f"There is no worker {unknown[0][:64]!r}. Correct the id; nobody was given anything.",
+                f"There is no worker {unknown[0][:64]!r}. Correct the id; no worker was given anything.",
             )
         for each in found.values():
             qualifications.grant(

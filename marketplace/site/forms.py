@@ -207,7 +207,7 @@ class FormerIdForm(forms.Form):
         label="Your worker id on MTurk",
         max_length=40,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text="It begins with A, such as A1B2C3D4E5F6G7. You state it once, and nobody can check it: "
+        help_text="It begins with A, such as A1B2C3D4E5F6G7. You state it once, and it cannot be checked: "
         "requesters are told so.",
     )
 

@@ -102,7 +102,7 @@ class Command(BaseCommand):
     def apply_file(self, options: dict[str, Any]) -> None:
         """Print what a study file changes, ask unless `--yes` was given, and change it."""
         if options["json"] and not options["yes"]:
-            raise CommandError("--json asks nobody, so it needs --yes.")
+            raise CommandError("--json cannot ask for confirmation, so it needs --yes.")
         actor = user_named(options["user"])
         study = read(options["file"])
         found = plan(study, os.environ, to_apply=True)
