@@ -316,7 +316,7 @@ T = TypeVar("T")
 def agreement(request: HttpRequest, access: StageAccess) -> HttpResponse:
     """Coefficients of a screening or curation stage, each with what it was computed from."""
     stage = access.stage
-    read: Callable[[], Any]
+    read: Callable[[], object]
     match stage.kind:
         case "screening":
             name, read = "questions", partial(_kept, stage, SCREENING_AGREEMENT, screening_agreement)
