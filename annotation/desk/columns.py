@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
@@ -85,7 +85,8 @@ def queries_asked(given: QueryDict) -> str:
 def rows_asked(project: Project, asked: str) -> QuerySet[Query]:
     """The queries that an address asks for, in its order."""
     given = QueryDict(asked)
-    return QUERIES.asked(given).sort(selectors.rows(project, selectors.Filters.of(given.dict())))
+    found: Any = QUERIES.asked(given).sort(selectors.rows(project, selectors.Filters.of(given.dict())))
+    return cast("QuerySet[Query]", found)
 
 
 UNDECIDED = Grid(

@@ -118,6 +118,7 @@ def made_file(request: HttpRequest, access: ProjectAccess, *, job: int) -> FileR
     if file is None:
         raise Http404("There is no such file, or it is there no more. Download the queries again.")
     answer = FileResponse(file, as_attachment=True, filename=_file_name(access.project), content_type=_CSV)
+    assert row.result is not None  # it is done
     answer["Content-Length"] = str(row.result["bytes"])
     return answer
 
