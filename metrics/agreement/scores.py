@@ -242,8 +242,11 @@ class _Table:
         workers = block.workers[self._n_workers - more :]
         ends = np.concatenate([self._everybody, block.ends + np.int32(more)]) if carry else block.ends
         shape = (len(ends) - 1, self._n_workers)
-        given = block.sums if block.scores is None else block.scores - self.middle
+        given: npt.NDArray[np.floating] | None = (
+            block.sums if block.scores is None else block.scores - self.middle
+        )
         for known in (given, block.times):
+            data: npt.NDArray[np.floating]
             if known is None:
                 data = self._ones[: len(workers)]
             else:
