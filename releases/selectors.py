@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from core.jobs.figures import FigureKind
 from core.jobs.models import Job
@@ -169,8 +169,9 @@ def content_of(project: Project, include: Collection[str] = ()) -> Content:
     (all_queries, queries_in), (all_answers, taken) = totals
     answers_in = answers.filter(why__in=inside(include), query__in=inside_now).count()
     candidates = Candidate.objects.filter(system__project=project)
-    not_taken = answers_of(project, DEFAULT_DB_ALIAS).exclude(why__in=inside(include)).values("pk")
-    going_in = candidates.filter(query__in=inside_now).exclude(answer__in=not_taken)
+    # Each candidate's own answer is looked up: PostgreSQL compares NOT IN with a list of 200,000 row by row.
+    not_taken = answers_of(project, DEFAULT_DB_ALIAS).exclude(why__in=inside(include))
+    going_in = candidates.filter(~Exists(not_taken.filter(pk=OuterRef("answer"))), query__in=inside_now)
     all_ratings, ratings, aside = _ratings(project, going_in)
     imported = ImportedScore.objects.filter(candidate__in=going_in.values("pk"))
     return Content(
