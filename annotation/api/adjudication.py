@@ -295,7 +295,11 @@ def _details(access: ProjectAccess, number: int) -> CaseDetails:
     found = selectors.selections_on(row)
     chosen = CuratedPassage.objects.filter(curated_set__query=row).order_by("position")
     votes, names = list(selectors.votes_on(row)), _Names(access.project)
-    names.people.load(each.assignment.worker_id for each in (*votes, *found.selections))
+    workers = {
+        *(each.assignment.worker_id for each in votes),
+        *(each.assignment.worker_id for each in found.selections),
+    }
+    names.people.load(workers)
     return CaseDetails(
         **_facts(waiting or row),
         can_be_undone=services.can_be_taken_back(row),
