@@ -146,7 +146,7 @@ def test_files_are_kept_for_a_day(viewer, many, tmp_path):
     assert [path.name for path in folder(tmp_path, job).iterdir()] == [f"{other.pk}.csv"]
     assert viewer.get(page(job, "queries_file")).status_code == 404
     Job.objects.filter(pk=job.pk).update(finished_at=F("finished_at") - query_files.KEPT - timedelta(hours=1))
-    assert "The file is there no more" in viewer.get(page(job)).content.decode()
+    assert "The file was deleted after a day" in viewer.get(page(job)).content.decode()
 
 
 def test_files_of_other_projects_are_not_found(viewer, manager, people, many):
