@@ -50,9 +50,8 @@ def map_in_order(work: Callable[[B], R], batches: Iterator[B], threads: int) -> 
                     return
                 found[number] = work(batch)
                 del batch
-        except BaseException:
+        finally:  # after an error nobody begins another one; otherwise there are none
             stopped.set()
-            raise
 
     with ThreadPoolExecutor(threads - 1, thread_name_prefix="draws") as pool:
         others = [pool.submit(work_on) for _ in range(threads - 1)]

@@ -231,7 +231,7 @@ class TantivyEngine:
         if query is None or k < 1:
             return ScoredPassages((), ())
         searcher, _, is_in_order = snapshot
-        try:
+        with damage_told(f"{self._what} cannot be searched", self._files.path):
             found = (
                 searcher.search(query, k, count=False).hits if is_in_order else _with_tied(searcher, query, k)
             )
@@ -239,9 +239,6 @@ class TantivyEngine:
                 return ScoredPassages((), ())
             scores, addresses = zip(*found, strict=True)
             numbers = cast(list[int], searcher.fast_field_values("pk", list(addresses)))
-        except BaseException as error:  # told apart only now, as each search would pay for it
-            with damage_told(f"{self._what} cannot be searched", self._files.path):
-                raise error
         if is_in_order:
             return ScoredPassages(numbers, scores)
         pairs = sorted(zip(map(neg, scores), numbers, strict=True))[:k]
