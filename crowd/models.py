@@ -521,8 +521,7 @@ class Assignment(models.Model):
     state = models.CharField(max_length=11, choices=State, default=State.WORKING)
     arrived_at = models.DateTimeField()
     proven = models.BooleanField(
-        default=False,
-        help_text="The marketplace signed the arrival. Others bar no one until listed.",
+        default=False, help_text="The marketplace signed the arrival. Others bar no one until listed."
     )
     arrived_from = models.CharField(
         max_length=32,
@@ -708,10 +707,7 @@ class MarketOperation(models.Model):
 
 
 class Compensation(models.Model):
-    """A worker is paid for a session that broke: once in a stage, as a bonus or by a HIT of their own.
-
-    Where the marketplace refuses the call, another one can take its place.
-    """
+    """Pay for a session that broke: once in a stage, by bonus or HIT; a refused call gives way to another."""
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="compensations")
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="compensations")
@@ -723,16 +719,6 @@ class Compensation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker_id} in {self.stage_id}"
-
-    @property
-    def state(self) -> str:
-        """State of the call that pays it."""
-        return self.operation.state
-
-    @property
-    def was_refused(self) -> bool:
-        """Nothing was paid, and it can be tried again."""
-        return self.operation.state == MarketOperation.State.REFUSED
 
 
 class LedgerEntry(models.Model):

@@ -238,7 +238,7 @@ TABLES = (
     ),
     TableColumns(
         crowd.Compensation,
-        "worker stage state operation at",
+        "worker stage operation__state operation at",
         "=worker__external_id",
         "operation__state",
         related="worker stage operation",

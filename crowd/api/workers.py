@@ -19,7 +19,16 @@ from crowd.api.hits import BonusIn, OperationRef, WorkNote, planned
 from crowd.desk import tables
 from crowd.desk.access import StageAccess
 from crowd.errors import CrowdError
-from crowd.models import Compensation, Endpoint, Exclusion, PersonMatch, Stage, Worker, WorkerMark
+from crowd.models import (
+    Compensation,
+    Endpoint,
+    Exclusion,
+    MarketOperation,
+    PersonMatch,
+    Stage,
+    Worker,
+    WorkerMark,
+)
 from crowd.selectors.people import InStage, Pace, Person, people, workers_of
 from crowd.selectors.pseudonyms import PERSON, PersonPseudonyms
 from crowd.services import persons, review
@@ -551,5 +560,6 @@ def _describe_stage_workers(rows: list[Any], stage: int) -> list[StageWorker]:
 
 def _describe_compensation(row: Compensation) -> CompensationRef:
     call = planned(row.operation, row.operation.endpoint.currency)
-    error = row.operation.error_text if row.was_refused else ""
+    refused = row.operation.state == MarketOperation.State.REFUSED
+    error = row.operation.error_text if refused else ""
     return CompensationRef(**call.model_dump(), at=row.at, error=error)

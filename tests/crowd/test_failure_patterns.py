@@ -452,7 +452,7 @@ def test_a_compensation_that_was_refused_is_tried_again_and_paid_once(lab):
             review.compensate(stage=stage, worker=worker, cents=cents, reason="It broke.", actor=None)
         )
         refuse(calls[-1])
-    assert Compensation.objects.get().was_refused
+    assert Compensation.objects.get().operation.state == "refused"
     calls.append(review.compensate(stage=stage, worker=worker, cents=50, reason="It broke.", actor=None))
     assert len({call.token for call in calls}) == 3
     assert [call.purpose for call in calls[:2]] == ["bonus compensation", "bonus compensation 2"]
