@@ -43,7 +43,7 @@ def new_stage(page: Page, market: str, look: Callable[[Page], None]) -> None:
     page.get_by_label("Description in the list").fill("Two questions.")
     page.get_by_label("Short name").fill("colours")
     page.get_by_label("Title", exact=True).fill("What colour?")
-    page.get_by_label("Marketplace").select_option(market)
+    page.get_by_label("Marketplace", exact=True).select_option(market)
     page.get_by_label("Reward").fill("0.10")
     page.get_by_label("People per unit").fill("0")
     page.get_by_label("Budget").fill("5.00")
