@@ -15,6 +15,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from annotation.services import query_files
 from core.accounts.models import SignedKey
 from core.accounts.sessions import forget_ended
 from core.api import idempotency
@@ -162,6 +163,7 @@ def _old_reports() -> QuerySet[AgreementReport]:
 def prune_old_rows() -> None:
     """Every hour: what is old goes, in short transactions."""
     prune()
+    query_files.delete_old_files()
 
 
 @shared_task(name="distillery.ping")

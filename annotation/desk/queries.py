@@ -99,7 +99,11 @@ class QueriesFile(JobPages):
     def context(self, job: Job) -> dict[str, Any]:
         """The same, and until when the file is there."""
         at = job.finished_at + query_files.KEPT if job.finished_at else None
-        return super().context(job) | {"until": at, "gone": at is not None and at < timezone.now()}
+        return super().context(job) | {"until": at, "gone": self.is_over(job)}
+
+    def is_over(self, job: Job) -> bool:
+        """Whether its file was kept for as long as files are."""
+        return job.finished_at is not None and job.finished_at + query_files.KEPT < timezone.now()
 
     def describe_rest(self, job: Job) -> str:
         """A file is there whole or not at all."""
@@ -114,9 +118,10 @@ QUERIES_FILE = QueriesFile()
 def made_file(request: HttpRequest, access: ProjectAccess, *, job: int) -> FileResponse:
     """The file that a job made."""
     row = QUERIES_FILE.find_job(access.project, job)
-    file = query_files.open_file(access.project, row.pk) if row.state == JobState.DONE else None
+    is_there = row.state == JobState.DONE and not QUERIES_FILE.is_over(row)
+    file = query_files.open_file(access.project, row.pk) if is_there else None
     if file is None:
-        raise Http404("There is no such file, or it is there no more. Download the queries again.")
+        raise Http404("There is no such file, or it was deleted after a day. Download the queries again.")
     answer = FileResponse(file, as_attachment=True, filename=_file_name(access.project), content_type=_CSV)
     assert row.result is not None  # it is done
     answer["Content-Length"] = str(row.result["bytes"])

@@ -80,7 +80,7 @@ def make_file(job: Job, project: Project, found: QuerySet[Query], progress: Prog
     begun, every = timezone.now(), found.order_by().count()
     path = _path(project, job.pk)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _forget_old(project)
+    delete_old_files()
     half = path.with_name(f".{path.name}.{uuid4().hex}")
     size = 0
     try:
@@ -91,13 +91,16 @@ def make_file(job: Job, project: Project, found: QuerySet[Query], progress: Prog
         half.replace(path)
     finally:
         half.unlink(missing_ok=True)
-    shared_store().put(_name(project, job.pk), path)
+    store = shared_store()
+    store.put(_name(project, job.pk), path)
+    if store.is_shared:
+        path.unlink()
     progress(every, every, "Writing queries")
     return {"queries": every, "bytes": size, "at": begun.isoformat()}
 
 
 def open_file(project: Project, job: int) -> BinaryIO | None:
-    """The file that a job made, from whichever host; None where it is there no more."""
+    """The file that a job made, from whichever host; None where it was deleted."""
     store = shared_store()
     try:
         return store.open(_name(project, job)) if store.is_shared else _path(project, job).open("rb")
@@ -113,13 +116,13 @@ def _path(project: Project, job: int) -> Path:
     return Path(settings.DATA_DIR) / _name(project, job)
 
 
-def _forget_old(project: Project) -> None:
-    """Remove what was made more than a day ago, and what was left half made."""
+def delete_old_files() -> None:
+    """Delete what was made more than a day ago, and what was left half made on this host; of all projects."""
     store = shared_store()
-    for name, since in list(store.names(f"exports/{project.pk}")):
+    for name, since in list(store.names("exports")):
         if since < timezone.now() - KEPT:
             store.delete(name)
-    for path in _path(project, 0).parent.iterdir():
+    for path in list((Path(settings.DATA_DIR) / "exports").glob("*/*")):
         try:
             if path.stat().st_mtime < time.time() - KEPT.total_seconds():
                 path.unlink()

@@ -15,6 +15,7 @@ from annotation.services import query_files
 from core.jobs import runner
 from core.jobs.models import Job
 from core.projects.services import create_project
+from distillery.tasks import prune_old_rows
 from tests.annotation.queries_world import make_answer, make_queries, make_query, make_source, make_vote
 from tests.desk.conftest import as_, endpoint, manager, people, project, stage  # noqa: F401
 
@@ -147,6 +148,16 @@ def test_files_are_kept_for_a_day(viewer, many, tmp_path):
     assert viewer.get(page(job, "queries_file")).status_code == 404
     Job.objects.filter(pk=job.pk).update(finished_at=F("finished_at") - query_files.KEPT - timedelta(hours=1))
     assert "The file was deleted after a day" in viewer.get(page(job)).content.decode()
+
+
+def test_a_file_of_yesterday_is_not_given_and_goes_with_the_next_hour(viewer, many, tmp_path):
+    job = run(asked(viewer))
+    Job.objects.filter(pk=job.pk).update(finished_at=F("finished_at") - query_files.KEPT - timedelta(hours=1))
+    assert viewer.get(page(job, "queries_file")).status_code == 404
+    old = time.time() - query_files.KEPT.total_seconds() - 60
+    os.utime(folder(tmp_path, job) / f"{job.pk}.csv", (old, old))
+    prune_old_rows()
+    assert not list(folder(tmp_path, job).iterdir())
 
 
 def test_files_of_other_projects_are_not_found(viewer, manager, people, many):
