@@ -73,13 +73,12 @@ QUERIES = Grid(
     aliases={"newest": "-number", "rare": "-count"},
 )
 #: What of an address says which queries are asked for, and in which order.
-_SAYS = ("q", "status", "type", "only", "source", "order")
+_ASKED = ("q", "status", "type", "only", "source", "order")
 
 
 def queries_asked(given: QueryDict) -> str:
     """What an address asks of the table of queries, in one form whatever else it holds."""
-    said = {name: given[name] for name in _SAYS if given.get(name)}
-    return urlencode(said)
+    return urlencode({name: given[name] for name in _ASKED if given.get(name)})
 
 
 def rows_asked(project: Project, asked: str) -> QuerySet[Query]:

@@ -73,7 +73,7 @@ def download(request: HttpRequest, access: ProjectAccess) -> HttpResponseBase:
     """What the table shows on all its pages, as CSV; of many queries the page of the job that makes it."""
     asked = queries_asked(request.GET)
     rows = rows_asked(access.project, asked)
-    if query_files.is_large(rows):
+    if query_files.needs_job(rows):
         job = query_files.ask_file(access.project, asked)
         return redirect("annotation:queries_file_job", access.project.slug, job.pk)
     answer = StreamingHttpResponse(query_files.lines_of(access.project, rows), content_type=_CSV)

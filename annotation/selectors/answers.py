@@ -47,7 +47,7 @@ def waiting(stage: Stage) -> Iterator[tuple[int, int]]:
 def _lacking(queries: QuerySet[Query], stage: Stage) -> Iterator[tuple[int, int]]:
     """Those of the queries that lack answers, with how many they have.
 
-    An answer whose work waits for a person is there: while it does, nobody else is asked in its place. All
+    An answer whose work waits for a person is there: while it does, no one else is asked in its place. All
     are counted by query, which an index alone tells, and the few of other work are taken off.
     """
     never = Assignment.objects.filter(stage=stage, state__in=NEVER)

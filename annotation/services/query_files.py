@@ -56,7 +56,7 @@ def lines_of(project: Project, found: QuerySet[Query]) -> Iterator[str]:
         yield csv_text(zip(*columns, votes, selections, answers, strict=True))
 
 
-def is_large(found: QuerySet[Query]) -> bool:
+def needs_job(found: QuerySet[Query]) -> bool:
     """Whether there are so many that a job makes the file."""
     return found.order_by()[AT_ONCE : AT_ONCE + 1].exists()
 

@@ -478,8 +478,8 @@ def compensate_worker(
 ) -> OperationRef:
     """Pay a worker whose session broke, once in a stage.
 
-    Who submitted something gets a bonus, others a HIT of their own without work. What the marketplace refused
-    can be asked for again: the worker's `compensation` says so.
+    Who submitted something gets a bonus, others a HIT for them alone, without work. What the marketplace
+    refused can be asked for again: the worker's `compensation` says so.
     """
     access = stage_access(request)
     operation = review.compensate(

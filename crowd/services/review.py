@@ -176,7 +176,7 @@ def _refuse_unless_submitted(assignment: Assignment) -> None:
 def compensate(*, stage: Stage, worker: Worker, cents: int, reason: str, actor: Any) -> MarketOperation:
     """Pay a worker whose session broke through our fault.
 
-    Somebody with submitted work gets a bonus. Somebody without gets a HIT of their own: one place, nothing
+    Somebody with submitted work gets a bonus. Somebody without gets a HIT for them alone: one place, nothing
     to do but submit, visible to them alone. CrowdError where they were paid so in this stage before, in
     either way. What the marketplace refused was not paid: it is asked for again, under a name of its own.
     """

@@ -59,7 +59,8 @@ def settle_for_writing(call: Call) -> None:
 
     Each change is a transaction of its own: approvals of several workers within one could meet those of
     another call in a ring of locks. What was due stays done where the call itself is refused.
-    A HIT type that it names is read before, too: a statement that is planned once, and nobody waits for it.
+    A HIT type that it names is read before, too: a statement that is planned once, and no other call waits
+    for it.
     """
     if "HITTypeId" in call.parameters:
         call.hit_type = _HIT_TYPE.first(call["HITTypeId"], call.requester.pk)

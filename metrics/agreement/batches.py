@@ -50,7 +50,7 @@ def map_in_order(work: Callable[[B], R], batches: Iterator[B], threads: int) -> 
                     return
                 found[number] = work(batch)
                 del batch
-        finally:  # after an error nobody begins another one; otherwise there are none
+        finally:  # after an error no thread begins another batch; otherwise none is left
             stopped.set()
 
     with ThreadPoolExecutor(threads - 1, thread_name_prefix="draws") as pool:

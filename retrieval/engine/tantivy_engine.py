@@ -3,8 +3,8 @@
 What tantivy does not forgive is kept here: a number is added as unsigned (a guessed type is refused late)
 and deleted by query (deleting by term of an unsigned field does nothing and says nothing); the rules for
 words are registered on every Index object; user text never meets tantivy's query parser; equal scores come
-in the order in which documents stand, so they are sorted again where that is not the order of their numbers;
-numbers are read from their column, as no text is stored.
+in the order in which documents are stored, so they are sorted again where that is not the order of their
+numbers; numbers are read from their column, as no text is stored.
 """
 
 import errno
@@ -113,7 +113,7 @@ def schema() -> Schema:
 
 
 class _Snapshot(NamedTuple):
-    """A commit, what its file looked like, and whether all documents stand in the order of their numbers."""
+    """A commit, what its file looked like, and whether all documents are in the order of their numbers."""
 
     searcher: Searcher
     seen: tuple[int, ...]
@@ -443,12 +443,12 @@ def _clause(term: str, weight: float) -> tuple[Occur, Query]:
 
 
 def _with_tied(searcher: Searcher, query: Query, k: int) -> list[tuple[float, DocAddress]]:
-    """The best k, and those that are as good as the last of them, wherever they stand."""
+    """The best k, and those that are as good as the last of them, wherever they are."""
     limit, most = k + SPARE, k + MOST_TIED
     while True:
         hits: list[tuple[float, DocAddress]] = searcher.search(query, limit, count=False).hits
         worst = hits[k - 1][0] if len(hits) > k else -math.inf
-        # Passages as good as the last one may stand beyond the limit, with lower numbers.
+        # Passages as good as the last one may be beyond the limit, with lower numbers.
         if len(hits) < limit or hits[-1][0] < worst or limit >= most:
             break
         limit = min(limit * 8, most)

@@ -76,7 +76,7 @@ def test_threads_are_taken_for_much_work_alone(monkeypatch):
     assert threads_for(10**12) == 1
 
 
-def test_results_are_in_the_order_of_batches_whoever_works_on_them():
+def test_results_are_in_the_order_of_batches_whichever_thread_works_on_them():
     together, threads = Barrier(3), set()
 
     def work(batch):

@@ -151,7 +151,7 @@ def test_what_another_process_wrote_is_seen_at_once(engine, engine_for, monkeypa
         engine.count()
 
 
-def test_a_change_that_nobody_counted_is_seen_by_a_look_at_the_files(engine, engine_for, monkeypatch):
+def test_a_change_that_was_not_counted_is_seen_by_a_look_at_the_files(engine, engine_for, monkeypatch):
     engine.index(CATS)
     assert found(engine, "cats") == [2, 1]
     monkeypatch.setattr(files.IndexFolder, "count_change", lambda folder: None)

@@ -2468,8 +2468,8 @@ class AsyncOperations(AsyncSender):
     ) -> models.OperationRef:
         """Pay a worker whose session broke, once in a stage.
 
-        Who submitted something gets a bonus, others a HIT of their own without work. What the marketplace refused
-        can be asked for again: the worker's `compensation` says so.
+        Who submitted something gets a bonus, others a HIT for them alone, without work. What the marketplace
+        refused can be asked for again: the worker's `compensation` says so.
         """
         return await self._send(
             models.OperationRef,
