@@ -9,8 +9,6 @@
 
     pk, score = integer_columns(Judgment.objects.order_by("pk").values_list("pk", "score"), "i8", "i2")
 
-    set_json(report, "rows", json_pieces({"items": [...], "workers": [...]}))
-
 What is not named has its field's default, the same for all rows. The caller holds a transaction. No signal is
 sent and no `pre_save` is asked, as with `bulk_create`.
 """
@@ -41,8 +39,6 @@ BATCH = 20_000
 _AHEAD = 2
 #: Bytes of rows that are taken apart together.
 _BLOCK = 1 << 20
-#: Members of a list that become JSON together.
-_MEMBERS = 1_000
 _NULL = r"\N"
 #: The backslash first: the others become one.
 _ESCAPES = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
@@ -52,7 +48,7 @@ _TRAILER = b"\xff\xff"
 #: Bytes of smallint, integer and bigint.
 _WHOLE = (2, 4, 8)
 _NARROW = 4
-#: Until the transaction ends, values are packed by lz4 where PostgreSQL has it: it takes less time than pglz.
+#: Packing by lz4 takes less time than by pglz.
 _PACK_QUICKLY = (
     "SELECT set_config(name, 'lz4', true) FROM pg_settings "
     "WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)"
@@ -217,39 +213,11 @@ def _narrowed(column: "Column") -> "Column":
     return column.astype(f"i{_NARROW}") if fits else column
 
 
-def json_pieces(lists: Mapping[str, Iterable[Any]]) -> Iterator[str]:
-    """An object of lists as JSON, some members at a time."""
-    for number, (name, members) in enumerate(lists.items()):
-        yield f"{', ' if number else '{'}{json.dumps(name)}: ["
-        rest, between = iter(members), ""
-        while some := list(islice(rest, _MEMBERS)):
-            yield between + to_json(some).decode()[1:-1]
-            between = ", "
-        yield "]"
-    yield "}" if lists else "{}"
-
-
-def set_json(row: models.Model, name: str, pieces: Iterable[str]) -> None:
-    """Set a JSON field of a stored row from its text in pieces; PostgreSQL puts them together.
-
-    The caller holds a transaction.
-    """
-    quote = connection.ops.quote_name
-    meta = row._meta
-    key, field = meta.pk, meta.get_field(name)
-    assert key is not None and isinstance(field, models.JSONField)
-    table, column, place = (quote(each or "") for each in (meta.db_table, field.column, key.column))
-    update = f"UPDATE {table} SET {column} = %s WHERE {place} = %s"  # noqa: S608 - names are quoted
-    with connection.cursor() as cursor:
-        if connection.vendor != "postgresql":
-            cursor.execute(update, ["".join(pieces), row.pk])
-            return
-        cursor.execute(_PACK_QUICKLY)
-        cursor.execute("CREATE TEMPORARY TABLE json_piece (number integer, piece text) ON COMMIT DROP")
-        cursor.cursor.copy_expert("COPY json_piece FROM STDIN", _Lines(pieces), _BLOCK)
-        whole = "(SELECT string_agg(piece, '' ORDER BY number) FROM json_piece)::jsonb"
-        cursor.execute(update.replace("%s", whole, 1), [row.pk])
-        cursor.execute("DROP TABLE json_piece")
+def pack_quickly() -> None:
+    """Have PostgreSQL pack large values by lz4, where it has it, until this transaction ends."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(_PACK_QUICKLY)
 
 
 def _escaped(text: str) -> str:
@@ -257,21 +225,6 @@ def _escaped(text: str) -> str:
     for character, escape in _ESCAPES:
         text = text.replace(character, escape)
     return text
-
-
-class _Lines:
-    """Pieces of a text as numbered lines, as psycopg reads them for COPY."""
-
-    def __init__(self, pieces: Iterable[str]) -> None:
-        self._lines = (f"{number}\t{_escaped(piece)}\n" for number, piece in enumerate(pieces))
-        self._left = ""
-
-    def read(self, size: int) -> str:
-        """At most so many characters; none at the end."""
-        while len(self._left) < size and (line := next(self._lines, "")):
-            self._left += line
-        taken, self._left = self._left[:size], self._left[size:]
-        return taken
 
 
 def _fields_of(
@@ -353,7 +306,7 @@ def _values_of(field: "models.Field[Any, Any]", column: Iterable[Any]) -> Iterab
 
 
 def _as_json(value: Any) -> str:
-    return _NULL if value is None else _escaped(json.dumps(value))
+    return _NULL if value is None else _escaped(to_json(value).decode())
 
 
 def _as_text(value: Any) -> str:

@@ -328,6 +328,7 @@ TABLES = (
         related="stage",
         hidden="rows",
     ),
+    TableColumns(judgments.ReportPart, "report name number", related="report__stage", hidden="rows"),
     TableColumns(
         releases.Release,
         "project version state public simulated bytes created_at built_at",

@@ -349,7 +349,7 @@ class AgreementReport(models.Model):
     last_judgment = models.BigIntegerField(help_text="The newest judgment in it, by its key.")
     judgments = models.PositiveIntegerField(help_text="Good judgments in it.")
     report = models.JSONField(help_text="Figures, without what grows with the data.")
-    rows = models.JSONField(default=dict, help_text="Lists of items, workers and what was removed.")
+    rows = models.JSONField(default=dict, help_text="Lists of workers; of older reports all lists.")
     seconds = models.FloatField(help_text="How long it took.")
     created_at = models.DateTimeField()
 
@@ -358,6 +358,28 @@ class AgreementReport(models.Model):
 
     def __str__(self) -> str:
         return f"{self.stage_id} at {self.stamp}"
+
+
+class ReportPart(models.Model):
+    """Some rows of a list of a report that grows with the judgments, as the items do.
+
+    In parts, as PostgreSQL takes no JSON value of more than 256 MB: less than ten million judgments need.
+    """
+
+    report = models.ForeignKey(
+        AgreementReport, on_delete=models.CASCADE, related_name="parts", db_index=False
+    )
+    name = models.CharField(max_length=40, help_text="The list, by its key in the report.")
+    number = models.PositiveIntegerField(help_text="Place of these rows in the list, from 0.")
+    rows = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["report", "name", "number"], name="one_report_part_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.number} of {self.report_id}"
 
 
 __all__ = [
@@ -369,6 +391,7 @@ __all__ = [
     "FilterRun",
     "ImportedScore",
     "Judgment",
+    "ReportPart",
     "Score",
     "ShownReferences",
     "System",

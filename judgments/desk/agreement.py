@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -404,15 +404,13 @@ def cancel(request: HttpRequest, access: StageAccess) -> HttpResponse:
 
 @require_safe
 @on_stage()
-def report_json(request: HttpRequest, access: StageAccess) -> HttpResponse:
+def report_json(request: HttpRequest, access: StageAccess) -> StreamingHttpResponse:
     """The whole newest report with its lists, as `manage.py filter` writes it; pseudonyms, no ids."""
     judging_only(access)
     row = AgreementReport.objects.filter(stage=access.stage).order_by("-created_at", "-pk").first()
     if row is None:
         raise Http404("No report was made yet.")
-    whole = {key: value for key, value in row.report.items() if key != "pairs"} | row.rows
-    whole["made_at"] = row.created_at.isoformat()
-    answer = JsonResponse(whole, json_dumps_params={"ensure_ascii": False, "indent": 1})
+    answer = StreamingHttpResponse(reports.json_of(row), content_type="application/json")
     answer["Content-Disposition"] = f'attachment; filename="{access.stage.slug}-report.json"'
     return answer
 

@@ -1,19 +1,23 @@
 """The honest report of a stage, worked out by a job: asking for it, making it, how old the newest one is."""
 
+import json
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from django.db import transaction
+from django.db import models, transaction
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from core.allocation import return_large_blocks
-from core.bulk_rows import json_pieces, set_json
+from core.bulk_rows import insert_batches, pack_quickly
 from core.jobs import services as jobs
 from core.jobs.models import OPEN_STATES, Job, JobState
 from core.progress import Progress
 from crowd.models import Stage
-from judgments.models import AgreementReport, FilterRun
+from judgments.models import AgreementReport, FilterRun, ReportPart
 from judgments.selectors.ratings import Stamp, stamp_of
 
 REPORT = "judgments.report"
@@ -21,6 +25,9 @@ REPORT = "judgments.report"
 VERSION = 5
 #: Judgments before the first report is made by itself, and how many times more before the next.
 FIRST, GROWN = 100, 1.25
+#: Lists that are stored in parts, and rows of a part.
+IN_PARTS = ("items", "removed_ratings")
+_ROWS_OF_PART = 2_000
 _OVER = (JobState.FAILED, JobState.CANCELLED)
 
 
@@ -94,20 +101,49 @@ def make(stage: Stage, progress: Progress) -> AgreementReport:
 
 
 def keep(row: AgreementReport) -> int:
-    """Store a report, in place of one of the same stamp; its key.
-
-    The rows are stored in pieces: of a million ratings they are 40 MB, which psycopg would copy four times.
-    """
+    """Store a report, in place of one of the same stamp; its key."""
     values: dict[str, Any] = {
         name: getattr(row, name)
         for name in ("run", "last_judgment", "judgments", "report", "seconds", "created_at")
     }
+    values["rows"] = {name: rows for name, rows in row.rows.items() if name not in IN_PARTS}
     with transaction.atomic():
-        stored, _ = AgreementReport.objects.defer("report", "rows").update_or_create(
-            stage=row.stage, stamp=row.stamp, defaults={**values, "rows": {}}
+        stored, new = AgreementReport.objects.defer("report", "rows").update_or_create(
+            stage=row.stage, stamp=row.stamp, defaults=values
         )
-        set_json(stored, "rows", json_pieces(row.rows))
+        if not new:
+            ReportPart.objects.filter(report=stored).delete()
+        pack_quickly()
+        insert_batches(ReportPart, _parts_of(row, stored.pk))
     return int(stored.pk)
+
+
+def _parts_of(row: AgreementReport, report: int) -> Iterator[dict[str, Any]]:
+    """What grows with the judgments, a part at a time."""
+    for name in IN_PARTS:
+        rest = iter(row.rows.get(name, ()))
+        number = 0
+        while some := list(islice(rest, _ROWS_OF_PART)):
+            yield {"report_id": report, "name": name, "number": [number], "rows": [some]}
+            number += 1
+
+
+def json_of(row: AgreementReport) -> Iterator[str]:
+    """A stored report with all its lists, as the text of one JSON object; a part is in memory at a time."""
+    whole = {key: value for key, value in row.report.items() if key != "pairs"} | row.rows
+    whole["made_at"] = row.created_at.isoformat()
+    yield json.dumps(whole, ensure_ascii=False, indent=1).removesuffix("\n}")
+    for name in IN_PARTS:
+        if name in row.rows:  # of an older report, which has no parts
+            continue
+        yield f',\n "{name}": ['
+        parts = ReportPart.objects.filter(report=row, name=name)
+        for pk in list(parts.order_by("number").values_list("pk", flat=True)):
+            part = parts.annotate(text=Cast("rows", models.TextField())).values_list("number", "text")
+            number, text = part.get(pk=pk)
+            yield ("\n" if number == 0 else ",\n") + text[1:-1]
+        yield "]"
+    yield "\n}\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def test_the_page_and_its_files_break_down_by_source(place):
     table = list(csv.DictReader(answer[1:]))
     alpha = next(row for row in table if (row["source"], row["figure"]) == ("links", "alpha"))
     assert (float(alpha["value"]), float(alpha["low"])) == (rows["links"]["alpha"], low)
-    whole = json.loads(as_("viewer").get(at(place, "report_json")).content)
+    whole = json.loads(as_("viewer").get(at(place, "report_json")).getvalue())
     assert whole["sources"] == said["sources"]
 
 

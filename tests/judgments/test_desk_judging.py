@@ -186,6 +186,23 @@ def test_the_long_lists_of_a_report_are_made_each_time_they_are_read(place):
     assert {row["system"] for row in first} == {"a", "b"}
 
 
+def test_a_report_is_stored_in_parts_and_given_out_whole(place, monkeypatch):
+    monkeypatch.setattr(reports, "_ROWS_OF_PART", 2)
+    made = reports.make(place.stage, lambda *_: None)
+    wanted = {name: list(rows) for name, rows in made.rows.items()}
+    wanted |= {name: value for name, value in made.report.items() if name != "pairs"}
+    for _ in range(2):  # a report of the same stamp takes the place of the one before
+        stored = AgreementReport.objects.get(pk=reports.keep(made))
+        assert json.loads("".join(reports.json_of(stored))) == json.loads(
+            json.dumps(wanted | {"made_at": made.created_at.isoformat()})
+        )
+    parts = stored.parts.order_by("number").values_list("name", "number")
+    assert list(parts) == [("items", number) for number in range(-(-len(wanted["items"]) // 2))]
+    stored.parts.all().delete()
+    stored.rows |= {name: wanted[name] for name in reports.IN_PARTS}  # as reports were stored before
+    assert json.loads("".join(reports.json_of(stored)))["items"] == wanted["items"]
+
+
 def test_live_figures_follow_new_judgments_and_rejections(place):
     from metrics.agreement.alpha import alpha_of
 
@@ -303,7 +320,7 @@ def test_the_job_makes_the_report(place):
 def test_the_whole_report_is_downloaded_with_pseudonyms(place):
     apply(place)
     make_report(place)
-    given = json.loads(as_("viewer").get(at(place, "report_json")).content)
+    given = json.loads(as_("viewer").get(at(place, "report_json")).getvalue())
     assert given["n_ratings"] == 18
     assert {row["worker"] for row in given["removed_workers"]} == {pseudonym(place.project, "A2")}
     assert {row["query"] for row in given["items"]} == {"q1", "q2", "q3"}

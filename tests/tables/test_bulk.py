@@ -9,7 +9,6 @@ from django.utils import timezone
 from core import bulk_rows
 from core.bulk_rows import BulkTable, insert_columns, integer_columns
 from core.jobs.models import Job
-from core.jobs.services import enqueue
 from core.projects.models import Event
 from core.projects.services import create_project
 from judgments.models import Candidate, ImportedScore, Judgment, System
@@ -147,20 +146,3 @@ def test_a_constant_may_be_a_list():
 def test_a_question_that_nothing_can_answer_has_no_rows():
     (pk,) = integer_columns(Candidate.objects.filter(pk__in=[]).values_list("pk"), "i8")
     assert (pk.dtype, pk.tolist()) == (np.int64, [])
-
-
-def test_a_json_field_is_set_from_pieces(monkeypatch):
-    monkeypatch.setattr(bulk_rows, "_MEMBERS", 2)
-    job = enqueue(kind="bulk", payload={})
-    rows = [{"number": 1.5, "nothing": None, "text": text} for text in ODD]
-    for value in ({"texts": ODD, "none": [], "rows": rows}, {}):
-        bulk_rows.set_json(job, "payload", bulk_rows.json_pieces(value))
-        job.refresh_from_db()
-        assert job.payload == value
-
-
-def test_other_rows_keep_their_json():
-    first, second = (enqueue(kind="bulk", payload={"list": [1]}) for _ in range(2))
-    bulk_rows.set_json(first, "payload", bulk_rows.json_pieces({"list": [2]}))
-    second.refresh_from_db()
-    assert second.payload == {"list": [1]}
