@@ -7,7 +7,7 @@ from core.origin import Owner
 from core.projects.services import EventActions
 from core.webhooks.events import EventType
 from crowd import watch
-from crowd.desk import overview, queues, settings, stages, tables
+from crowd.desk import overview, queues, settings, sources, stages, tables
 from crowd.desk.overview import OverviewSource, Section, SettingsSection
 from crowd.selectors import people, stage_status
 from crowd.services.deals import ProjectTarget, StageTarget
@@ -63,6 +63,7 @@ EXTENSION = Extension(
     overview.CONDITIONS,
     people.PEOPLE,
     queues.COUNTS,
+    sources.PLACES,
     stage_status.STATUS,
     stages.CAUTIONS,
     stages.OFFER,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
 from pydantic import ValidationError
 
+from core.jobs.figures import FigureKind
 from core.money import dollars
 from crowd.adapters.base import MarketplaceDownError, MarketplaceRefusedError
 from crowd.desk import modelform
@@ -32,6 +34,7 @@ from crowd.desk.stageform import endpoint_words
 from crowd.errors import CrowdError, NotArmedError
 from crowd.models import Endpoint, Group, PanelStudy, PanelSubmission, PersonMatch, Stage, StageSource
 from crowd.selectors import operations
+from crowd.selectors.stage_sizes import stage_figures
 from crowd.selectors.stage_status import source_status
 from crowd.services import panel_pay, panels, persons
 from crowd.services.publication import quote
@@ -40,6 +43,7 @@ from crowd.sources import forget_rows, source_rows, spends_real_money, stage_at,
 from crowd.study.documents import source_plans, stage_document
 from crowd.study.schema import StageFields
 from web.access import ProjectAccess, Role, on_project
+from web.cache import moment
 from web.forms import read_form, run_action
 from web.pages import show, show_table
 from web.tables import Choices, Column, Grid, GridRequest
@@ -303,7 +307,7 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         file=f"{access.stage.slug}-panel",
         study=study,
         endpoint=here.endpoint,
-        wanted=panels.wanted_places(here),
+        wanted=_wanted_places(here, study) if study else 0,
         counts=_counts(all_rows),
         unanswered=panels.unanswered(here).count() if study else 0,
         unbooked=list(panel_pay.unbooked_parts(here)[:_SHOWN]),
@@ -316,6 +320,25 @@ def panel(request: HttpRequest, access: StageAccess) -> HttpResponseBase:
         slots_asked=panel_pay.slots_under_way(study) if study else None,
         why_form=WhyForm(),
     )
+
+
+def _wanted_places(here: Stage, study: PanelStudy) -> int:
+    """How many people the study has to let in; of a large stage as a job counted them."""
+    return stage_figures(
+        here,
+        PLACES,
+        {"stage": here.pk, "endpoint": here.endpoint_id},
+        now=partial(panels.wanted_places, here),
+        stamp=lambda: (moment(), study.places),
+    )
+
+
+def _count_places(stage: int, endpoint: int) -> int:
+    whole = Stage.objects.select_related("project", "endpoint").get(pk=stage)
+    return panels.wanted_places(stage_at(whole, Endpoint.objects.get(pk=endpoint)))
+
+
+PLACES = FigureKind("panel-places", _count_places)
 
 
 def _terms(study: PanelStudy | None) -> dict[str, object]:
