@@ -2,15 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import CharField, Count, IntegerField, QuerySet, Value
+from django.db.models.functions import Cast, Coalesce, Concat, StrIndex
 
+from annotation.models import Query
+from core.bulk_rows import integer_columns
 from core.jobs.figures import FigureKind
 from core.jobs.models import Job
 from core.projects.models import Event, Project
@@ -35,6 +38,9 @@ from releases.scope import (
     scope_of,
 )
 from releases.tables import FilledTable, Kind, Table
+
+if TYPE_CHECKING:
+    from core.bulk_rows import Column
 
 State = Release.State
 #: Why no candidate of the release has these ratings.
@@ -156,39 +162,65 @@ def _counts(groups: Iterable[LeftOut]) -> dict[str, int]:
 
 
 def content_of(project: Project, include: Collection[str] = ()) -> Content:
-    """Counts of what a release would hold, in eight statements, and six for each judging stage."""
+    """Counts of what a release would hold, in five statements, and four for each judging stage.
+
+    What goes in is asked once and kept as columns: in the conditions of other questions PostgreSQL works it
+    out again for each candidate, which took minutes for a million.
+    """
+    import numpy as np  # start-up does without numpy
+
     queries = queries_of(project, DEFAULT_DB_ALIAS, include)
-    inside_now = released(project, DEFAULT_DB_ALIAS, include).values("pk")
     answers = answers_of(project, DEFAULT_DB_ALIAS)
-    counts: Counter[str] = Counter()
-    totals = []
-    for rows in (queries, answers):
-        found: dict[str, int] = dict(rows.order_by().values_list("why").annotate(n=Count("pk")))
-        totals.append((sum(found.values()), sum(found.get(name, 0) for name in inside(include))))
-        counts.update(found)
-    (all_queries, queries_in), (all_answers, taken) = totals
-    answers_in = answers.filter(why__in=inside(include), query__in=inside_now).count()
-    candidates = Candidate.objects.filter(system__project=project)
-    # Each candidate's own answer is looked up: PostgreSQL compares NOT IN with a list of 200,000 row by row.
-    not_taken = answers_of(project, DEFAULT_DB_ALIAS).exclude(why__in=inside(include))
-    going_in = candidates.filter(~Exists(not_taken.filter(pk=OuterRef("answer"))), query__in=inside_now)
+    why_not, (query,) = _by_reason(queries, "pk")
+    why_not_taken, (answer, asked) = _by_reason(answers, "pk", "query_id")
+    places = [_place_of(name) for name in inside(include)]
+    released_queries = query[np.isin(why_not, places)]
+    taken = np.isin(why_not_taken, places)
+    answers_in = taken & np.isin(asked, released_queries)
+    candidates = Candidate.objects.filter(system__project=project).order_by()
+    rows = candidates.values_list("pk", "query_id", Coalesce("answer_id", 0))
+    pks, of_query, of_answer = integer_columns(rows, "i8", "i8", "i8", narrow=True)
+    going_in = pks[np.isin(of_query, released_queries) & ~np.isin(of_answer, answer[~taken])]
     all_ratings, ratings, aside = _ratings(project, going_in)
-    imported = ImportedScore.objects.filter(candidate__in=going_in.values("pk"))
+    imported = ImportedScore.objects.filter(candidate__system__project=project).order_by()
+    scores = imported.values_list("candidate_id", Cast("simulated", IntegerField()))
+    scored, simulated = integer_columns(scores, "i8", "i8", narrow=True)
+    simulated = simulated[np.isin(scored, going_in)]
+    counts = {
+        name: int((why_not == _place_of(name)).sum() + (why_not_taken == _place_of(name)).sum())
+        for name in GROUPS
+    }
     return Content(
-        queries=queries_in,
-        answers=answers_in,
-        candidates=going_in.count(),
+        queries=len(released_queries),
+        answers=int(answers_in.sum()),
+        candidates=len(going_in),
         ratings=ratings,
-        imported=imported.count(),
-        imported_simulated=imported.filter(simulated=True).count(),
-        all_queries=all_queries,
-        all_answers=all_answers,
-        all_candidates=candidates.count(),
+        imported=len(simulated),
+        imported_simulated=int(simulated.sum()),
+        all_queries=len(query),
+        all_answers=len(answer),
+        all_candidates=len(pks),
         all_ratings=all_ratings,
-        answers_of_queries=taken - answers_in,
+        answers_of_queries=int((taken & ~answers_in).sum()),
         groups=tuple(LeftOut(each, counts[each.name], each.name in include) for each in GROUPS.values()),
         ratings_left_out=aside,
     )
+
+
+#: The names of all groups. The database sends a group as its place in this text: columns are of numbers.
+_NAMES = f"|{'|'.join(('', *GROUPS))}|"
+
+
+def _place_of(name: str) -> int:
+    return _NAMES.index(f"|{name}|") + 1
+
+
+def _by_reason(rows: QuerySet[Any], *names: str) -> "tuple[Column, list[Column]]":
+    """To which group each row belongs, by its place, and some of its columns."""
+    place = StrIndex(Value(_NAMES), Concat(Value("|"), "why", Value("|"), output_field=CharField()))
+    whole = ("i8",) * (len(names) + 1)
+    place_of_each, *columns = integer_columns(rows.order_by().values_list(place, *names), *whole, narrow=True)
+    return place_of_each, columns
 
 
 def _content(project: int, include: list[str]) -> Content:
@@ -199,13 +231,17 @@ def _content(project: int, include: list[str]) -> Content:
 CONTENT = FigureKind("release-content", _content)
 
 
-def _ratings(project: Project, going_in: QuerySet[Candidate]) -> tuple[int, int, dict[str, int]]:
-    """All ratings, those that go in, and the others by the reason."""
+def _ratings(project: Project, going_in: "Column") -> tuple[int, int, dict[str, int]]:
+    """All ratings, those of the candidates that go in, and the others by the reason."""
+    import numpy as np
+
     everything, inside_now, aside = 0, 0, Counter[str]()
     for each in judged_in(project, DEFAULT_DB_ALIAS):
-        mine = Judgment.objects.filter(stage=each.stage)
+        mine = Judgment.objects.filter(stage=each.stage).order_by()
         everything += mine.count()
-        inside_now += good(mine.filter(candidate__in=going_in.values("pk")), each.stage).count()
+        of_candidates = good(mine, each.stage).values_list("candidate_id").annotate(n=Count("pk"))
+        candidates, counts = integer_columns(of_candidates, "i8", "i8", narrow=True)
+        inside_now += int(counts[np.isin(candidates, going_in)].sum())
         aside.update(not_good(mine, each.stage))
     rest = everything - inside_now - aside.total()
     return everything, inside_now, dict(aside) | ({CANDIDATE_LEFT_OUT: rest} if rest else {})
@@ -227,8 +263,11 @@ def findings_of(project: Project, state: str, rule: str) -> QuerySet[PrivacyFind
 
 #: Rows of each table that a preview shows, and characters of a cell.
 ROWS, _LONGEST, _WIDE = 5, 200, 40
-#: Up to so many queries a preview works out the splits of all, as the build does.
-_FEW = 2_000
+#: Up to so many queries a preview works out the splits of all, as the build does; of so many at most it looks
+#: at each.
+_FEW, _LOOKED_AT = 2_000, 10_000
+#: Queries that are looked at together for the first that go in.
+_AT_ONCE = 500
 _LATER = "(decided in the build)"
 
 
@@ -263,18 +302,34 @@ def preview(project: Project, options: Options) -> Preview:
     In a large project the rows are of a few queries alone. Which split they are in depends on all queries, so
     the build says it.
     """
-    # Not all of them are counted: why a query goes in is looked up answer by answer.
-    few = released(project, DEFAULT_DB_ALIAS, options.include).order_by()[: _FEW + 1].count() <= _FEW
+    few = _are_few(project, options)
     scope = scope_of(project, options, DEFAULT_DB_ALIAS) if few else _some(project, options)
     glimpses = [Glimpse(filled.table, _first(filled)) for filled in tables_of(scope).values()]
     return Preview(glimpses, not few and options.shares[0] < 1, len(scope.redactions))
+
+
+def _are_few(project: Project, options: Options) -> bool:
+    every = Query.objects.filter(project=project).order_by()
+    if every[: _LOOKED_AT + 1].count() > _LOOKED_AT:  # why a query goes in is looked up answer by answer
+        return False
+    rows = released(project, DEFAULT_DB_ALIAS, options.include).order_by()
+    return rows[: _FEW + 1].count() <= _FEW
+
+
+def _first_released(project: Project, rows: QuerySet[Query]) -> Iterator[int]:
+    """Keys of the queries that go in, in their order, looked for among some at a time."""
+    every = Query.objects.filter(project=project).order_by("pk").values_list("pk", flat=True)
+    last = 0
+    while some := list(every.filter(pk__gt=last)[:_AT_ONCE]):
+        yield from rows.filter(pk__gt=last, pk__lte=some[-1]).order_by("pk").values_list("pk", flat=True)
+        last = some[-1]
 
 
 def _some(project: Project, options: Options) -> Scope:
     """The scope of a few queries: the first ones, and those of the first judgments of each stage."""
     rows = released(project, DEFAULT_DB_ALIAS, options.include)
     judged = judged_in(project, DEFAULT_DB_ALIAS)
-    wanted = set(rows.order_by("pk").values_list("pk", flat=True)[:ROWS])
+    wanted = set(islice(_first_released(project, rows), ROWS))
     for each in judged:
         first = (
             Judgment.objects.filter(stage=each.stage)
