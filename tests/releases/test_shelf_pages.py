@@ -241,10 +241,12 @@ def test_the_preview_shows_rows_as_they_will_be(world):
     assert "1 span blacked out" in page
 
 
-def test_the_preview_of_a_large_project_reads_few_queries(world, monkeypatch):
+@pytest.mark.parametrize("bound", ["_FEW", "_LOOKED_AT"])
+def test_the_preview_of_a_large_project_reads_few_queries(world, monkeypatch, bound):
     from releases import selectors
 
-    monkeypatch.setattr(selectors, "_FEW", 2)
+    monkeypatch.setattr(selectors, bound, 2)
+    monkeypatch.setattr(selectors, "_AT_ONCE", 1)
     page = text(as_("manager").get(f"{NEW}preview/?formats=jsonl&seed=0&train=80&validation=10&test=10"))
     assert "(decided in the build)" in page
     assert "alpha about q1" in page
