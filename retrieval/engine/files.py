@@ -73,6 +73,16 @@ class ChangeCount:
         return self.seen == (facts.st_dev, facts.st_ino)
 
 
+def replace_json(path: Path, content: object) -> None:
+    """Write a file in place of the one that is there, at once and for good even if the power fails."""
+    written = path.with_name(f"{path.name}.new")
+    with written.open("w", encoding="utf-8") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    written.replace(path)
+
+
 @dataclass(frozen=True)
 class IndexFolder:
     """The folder of one corpus."""
@@ -121,12 +131,7 @@ class IndexFolder:
 
     def point(self, pointer: Pointer) -> None:
         """Let another generation answer, at once and for good even if the power fails."""
-        written = self.path / "current.new"
-        with written.open("w", encoding="utf-8") as file:
-            json.dump({"generation": pointer.generation, "chain": pointer.chain}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        written.replace(self.pointer)
+        replace_json(self.pointer, {"generation": pointer.generation, "chain": pointer.chain})
 
     def fresh(self) -> int:
         """Number of a generation that never was; what a killed build has left behind is removed."""

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import islice
-from operator import neg
+from itertools import islice, pairwise
+from operator import itemgetter, neg
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -42,7 +42,7 @@ from tantivy import (
 from core.errors import on_failure
 from retrieval.engine import ScoredPassages, analysis
 from retrieval.engine.analysis import cut
-from retrieval.engine.files import ChangeCount, IndexFolder, Pointer, only_writer
+from retrieval.engine.files import ChangeCount, IndexFolder, Pointer, only_writer, replace_json
 from retrieval.errors import BusyError, IndexBrokenError, NoRoomError, NotIndexedError, RetrievalError
 
 #: When a thread of tantivy's dies it does not say of what; with less room than this it was the disk.
@@ -99,6 +99,8 @@ LOOK_EVERY = 0.1
 _SORTED_BY = "pk"
 _SORTING = {"field": _SORTED_BY, "order": "Asc"}
 _CHAIN = "words"
+#: The file of a generation that names its commit.
+_META = "meta.json"
 _DELETE_AT_ONCE = 10_000
 _OPEN_ATTEMPTS = 5
 
@@ -184,12 +186,33 @@ def _are_in_order(searcher: Searcher, layout: Mapping[str, Any]) -> bool:
     Then tantivy decides between equal scores as we do. Generations of earlier versions are not sorted.
     `layout`: what the commit's file says.
     """
+    ends = _ends_of_segments(searcher, layout)
+    return ends is not None and all(before[1] < after[0] for before, after in pairwise(ends))
+
+
+def _ends_of_segments(searcher: Searcher, layout: Mapping[str, Any]) -> list[tuple[int, int]] | None:
+    """The lowest and highest number of each segment; None where segments are empty or not sorted."""
     sizes = [segment["max_doc"] for segment in layout["segments"]]
     if layout.get("index_settings", {}).get("sort_by_field") != _SORTING or 0 in sizes:
-        return False
-    ends = [DocAddress(number, place) for number, size in enumerate(sizes) for place in (0, size - 1)]
-    numbers = cast(list[int], searcher.fast_field_values("pk", ends))
-    return all(last < first for last, first in zip(numbers[1:-1:2], numbers[2::2], strict=True))
+        return None
+    places = [DocAddress(number, place) for number, size in enumerate(sizes) for place in (0, size - 1)]
+    numbers = cast(list[int], searcher.fast_field_values("pk", places))
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _list_in_order(folder: Path) -> None:
+    """List the segments of the newest commit by their lowest numbers. By the one writer, after its work.
+
+    Tantivy lists them by chance, and searches them as they are listed.
+    """
+    layout = json.loads((folder / _META).read_bytes())
+    ends = _ends_of_segments(_opened(folder).searcher(), layout)
+    if not ends or ends == sorted(ends):
+        return
+    layout["segments"] = [
+        segment for _, segment in sorted(zip(ends, layout["segments"], strict=True), key=itemgetter(0))
+    ]
+    replace_json(folder / _META, layout)
 
 
 #: Indexes that a process keeps open at most; the ones opened first are let go.
@@ -284,7 +307,7 @@ class TantivyEngine:
         """Forget passages. By query: tantivy deletes nothing by a term of an unsigned field."""
         with self._writing():
             folder = self._files.of(self._checked().generation)
-            with self._writer(_opened(folder)) as writer:
+            with self._writer(_opened(folder), folder) as writer:
                 made = schema()
                 for start in range(0, len(ids), _DELETE_AT_ONCE):
                     some = list(ids[start : start + _DELETE_AT_ONCE])
@@ -341,7 +364,7 @@ class TantivyEngine:
         held = _open.get(key)
         if held is None or held[0] != pointer:
             folder = self._files.of(pointer.generation)
-            held = (pointer, _Reader(_opened(folder), folder, str(folder / "meta.json")))
+            held = (pointer, _Reader(_opened(folder), folder, str(folder / _META)))
             _open.pop(key, None)
             _open[key] = held
             for other in list(_open)[:-MOST_OPEN]:
@@ -376,7 +399,7 @@ class TantivyEngine:
         with damage_told(what, folder):
             folder.mkdir(parents=True, exist_ok=True)
         written, source = 0, cut(passages, self._language)
-        with self._writer(_opened(folder, create=True)) as writer:
+        with self._writer(_opened(folder, create=True), folder) as writer:
             while True:
                 added = self._add(writer, islice(source, COMMIT_EVERY), folder)
                 if added or not written:
@@ -413,8 +436,8 @@ class TantivyEngine:
                 self._files.count_change()
 
     @contextmanager
-    def _writer(self, index: Index) -> Iterator[IndexWriter]:
-        """A writer; what was not committed when it ends is forgotten."""
+    def _writer(self, index: Index, folder: Path) -> Iterator[IndexWriter]:
+        """A writer of a generation; what was not committed when it ends is forgotten."""
         try:
             with damage_told(f"The files of {self._what} cannot be written", self._files.path):
                 writer = index.writer(HEAP, WRITERS)
@@ -426,6 +449,8 @@ class TantivyEngine:
             yield writer
         finally:
             writer.wait_merging_threads()
+        with damage_told(f"The files of {self._what} cannot be written", folder):
+            _list_in_order(folder)
 
 
 def _query(weights: Mapping[str, float]) -> Query | None:

@@ -114,6 +114,27 @@ def test_documents_stand_by_number_and_answers_are_those_of_sorting_all_that_are
     assert not engine_for()._newest().is_in_order
 
 
+@pytest.mark.parametrize(
+    "change", [lambda engine: engine.index([(95, "dog")]), lambda engine: engine.delete([85])]
+)
+def test_segments_are_listed_in_the_order_of_their_numbers_however_tantivy_lists_them(
+    engine, engine_for, change
+):
+    _tied(engine)
+    meta = engine._files.of(1) / "meta.json"
+    layout = json.loads(meta.read_text())
+    listed = [segment["segment_id"] for segment in layout["segments"]]
+    layout["segments"].reverse()
+    meta.write_text(json.dumps(layout))
+    tantivy_engine._open.clear()
+    assert len(listed) == 3 and not engine_for()._newest().is_in_order
+    change(engine)
+    assert engine._newest().is_in_order
+    layout = json.loads(meta.read_text())
+    assert [segment["segment_id"] for segment in layout["segments"]][:3] == listed
+    assert found(engine, "cat", 3) == [10, 11, 12]
+
+
 def test_where_segments_overlap_equal_scores_are_sorted(engine):
     engine.index([(number, "cat") for number in range(0, 100, 2)])
     engine.index([(number, "cat") for number in range(1, 60, 2)])
