@@ -8,6 +8,7 @@ run on one processor each: parallel plans are off, so that nothing is done where
 """
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -187,6 +188,9 @@ def main() -> None:
     parser.add_argument("--addresses", action="store_true", help="print names and addresses, measure nothing")
     given = parser.parse_args()
     limit_connections("web")
+    gc.collect()
+    gc.freeze()  # as the web server does
+    gc.set_threshold(10_000, 20, 20)
     project = Project.objects.get(slug=given.project)
     assert Stage.objects.filter(project=project).exists()
     if given.addresses:
