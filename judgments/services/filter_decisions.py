@@ -7,6 +7,7 @@ from datetime import datetime
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from core.allocation import return_large_blocks
 from core.bulk_rows import BATCH, insert_batches, insert_columns
 from crowd.errors import CrowdError
 from crowd.models import Stage
@@ -77,6 +78,7 @@ def decide(
     """Run the recipe over all good judgments; over those up to the key `last` and checks until a moment."""
     from metrics.agreement.filters import run
 
+    return_large_blocks()
     scale = scale_of(stage)
     if recipe.has(Z) and scale.size > MOST_FOR_Z:
         raise FilteringError(

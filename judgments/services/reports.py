@@ -11,7 +11,6 @@ from django.db import models, transaction
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from core.allocation import return_large_blocks
 from core.bulk_rows import insert_batches, pack_quickly
 from core.jobs import services as jobs
 from core.jobs.models import OPEN_STATES, Job, JobState
@@ -82,7 +81,6 @@ def make(stage: Stage, progress: Progress) -> AgreementReport:
     """The report as a row that is not stored yet."""
     from judgments.services.figures import whole_report
 
-    return_large_blocks()
     begun = time.monotonic()
     stamp = stamp_of(stage)
     run = FilterRun.objects.filter(pk=stamp.run).first()
