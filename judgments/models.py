@@ -363,7 +363,7 @@ class AgreementReport(models.Model):
 class ReportPart(models.Model):
     """Some rows of a list of a report that grows with the judgments, as the items do.
 
-    In parts, as PostgreSQL takes no JSON value of more than 256 MB: less than ten million judgments need.
+    PostgreSQL takes no JSON value of more than 256 MB, and the items of ten million judgments need more.
     """
 
     report = models.ForeignKey(
