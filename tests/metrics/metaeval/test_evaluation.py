@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import MetricError
-from metrics.metaeval.data import ScoredAnswers
+from metrics.metaeval.data import ScoredAnswers, _by_work
 from metrics.metaeval.executor import processes
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.report import Comparison, CorpusRule, Plan, ReportHeader, evaluate
@@ -320,3 +320,26 @@ def test_metrics_that_lack_the_same_scores_share_one_warning():
     report["metrics"]["f1"] = {"undefined": {}}
     (said,) = _without_scores(report)
     assert said.startswith("bleu-1, rouge-l have no score for 2 of 17 answers")
+
+
+_RATINGS = st.lists(
+    st.tuples(
+        st.integers(0, 5),
+        st.integers(0, 7),
+        st.sampled_from([-1.5, -0.0, 0.0, 0.5, 3.0, -math.inf, math.inf]),
+    ),
+    max_size=40,
+)
+
+
+@given(_RATINGS)
+@settings(max_examples=200, deadline=None)
+def test_workers_are_numbered_by_their_lists_of_ratings(ratings):
+    ratings.sort(key=lambda rating: (rating[0], rating[2]))
+    work: dict[int, list[tuple[int, float]]] = {}
+    for answer, worker, score in ratings:
+        work.setdefault(worker, []).append((answer, score))
+    number = {worker: place for place, worker in enumerate(sorted(work, key=lambda worker: work[worker]))}
+    answers, workers = (np.array([rating[at] for rating in ratings], dtype=np.int32) for at in (0, 1))
+    found = _by_work(answers, workers, np.array([rating[2] for rating in ratings], dtype=np.float64))
+    assert found.tolist() == [number[worker] for _, worker, _ in ratings]
