@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from django.conf import settings
 
+from core.allocation import return_large_blocks
 from core.files.atomic import write_together
 from core.progress import Progress
 from evaluations.answer_table import AnswerTable, Row
@@ -105,6 +106,7 @@ def compute(
 
     EvaluationError or MetricError where the release cannot be evaluated so.
     """
+    return_large_blocks()
     with _table(evaluation, plan) as table:
         chosen = choose(table, metrics=plan.metrics, profile=plan.profile, models=models_of(plan))
         options = Options(
