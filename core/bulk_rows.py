@@ -48,8 +48,8 @@ _TRAILER = b"\xff\xff"
 #: Bytes of smallint, integer and bigint.
 _WHOLE = (2, 4, 8)
 _NARROW = 4
-#: Packing by lz4 takes less time than by pglz.
-_PACK_QUICKLY = (
+#: Compressing with lz4 takes less time than with pglz.
+_USE_LZ4 = (
     "SELECT set_config(name, 'lz4', true) FROM pg_settings "
     "WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)"
 )
@@ -213,11 +213,11 @@ def _narrowed(column: "Column") -> "Column":
     return column.astype(f"i{_NARROW}") if fits else column
 
 
-def pack_quickly() -> None:
-    """Have PostgreSQL pack large values by lz4, where it has it, until this transaction ends."""
+def use_fast_compression() -> None:
+    """Have PostgreSQL compress large values with lz4, if it can, until this transaction ends."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute(_PACK_QUICKLY)
+            cursor.execute(_USE_LZ4)
 
 
 def _escaped(text: str) -> str:

@@ -164,18 +164,18 @@ def _counts(groups: Iterable[LeftOut]) -> dict[str, int]:
 def content_of(project: Project, include: Collection[str] = ()) -> Content:
     """Counts of what a release would hold, in five statements, and four for each judging stage.
 
-    What goes in is asked once and kept as columns: in the conditions of other questions PostgreSQL works it
-    out again for each candidate, which took minutes for a million.
+    What goes in is read once and kept as columns. As a condition of other statements PostgreSQL works it out
+    again for each candidate, which takes minutes for a million.
     """
     import numpy as np  # start-up does without numpy
 
     queries = queries_of(project, DEFAULT_DB_ALIAS, include)
     answers = answers_of(project, DEFAULT_DB_ALIAS)
-    why_not, (query,) = _by_reason(queries, "pk")
-    why_not_taken, (answer, asked) = _by_reason(answers, "pk", "query_id")
+    group_of_query, (query,) = _read_groups(queries, "pk")
+    group_of_answer, (answer, asked) = _read_groups(answers, "pk", "query_id")
     places = [_place_of(name) for name in inside(include)]
-    released_queries = query[np.isin(why_not, places)]
-    taken = np.isin(why_not_taken, places)
+    released_queries = query[np.isin(group_of_query, places)]
+    taken = np.isin(group_of_answer, places)
     answers_in = taken & np.isin(asked, released_queries)
     candidates = Candidate.objects.filter(system__project=project).order_by()
     rows = candidates.values_list("pk", "query_id", Coalesce("answer_id", 0))
@@ -187,7 +187,7 @@ def content_of(project: Project, include: Collection[str] = ()) -> Content:
     scored, simulated = integer_columns(scores, "i8", "i8", narrow=True)
     simulated = simulated[np.isin(scored, going_in)]
     counts = {
-        name: int((why_not == _place_of(name)).sum() + (why_not_taken == _place_of(name)).sum())
+        name: int((group_of_query == _place_of(name)).sum() + (group_of_answer == _place_of(name)).sum())
         for name in GROUPS
     }
     return Content(
@@ -207,7 +207,7 @@ def content_of(project: Project, include: Collection[str] = ()) -> Content:
     )
 
 
-#: The names of all groups. The database sends a group as its place in this text: columns are of numbers.
+#: The names of all groups. The database sends a group as its place in this text: columns hold numbers alone.
 _NAMES = f"|{'|'.join(('', *GROUPS))}|"
 
 
@@ -215,8 +215,8 @@ def _place_of(name: str) -> int:
     return _NAMES.index(f"|{name}|") + 1
 
 
-def _by_reason(rows: QuerySet[Any], *names: str) -> "tuple[Column, list[Column]]":
-    """To which group each row belongs, by its place, and some of its columns."""
+def _read_groups(rows: QuerySet[Any], *names: str) -> "tuple[Column, list[Column]]":
+    """The group of each row, by its place in `_NAMES`, and some of its columns."""
     place = StrIndex(Value(_NAMES), Concat(Value("|"), "why", Value("|"), output_field=CharField()))
     whole = ("i8",) * (len(names) + 1)
     place_of_each, *columns = integer_columns(rows.order_by().values_list(place, *names), *whole, narrow=True)
@@ -263,10 +263,10 @@ def findings_of(project: Project, state: str, rule: str) -> QuerySet[PrivacyFind
 
 #: Rows of each table that a preview shows, and characters of a cell.
 ROWS, _LONGEST, _WIDE = 5, 200, 40
-#: Up to so many queries a preview works out the splits of all, as the build does; of so many at most it looks
-#: at each.
+#: Queries of a release up to which a preview works out all splits, as the build does, and queries of a
+#: project up to which it counts those of the release.
 _FEW, _LOOKED_AT = 2_000, 10_000
-#: Queries that are looked at together for the first that go in.
+#: Queries among which the first ones that go in are looked for at a time.
 _AT_ONCE = 500
 _LATER = "(decided in the build)"
 
@@ -317,7 +317,7 @@ def _are_few(project: Project, options: Options) -> bool:
 
 
 def _first_released(project: Project, rows: QuerySet[Query]) -> Iterator[int]:
-    """Keys of the queries that go in, in their order, looked for among some at a time."""
+    """Keys of the queries that go in, in rising order; PostgreSQL would look at all for the first five."""
     every = Query.objects.filter(project=project).order_by("pk").values_list("pk", flat=True)
     last = 0
     while some := list(every.filter(pk__gt=last)[:_AT_ONCE]):

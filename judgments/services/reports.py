@@ -11,7 +11,7 @@ from django.db import models, transaction
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from core.bulk_rows import insert_batches, pack_quickly
+from core.bulk_rows import insert_batches, use_fast_compression
 from core.jobs import services as jobs
 from core.jobs.models import OPEN_STATES, Job, JobState
 from core.progress import Progress
@@ -111,7 +111,7 @@ def keep(row: AgreementReport) -> int:
         )
         if not new:
             ReportPart.objects.filter(report=stored).delete()
-        pack_quickly()
+        use_fast_compression()
         insert_batches(ReportPart, _parts_of(row, stored.pk))
     return int(stored.pk)
 
@@ -127,7 +127,10 @@ def _parts_of(row: AgreementReport, report: int) -> Iterator[dict[str, Any]]:
 
 
 def json_of(row: AgreementReport) -> Iterator[str]:
-    """A stored report with all its lists, as the text of one JSON object; a part is in memory at a time."""
+    """A stored report with all its lists, as the text of one JSON object.
+
+    Of the lists in parts one part is in memory at a time; DoesNotExist where the report is deleted meanwhile.
+    """
     whole = {key: value for key, value in row.report.items() if key != "pairs"} | row.rows
     whole["made_at"] = row.created_at.isoformat()
     yield json.dumps(whole, ensure_ascii=False, indent=1).removesuffix("\n}")
@@ -136,9 +139,9 @@ def json_of(row: AgreementReport) -> Iterator[str]:
             continue
         yield f',\n "{name}": ['
         parts = ReportPart.objects.filter(report=row, name=name)
+        texts = parts.annotate(text=Cast("rows", models.TextField())).values_list("number", "text")
         for pk in list(parts.order_by("number").values_list("pk", flat=True)):
-            part = parts.annotate(text=Cast("rows", models.TextField())).values_list("number", "text")
-            number, text = part.get(pk=pk)
+            number, text = texts.get(pk=pk)
             yield ("\n" if number == 0 else ",\n") + text[1:-1]
         yield "]"
     yield "\n}\n"

@@ -315,16 +315,16 @@ def _raters(raters: Raters, rows: RowNumbers) -> Raters:
     answers = place[raters.answers]
     sort = np.lexsort((raters.scores, answers))
     answers, workers, scores = answers[sort], raters.workers[sort], raters.scores[sort]
-    codes = _by_work(answers, workers, scores)
+    codes = _number_workers(answers, workers, scores)
     sort = np.lexsort((codes, scores, answers))
     return Raters(answers[sort], codes[sort], scores[sort])
 
 
-def _by_work(answers: Codes, workers: Codes, scores: Floats) -> Codes:
-    """Workers numbered by what they rated, equal ones as they come, from ratings sorted by answer and score.
+def _number_workers(answers: Codes, workers: Codes, scores: Floats) -> Codes:
+    """(n) new numbers of the workers: by their lists of (answer, score), equal lists as they come.
 
-    A worker's ratings are one text of bytes that sorts as their list does: a pair of an answer and a score
-    as an object takes ten times the room.
+    Ratings are sorted by answer, then score. Each list is compared as bytes, 12 a rating, that sort as it
+    does: pairs as Python objects take ten times as many.
     """
     bits = (np.asarray(scores, np.float64) + 0.0).view(np.uint64)  # without a negative zero
     sign = np.uint64(1 << 63)

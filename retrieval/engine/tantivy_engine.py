@@ -16,7 +16,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import islice, pairwise
@@ -203,7 +203,7 @@ def _ends_of_segments(searcher: Searcher, layout: Mapping[str, Any]) -> list[tup
 def _list_in_order(folder: Path) -> None:
     """List the segments of the newest commit by their lowest numbers. By the one writer, after its work.
 
-    Tantivy lists them by chance, and searches them as they are listed.
+    Tantivy lists them in no particular order, and searches them as they are listed.
     """
     layout = json.loads((folder / _META).read_bytes())
     ends = _ends_of_segments(_opened(folder).searcher(), layout)
@@ -212,7 +212,8 @@ def _list_in_order(folder: Path) -> None:
     layout["segments"] = [
         segment for _, segment in sorted(zip(ends, layout["segments"], strict=True), key=itemgetter(0))
     ]
-    replace_json(folder / _META, layout)
+    with suppress(OSError):  # on a full disk the commit is as good, and searches sort equal scores
+        replace_json(folder / _META, layout)
 
 
 #: Indexes that a process keeps open at most; the ones opened first are let go.

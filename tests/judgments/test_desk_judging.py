@@ -188,6 +188,7 @@ def test_the_long_lists_of_a_report_are_made_each_time_they_are_read(place):
 
 def test_a_report_is_stored_in_parts_and_given_out_whole(place, monkeypatch):
     monkeypatch.setattr(reports, "_ROWS_OF_PART", 2)
+    apply(place)
     made = reports.make(place.stage, lambda *_: None)
     wanted = {name: list(rows) for name, rows in made.rows.items()}
     wanted |= {name: value for name, value in made.report.items() if name != "pairs"}
@@ -196,8 +197,11 @@ def test_a_report_is_stored_in_parts_and_given_out_whole(place, monkeypatch):
         assert json.loads("".join(reports.json_of(stored))) == json.loads(
             json.dumps(wanted | {"made_at": made.created_at.isoformat()})
         )
-    parts = stored.parts.order_by("number").values_list("name", "number")
-    assert list(parts) == [("items", number) for number in range(-(-len(wanted["items"]) // 2))]
+    parts = stored.parts.order_by("name", "number").values_list("name", "number")
+    assert list(parts) == [
+        (name, number) for name in reports.IN_PARTS for number in range(-(-len(wanted[name]) // 2))
+    ]
+    assert parts.filter(name="removed_ratings").exists()
     stored.parts.all().delete()
     stored.rows |= {name: wanted[name] for name in reports.IN_PARTS}  # as reports were stored before
     assert json.loads("".join(reports.json_of(stored)))["items"] == wanted["items"]

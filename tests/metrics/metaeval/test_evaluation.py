@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import MetricError
-from metrics.metaeval.data import ScoredAnswers, _by_work
+from metrics.metaeval.data import ScoredAnswers, _number_workers
 from metrics.metaeval.executor import processes
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.report import Comparison, CorpusRule, Plan, ReportHeader, evaluate
@@ -341,5 +341,5 @@ def test_workers_are_numbered_by_their_lists_of_ratings(ratings):
         work.setdefault(worker, []).append((answer, score))
     number = {worker: place for place, worker in enumerate(sorted(work, key=lambda worker: work[worker]))}
     answers, workers = (np.array([rating[at] for rating in ratings], dtype=np.int32) for at in (0, 1))
-    found = _by_work(answers, workers, np.array([rating[2] for rating in ratings], dtype=np.float64))
+    found = _number_workers(answers, workers, np.array([rating[2] for rating in ratings], dtype=np.float64))
     assert found.tolist() == [number[worker] for _, worker, _ in ratings]

@@ -100,7 +100,7 @@ def _answers(engine):
     return [list(engine.search({"cat": 1.0, "dog": 0.5}, k)) for k in (1, 3, 10, 11, 45, 200)]
 
 
-def test_documents_stand_by_number_and_answers_are_those_of_sorting_all_that_are_tied(
+def test_documents_are_stored_by_number_and_answers_are_those_of_sorting_all_that_are_tied(
     engine, engine_for, monkeypatch
 ):
     _tied(engine)
