@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
+from django.db.models import F
 from django.urls import reverse
 
 from marketplace import clock
@@ -82,6 +83,8 @@ def batch(lab):
     publication.publish(batch=batch)
     making.run_jobs()
     batch.refresh_from_db()
+    # Otherwise they expire in seven days: on a Friday, before the hours of the next one.
+    HIT.objects.update(expires_at=F("expires_at") + timedelta(days=7))
     return batch
 
 
