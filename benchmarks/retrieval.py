@@ -186,7 +186,7 @@ def beside_tantivy(texts: list[str], line_up: Callable[[], object]) -> list[_Rou
     import tantivy
 
     from retrieval.copies import engine_of, folder_of
-    from retrieval.engine.tantivy_engine import schema
+    from retrieval.engine.commit_search import schema
     from retrieval.models import Corpus
 
     corpus = Corpus.objects.select_related("index").get(slug="speed")

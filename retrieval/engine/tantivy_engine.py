@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice, pairwise
 from operator import itemgetter, neg
 from pathlib import Path
@@ -29,10 +29,7 @@ from tantivy import (
     Document,
     Index,
     IndexWriter,
-    Occur,
     Query,
-    Schema,
-    SchemaBuilder,
     Searcher,
     TextAnalyzer,
     TextAnalyzerBuilder,
@@ -42,6 +39,7 @@ from tantivy import (
 from core.errors import on_failure
 from retrieval.engine import ScoredPassages, analysis
 from retrieval.engine.analysis import cut
+from retrieval.engine.commit_search import CHAIN, CommitSearch, Hit, schema
 from retrieval.engine.files import ChangeCount, IndexFolder, Pointer, only_writer, replace_json
 from retrieval.errors import BusyError, IndexBrokenError, NoRoomError, NotIndexedError, RetrievalError
 
@@ -98,26 +96,17 @@ LOOK_EVERY = 0.1
 #: By what tantivy keeps the documents of each segment in order, and how its files say so.
 _SORTED_BY = "pk"
 _SORTING = {"field": _SORTED_BY, "order": "Asc"}
-_CHAIN = "words"
 #: The file of a generation that names its commit.
 _META = "meta.json"
 _DELETE_AT_ONCE = 10_000
 _OPEN_ATTEMPTS = 5
 
 
-@cache
-def schema() -> Schema:
-    """A number and words with their frequencies: no positions, no stored text."""
-    builder = SchemaBuilder()
-    builder.add_unsigned_field("pk", indexed=True, fast=True)
-    builder.add_text_field("body", tokenizer_name=_CHAIN, index_option="freq")
-    return builder.build()
-
-
 class _Snapshot(NamedTuple):
     """A commit, what its file looked like, and whether all documents are in the order of their numbers."""
 
     searcher: Searcher
+    search: CommitSearch
     seen: tuple[int, ...]
     is_in_order: bool
 
@@ -170,8 +159,10 @@ class _Reader:
                 searcher, layout = self.index.searcher(), Path(self.meta).read_bytes()
                 # Another commit may have come since: then the order is not known, and the next search asks.
                 is_same = _looks(self.meta) == now
-                in_order = is_same and _are_in_order(searcher, json.loads(layout))
-                held = self.snapshot = _Snapshot(searcher, now, in_order)
+                said = json.loads(layout)
+                in_order = is_same and _are_in_order(searcher, said)
+                size = sum(segment["max_doc"] for segment in said["segments"]) if is_same else math.inf
+                held = self.snapshot = _Snapshot(searcher, CommitSearch(searcher, size), now, in_order)
             return held
 
 
@@ -241,24 +232,21 @@ class TantivyEngine:
 
         BM25 with k1 1.2 and b 0.75 (tantivy's constants).
         """
-        query = _query(weights)
         for _ in range(_OPEN_ATTEMPTS - 1):
             snapshot = self._newest()
             try:
-                return self._best(snapshot, query, k)
+                return self._best(snapshot, weights, k)
             except IndexBrokenError:
                 # A file that went while it was being opened is missed by tantivy only now.
                 _open.pop((os.getpid(), self._files.path), None)
-        return self._best(self._newest(), query, k)
+        return self._best(self._newest(), weights, k)
 
-    def _best(self, snapshot: _Snapshot, query: Query | None, k: int) -> ScoredPassages:
-        if query is None or k < 1:
+    def _best(self, snapshot: _Snapshot, weights: Mapping[str, float], k: int) -> ScoredPassages:
+        if k < 1:
             return ScoredPassages((), ())
-        searcher, _, is_in_order = snapshot
+        searcher, search, _, is_in_order = snapshot
         with damage_told(f"{self._what} cannot be searched", self._files.path):
-            found = (
-                searcher.search(query, k, count=False).hits if is_in_order else _with_tied(searcher, query, k)
-            )
+            found = search.best(weights, k) if is_in_order else _with_tied(search, weights, k)
             if not found:
                 return ScoredPassages((), ())
             scores, addresses = zip(*found, strict=True)
@@ -454,25 +442,11 @@ class TantivyEngine:
             _list_in_order(folder)
 
 
-def _query(weights: Mapping[str, float]) -> Query | None:
-    clauses = [
-        _clause(term, weight) for term, weight in weights.items() if math.isfinite(weight) and weight > 0
-    ]
-    return Query.boolean_query(clauses) if clauses else None
-
-
-@lru_cache(maxsize=10_000)
-def _clause(term: str, weight: float) -> tuple[Occur, Query]:
-    """A word of a query; the same ones are asked for again and again."""
-    clause = Query.term_query(schema(), "body", term, index_option="freq")
-    return Occur.Should, clause if weight == 1 else Query.boost_query(clause, weight)
-
-
-def _with_tied(searcher: Searcher, query: Query, k: int) -> list[tuple[float, DocAddress]]:
+def _with_tied(search: CommitSearch, weights: Mapping[str, float], k: int) -> list[Hit]:
     """The best k, and those that are as good as the last of them, wherever they are."""
     limit, most = k + SPARE, k + MOST_TIED
     while True:
-        hits: list[tuple[float, DocAddress]] = searcher.search(query, limit, count=False).hits
+        hits = search.best(weights, limit)
         worst = hits[k - 1][0] if len(hits) > k else -math.inf
         # Passages as good as the last one may be beyond the limit, with lower numbers.
         if len(hits) < limit or hits[-1][0] < worst or limit >= most:
@@ -500,6 +474,6 @@ def _opened(folder: Path, *, create: bool = False) -> Index:
             index = Index(schema(), path=str(folder), reuse=True, sort_by_field=_SORTED_BY)
         else:
             index = Index.open(str(folder))
-        index.register_tokenizer(_CHAIN, _cut_already())
+        index.register_tokenizer(CHAIN, _cut_already())
         index.config_reader("manual")
     return index

@@ -9,7 +9,7 @@ import tantivy
 
 from retrieval.engine import files, tantivy_engine
 from retrieval.engine.analysis import passage_chain, prepared
-from retrieval.engine.tantivy_engine import schema
+from retrieval.engine.commit_search import schema
 from retrieval.errors import BusyError, IndexBrokenError, NotIndexedError
 from tests.retrieval.engine.test_engine import CATS, found
 

@@ -1,0 +1,114 @@
+"""Passing over passages that cannot win: the same hits and scores as asking for every word."""
+
+import math
+import random
+
+import pytest
+import tantivy
+
+from retrieval.engine.commit_search import CHAIN, CommitSearch, schema
+
+PASSAGES, WORDS, SEGMENTS = 6_000, 400, 3
+
+
+@pytest.fixture(scope="module")
+def searcher():
+    """Passages of words that are as common as those of real text, in segments, some of them deleted."""
+    chance = random.Random(7)
+    words = [f"w{number}" for number in range(WORDS)]
+    shares = [1 / (number + 1) for number in range(WORDS)]
+    index = tantivy.Index(schema())
+    analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+    index.register_tokenizer(CHAIN, analyzer)
+    writer = index.writer(15_000_000, 1)
+    for segment in range(SEGMENTS):
+        for number in range(PASSAGES // SEGMENTS):
+            document = tantivy.Document()
+            document.add_unsigned("pk", segment * PASSAGES + number)
+            document.add_text("body", " ".join(chance.choices(words, shares, k=chance.randrange(3, 40))))
+            writer.add_document(document)
+        writer.commit()
+    gone = list(range(0, PASSAGES, 7))
+    writer.delete_documents_by_query(tantivy.Query.term_set_query(schema(), "pk", gone))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    return index.searcher()
+
+
+class CountingSearcher:
+    """A searcher that keeps what it was asked."""
+
+    def __init__(self, searcher):
+        self._searcher = searcher
+        self.asked = []
+
+    def search(self, query, limit, *, count):
+        self.asked.append(query)
+        return self._searcher.search(query, limit, count=count)
+
+    def doc_freq(self, field, word):
+        return self._searcher.doc_freq(field, word)
+
+
+def whole(searcher, weights, k):
+    """What tantivy finds for any of the words, rarest first."""
+    words = sorted(weights, key=lambda word: searcher.doc_freq("body", word))
+    clauses = [
+        (tantivy.Occur.Should, tantivy.Query.boost_query(
+            tantivy.Query.term_query(schema(), "body", word, index_option="freq"), weights[word]
+        ))
+        for word in words
+        if searcher.doc_freq("body", word)
+    ]  # fmt: skip
+    return searcher.search(tantivy.Query.boolean_query(clauses), k, count=False).hits if clauses else []
+
+
+def places(hits):
+    return [(score, address.segment_ord, address.doc) for score, address in hits]
+
+
+def queries(number):
+    """Of one to eight words, rare and common ones, some of an earlier turn's weight, some that nobody has."""
+    chance = random.Random(11)
+    for _ in range(number):
+        words = chance.sample(range(WORDS + 20), chance.randrange(1, 6)) + chance.sample(range(12), 3)
+        yield {f"w{word}": chance.choice([1.0, 1.0, 0.5, 0.25]) for word in words}
+
+
+@pytest.mark.parametrize("k", [1, 10, 300])
+def test_hits_order_and_scores_are_those_of_the_whole_query(searcher, k):
+    counting = CountingSearcher(searcher)
+    search = CommitSearch(counting, PASSAGES)
+    for weights in queries(300):
+        assert places(search.best(weights, k)) == places(whole(searcher, weights, k)), weights
+
+
+def test_common_words_bring_no_passages_in_where_rare_ones_suffice(searcher):
+    counting = CountingSearcher(searcher)
+    search = CommitSearch(counting, PASSAGES)
+    required = wrong = 0
+    for weights in queries(300):
+        counting.asked.clear()
+        search.best(weights, 5)
+        # The representation of a query of tantivy's names its parts.
+        required += "Must" in repr(counting.asked[-1])
+        wrong += len(counting.asked) > 1
+    assert required > 60, "passages are left out for many queries"
+    assert wrong > 5, "and where the guess was wrong, another search was made"
+
+
+def test_nothing_is_left_out_where_the_size_of_the_commit_is_not_known(searcher):
+    counting = CountingSearcher(searcher)
+    search = CommitSearch(counting, math.inf)
+    for weights in queries(50):
+        assert places(search.best(weights, 5)) == places(whole(searcher, weights, 5))
+    assert not any("Must" in repr(query) for query in counting.asked)
+
+
+@pytest.mark.parametrize("weight", [0, -1, math.nan, math.inf])
+def test_weights_that_are_no_number_above_0_count_for_nothing(searcher, weight):
+    search = CommitSearch(searcher, PASSAGES)
+    assert search.best({"w3": weight}, 5) == []
+    assert places(search.best({"w3": 1.0, "w4": weight}, 5)) == places(whole(searcher, {"w3": 1.0}, 5))
+    assert search.best({"w3": 1.0}, 0) == []
