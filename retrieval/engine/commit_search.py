@@ -11,23 +11,22 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
+from operator import attrgetter
 from typing import NamedTuple
 
 from tantivy import DocAddress, Occur, Query, Schema, SchemaBuilder, Searcher
 
-#: What a word adds to a score is less than its weight times its idf times k1 + 1 (tantivy's k1 is 1.2).
-_MOST_OF_IDF = 2.2
+#: Nanoseconds to score a passage for one of its words, and to look a passage up in the list of one more word:
+#: what decides is how they compare.
+_TO_SCORE, _TO_LOOK_UP = 9, 25
+#: A whole query that takes less, in nanoseconds, is asked at once.
+_SHORT = 50_000
+#: What may be spent on learning how high the k-th score is, and on a search with the rare words that this
+#: leaves, as shares of what the whole query takes.
+_TO_LEARN, _WORTHWHILE = 0.2, 0.8
 #: Sums of 32-bit scores may be off by less than this share of them.
 _ROUNDING = 1e-5
-#: The k-th score is guessed as this share of what all words could give; a wrong guess only costs time.
-_GUESS = 0.5
-#: Nanoseconds to score a passage for one of its words, and to look a passage up in the list of one more word.
-_TO_SCORE, _TO_LOOK_UP = 9, 40
-#: A search that leaves passages out is begun where it may take less than this share of the whole one.
-_WORTHWHILE = 0.6
-#: Searches that leave passages out are tried at most: the second one knows scores of the first.
-_TRIES = 2
-#: Words of which a commit remembers how many passages have them.
+#: Words of which a commit remembers what it knows.
 _MOST_REMEMBERED = 100_000
 #: The rules by which the words of passages are cut, as tantivy knows them.
 CHAIN = "words"
@@ -45,24 +44,20 @@ def schema() -> Schema:
 
 
 class _Word(NamedTuple):
-    """A word of a query: passages that have it, what it adds to a score at most, and the query for it."""
+    """A word of a query, its weight, and how many passages have it."""
 
+    word: str
+    weight: float
     passages: int
-    most: float
-    query: Query
 
 
 class CommitSearch:
-    """Searches one commit of an index.
+    """Searches one commit of an index."""
 
-    `size`: its passages, with deleted ones that are still stored; infinite where nobody knows, and then every
-    passage that has a word is scored.
-    """
-
-    def __init__(self, searcher: Searcher, size: float) -> None:
+    def __init__(self, searcher: Searcher) -> None:
         self._searcher = searcher
-        self._size = size
         self._passages: dict[str, int] = {}
+        self._highest: dict[str, float] = {}
 
     def best(self, weights: Mapping[str, float], k: int) -> list[Hit]:
         """The k best hits for weighted words, best first; equal ones as tantivy has them.
@@ -72,47 +67,56 @@ class CommitSearch:
         words = self._words(weights)
         if not words or k < 1:
             return []
-        return self._pruned(words, k) or self._hits(_any_of(words), k)
+        return self._pruned(words, k) or self._hits(words, len(words), k)
 
     def _pruned(self, words: Sequence[_Word], k: int) -> list[Hit]:
-        """The same without passages that have common words only; none where that would not be quicker."""
+        """The same without passages that have common words only; none where that would hardly be quicker."""
         passages = [0, *accumulate(word.passages for word in words)]
-        # By the place of the first common word: what all common words together may give.
-        most = [*accumulate(reversed([word.most for word in words]), initial=0.0)][::-1]
-        least, whole = most[0] * _GUESS, passages[-1] * _TO_SCORE
-        for _ in range(_TRIES):
-            rare = next(
-                number
-                for number in range(len(most))
-                if most[number] * (1 + _ROUNDING) < least or number == len(words)
-            )
-            while rare < len(words) and passages[rare] < k:
-                rare += 1
-            common = words[rare:]
-            if passages[rare] * (_TO_SCORE + len(common) * _TO_LOOK_UP) > whole * _WORTHWHILE or not common:
-                return []
-            hits = self._hits(_with_common(_any_of(words[:rare]), common), k)
-            least = hits[k - 1][0] if len(hits) == k else 0.0
-            if most[rare] * (1 + _ROUNDING) < least:
-                return hits
-        return []
+        whole = passages[-1] * _TO_SCORE
 
-    def _hits(self, query: Query, k: int) -> list[Hit]:
+        def cost(rare: int) -> int:
+            return passages[rare] * (_TO_SCORE + _TO_LOOK_UP * (len(words) - rare))
+
+        if whole < _SHORT:
+            return []
+        few = [
+            rare for rare in range(1, len(words)) if passages[rare] >= k and cost(rare) <= whole * _TO_LEARN
+        ]
+        if not few:
+            return []
+        rare = few[-1]
+        # What all words from each common one on can give together.
+        most = [*accumulate((self._most(word) for word in reversed(words[rare:])), initial=0.0)][::-1]
+        if most[0] == math.inf:
+            return []
+        hits = self._hits(words, rare, k)
+        worst = hits[-1][0] if len(hits) == k else 0.0
+        rare += next(
+            (more for more, value in enumerate(most) if value * (1 + _ROUNDING) < worst), len(most) - 1
+        )
+        if rare == few[-1]:
+            return hits
+        if rare == len(words) or cost(rare) > whole * _WORTHWHILE:
+            return []
+        return self._hits(words, rare, k)
+
+    def _hits(self, words: Sequence[_Word], rare: int, k: int) -> list[Hit]:
+        """The best of the passages that have one of the first words; the others add to their scores."""
+        query = _any_of(words[:rare])
+        # One in another, as tantivy passes over parts of the list of one word, and not of several together.
+        for word in words[rare:]:
+            query = Query.boolean_query([(Occur.Must, query), _clause(word.word, word.weight)])
         found: list[Hit] = self._searcher.search(query, k, count=False).hits
         return found
 
     def _words(self, weights: Mapping[str, float]) -> list[_Word]:
         """Words that some passage has, rarest first: in this order scores are added up in any case."""
-        words = []
-        for word, weight in weights.items():
-            if not (math.isfinite(weight) and weight > 0):
-                continue
-            passages = self._passages_with(word)
-            if passages:
-                idf = math.log1p((self._size - passages + 0.5) / (passages + 0.5))
-                words.append(_Word(passages, weight * idf * _MOST_OF_IDF, _clause(word, weight)))
-        words.sort(key=_Word.passages.__get__)
-        return words
+        words = [
+            _Word(word, weight, self._passages_with(word))
+            for word, weight in weights.items()
+            if math.isfinite(weight) and weight > 0
+        ]
+        return sorted((word for word in words if word.passages), key=attrgetter("passages"))
 
     def _passages_with(self, word: str) -> int:
         passages = self._passages.get(word)
@@ -122,26 +126,28 @@ class CommitSearch:
                 self._passages[word] = passages
         return passages
 
+    def _most(self, word: _Word) -> float:
+        """What a word can add to a score; unknown (infinite) where a query has it for the first time.
+
+        To learn it takes a search. A word that is asked for once is not worth that.
+        """
+        highest = self._highest.get(word.word)
+        if highest is None:
+            if len(self._highest) < _MOST_REMEMBERED:
+                self._highest[word.word] = math.inf
+            return math.inf
+        if highest == math.inf:
+            hits = self._hits([word._replace(weight=1.0)], 1, 1)
+            highest = self._highest[word.word] = hits[0][0] if hits else 0.0
+        return highest * word.weight
+
 
 def _any_of(words: Sequence[_Word]) -> Query:
-    if len(words) == 1:
-        return words[0].query
-    return Query.boolean_query([(Occur.Should, word.query) for word in words])
-
-
-def _with_common(rare: Query, common: Sequence[_Word]) -> Query:
-    """Passages of the rare ones, with what the common words add.
-
-    One in another, as tantivy passes over parts of the list of one word, and not of several together.
-    """
-    query = rare
-    for word in common:
-        query = Query.boolean_query([(Occur.Must, query), (Occur.Should, word.query)])
-    return query
+    return Query.boolean_query([_clause(word.word, word.weight) for word in words])
 
 
 @lru_cache(maxsize=10_000)
-def _clause(term: str, weight: float) -> Query:
-    """The query of a word; the same ones are asked for again and again."""
+def _clause(term: str, weight: float) -> tuple[Occur, Query]:
+    """A word of a query; the same ones are asked for again and again."""
     query = Query.term_query(schema(), "body", term, index_option="freq")
-    return query if weight == 1 else Query.boost_query(query, weight)
+    return Occur.Should, query if weight == 1 else Query.boost_query(query, weight)

@@ -159,10 +159,8 @@ class _Reader:
                 searcher, layout = self.index.searcher(), Path(self.meta).read_bytes()
                 # Another commit may have come since: then the order is not known, and the next search asks.
                 is_same = _looks(self.meta) == now
-                said = json.loads(layout)
-                in_order = is_same and _are_in_order(searcher, said)
-                size = sum(segment["max_doc"] for segment in said["segments"]) if is_same else math.inf
-                held = self.snapshot = _Snapshot(searcher, CommitSearch(searcher, size), now, in_order)
+                in_order = is_same and _are_in_order(searcher, json.loads(layout))
+                held = self.snapshot = _Snapshot(searcher, CommitSearch(searcher), now, in_order)
             return held
 
 

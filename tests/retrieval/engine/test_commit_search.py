@@ -6,6 +6,7 @@ import random
 import pytest
 import tantivy
 
+from retrieval.engine import commit_search
 from retrieval.engine.commit_search import CHAIN, CommitSearch, schema
 
 PASSAGES, WORDS, SEGMENTS = 6_000, 400, 3
@@ -76,39 +77,63 @@ def queries(number):
         yield {f"w{word}": chance.choice([1.0, 1.0, 0.5, 0.25]) for word in words}
 
 
+@pytest.fixture(autouse=True)
+def no_query_is_short(monkeypatch):
+    """Passages are few here."""
+    monkeypatch.setattr(commit_search, "_SHORT", 0)
+
+
 @pytest.mark.parametrize("k", [1, 10, 300])
 def test_hits_order_and_scores_are_those_of_the_whole_query(searcher, k):
-    counting = CountingSearcher(searcher)
-    search = CommitSearch(counting, PASSAGES)
-    for weights in queries(300):
-        assert places(search.best(weights, k)) == places(whole(searcher, weights, k)), weights
+    search = CommitSearch(searcher)
+    for _ in range(2):  # what words can give is known the second time
+        for weights in queries(200):
+            assert places(search.best(weights, k)) == places(whole(searcher, weights, k)), weights
 
 
 def test_common_words_bring_no_passages_in_where_rare_ones_suffice(searcher):
+    """The representation of a query names its parts: what must be there is a rare word."""
     counting = CountingSearcher(searcher)
-    search = CommitSearch(counting, PASSAGES)
-    required = wrong = 0
-    for weights in queries(300):
+    search = CommitSearch(counting)
+    asked = []
+    for _ in range(2):
+        for weights in queries(200):
+            counting.asked.clear()
+            search.best(weights, 5)
+            asked.append([repr(query) for query in counting.asked])
+    pruned = ["Must" in last for *_, last in asked]
+    assert not any(pruned[:5]), "nothing is known of words that are asked for the first time"
+    assert sum(pruned[200:]) > 50, "passages are left out for many queries"
+    many = [queries for queries in asked[200:] if sum("Must" in query for query in queries) > 1]
+    assert many, "for some of them the k-th score was learned by a first search"
+
+
+def test_a_word_is_searched_for_by_itself_once_when_it_comes_again(searcher):
+    counting = CountingSearcher(searcher)
+    search = CommitSearch(counting)
+    counts = []
+    for _ in range(4):
         counting.asked.clear()
-        search.best(weights, 5)
-        # The representation of a query of tantivy's names its parts.
-        required += "Must" in repr(counting.asked[-1])
-        wrong += len(counting.asked) > 1
-    assert required > 60, "passages are left out for many queries"
-    assert wrong > 5, "and where the guess was wrong, another search was made"
+        search.best({"w300": 1.0, "w0": 1.0}, 5)
+        counts.append(len(counting.asked))
+    assert counts[0] == 1
+    assert counts[1] == counts[2] + 1
+    assert counts[2] == counts[3]
 
 
-def test_nothing_is_left_out_where_the_size_of_the_commit_is_not_known(searcher):
+def test_a_short_query_is_asked_at_once(searcher, monkeypatch):
+    monkeypatch.undo()
     counting = CountingSearcher(searcher)
-    search = CommitSearch(counting, math.inf)
-    for weights in queries(50):
-        assert places(search.best(weights, 5)) == places(whole(searcher, weights, 5))
+    search = CommitSearch(counting)
+    for _ in range(3):
+        search.best({"w300": 1.0, "w200": 1.0}, 5)
+    assert len(counting.asked) == 3
     assert not any("Must" in repr(query) for query in counting.asked)
 
 
 @pytest.mark.parametrize("weight", [0, -1, math.nan, math.inf])
 def test_weights_that_are_no_number_above_0_count_for_nothing(searcher, weight):
-    search = CommitSearch(searcher, PASSAGES)
+    search = CommitSearch(searcher)
     assert search.best({"w3": weight}, 5) == []
     assert places(search.best({"w3": 1.0, "w4": weight}, 5)) == places(whole(searcher, {"w3": 1.0}, 5))
     assert search.best({"w3": 1.0}, 0) == []
