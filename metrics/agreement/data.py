@@ -273,6 +273,11 @@ def codes_in_use(codes: npt.NDArray[np.integer], size: int) -> tuple[npt.NDArray
     return places[codes], int(np.count_nonzero(used))
 
 
+def count_different(codes: npt.NDArray[np.integer]) -> int:
+    """How many different codes there are; `np.unique` of millions takes ten times as long."""
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
 def medians(
     groups: npt.NDArray[np.integer], values: npt.NDArray[np.floating], size: int
 ) -> npt.NDArray[np.float64]:

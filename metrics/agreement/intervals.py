@@ -97,7 +97,7 @@ def interval_or_reason(
     if not replicates:
         return None, NOT_ASKED
     ci = alpha_interval(ratings, replicates=replicates, seed=seed)
-    workers, items = len(np.unique(ratings.workers)), int((np.bincount(ratings.items) > 1).sum())
+    workers, items = data.count_different(ratings.workers), int((np.bincount(ratings.items) > 1).sum())
     few = f"not defined: {items:,} items with two ratings by {workers:,} workers are too few to draw from"
     return ci, "" if ci is not None else few
 
@@ -376,9 +376,9 @@ class _Sums:
         counted = of_item * paired
         weight = np.multiply(counted, m, out=m)
         weight /= pairs
-        weighted = scored * weight
+        weighted = scored[1:] * weight
         for first in range(1, len(scored)):
-            pair = np.einsum("iw,viw->vw", weighted[first], scored[:first])
+            pair = np.einsum("iw,viw->vw", weighted[first - 1], scored[:first])
             self.together[first, :first] += pair
             self.together[:first, first] += pair
         self.marginal += np.einsum("iw,viw->vw", counted, scored)

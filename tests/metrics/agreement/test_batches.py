@@ -92,6 +92,11 @@ def test_replicates_that_were_looked_at_alone_still_are():
     assert widths(40, 10) == [13, 13, 14]
 
 
+def test_different_codes_are_counted():
+    assert data.count_different(np.array([3, 1, 3, 0], dtype=np.int32)) == 3
+    assert data.count_different(np.zeros(0, dtype=np.int32)) == 0
+
+
 def test_large_samples_are_counted_as_small_ones(monkeypatch):
     monkeypatch.setattr(data, "_MANY", 100)
     monkeypatch.setattr(data, "_DRAWN_AT_ONCE", 300)
