@@ -284,16 +284,14 @@ def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
     most = _most_common_share(ratings)
     times = times_of(stage)
     usual = median([second for some in times.values() for second in some]) if times else None
-    presented, failed = Counter[int](), Counter[int]()
-    for worker, _, passed in checks_of(stage):
-        presented[worker] += 1
-        failed[worker] += not passed
+    checks = checks_of(stage)
     removed, verdicts, unsure = _verdicts(stamp)
     simulated = set(
         Worker.objects.filter(assignments__stage=stage, simulated=True).values_list("pk", flat=True)
     )
     found = []
     for code, worker in enumerate(columns.workers.tolist()):
+        presented, failed = checks.get(worker, (0, 0))
         some = times.get(worker, [])
         middle = median(some) if some else None
         quarters = quantiles(some, n=4) if len(some) > 1 else [None, None, None]
@@ -310,8 +308,8 @@ def _count_judges(stage: Stage, stamp: Stamp) -> list[Judge]:
             quarter=quarters[0],
             three_quarters=quarters[2],
             per_hour=int(stage.reward_cents * 3600 / max(1.0, middle)) if middle is not None else None,
-            presented=presented[worker],
-            failed=failed[worker],
+            presented=presented,
+            failed=failed,
             removed=removed[worker],
             verdict=verdicts.get(worker, ""),
             unsure=worker in unsure,

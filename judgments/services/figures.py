@@ -155,4 +155,5 @@ def _differs(run: FilterRun | None, decided: FilterDecision) -> int:
         return 0
     verdicts = Verdict.objects.filter(run=run, removes=True, judgment__isnull=False)
     (stored,) = integer_columns(verdicts.values_list("judgment_id"), "i8", narrow=True)
-    return len(np.setxor1d(stored, decided.columns.judgments[~decided.run.kept]))
+    gone = decided.columns.judgments[~decided.run.kept]
+    return len(np.setxor1d(stored, gone, assume_unique=True))  # a run decides once about a judgment

@@ -1,6 +1,5 @@
 """A recipe run over a stage's judgments, and what it decided as rows of the database; errors of filters."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -100,16 +99,10 @@ def checks_by_code(stage: Stage, columns: StageRatings, until: datetime | None =
 
     from metrics.agreement.filters import Checks
 
-    presented: Counter[int] = Counter()
-    failed: Counter[int] = Counter()
-    for worker, _, passed in checks_of(stage, until):
-        presented[worker] += 1
-        failed[worker] += not passed
-    keys = columns.workers.tolist()
-    return Checks(
-        np.array([presented[key] for key in keys], dtype=np.int64),
-        np.array([failed[key] for key in keys], dtype=np.int64),
-    )
+    found = checks_of(stage, until)
+    known = [found.get(key, (0, 0)) for key in columns.workers.tolist()]
+    presented, failed = np.array(known, dtype=np.int64).reshape(-1, 2).T
+    return Checks(presented, failed)
 
 
 def seconds_of(stage: Stage, columns: StageRatings) -> "npt.NDArray[np.float64]":

@@ -273,6 +273,11 @@ def codes_in_use(codes: npt.NDArray[np.integer], size: int) -> tuple[npt.NDArray
     return places[codes], int(np.count_nonzero(used))
 
 
+def count_different(codes: npt.NDArray[np.integer]) -> int:
+    """How many different codes there are; `np.unique` of millions takes ten times as long."""
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
 def medians(
     groups: npt.NDArray[np.integer], values: npt.NDArray[np.floating], size: int
 ) -> npt.NDArray[np.float64]:
@@ -298,8 +303,8 @@ def generator(seed: int, purpose: str) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence([seed, crc32(purpose.encode())]))
 
 
-# Codes drawn at a time: few enough for a cache, and other threads wait no longer for the interpreter's lock.
-_AT_ONCE = 1 << 15
+# Codes drawn at a time, and from how many on they are counted by a matrix.
+_DRAWN_AT_ONCE, _MANY = 1 << 20, 1 << 15
 
 
 class Draws:
@@ -319,7 +324,22 @@ class Draws:
         return counts
 
     def add(self, rng: np.random.Generator, counts: npt.NDArray[np.uint8]) -> None:
-        """Add one sample to counts, a part of it at a time: the stream is the same as of all at once."""
-        for start in range(0, self.size, _AT_ONCE):
-            some = rng.integers(self.size, size=min(_AT_ONCE, self.size - start), dtype=np.int32)
-            np.add.at(counts, some.astype(np.intp), np.uint8(1))
+        """Add one sample to counts, a part of it at a time: the stream is the same as of all at once.
+
+        Many are counted by a sparse matrix of one row, in which the same column may come more than once.
+        Unlike `np.add.at` it gives the interpreter's lock back, for which other threads would wait.
+        """
+        for start in range(0, self.size, _DRAWN_AT_ONCE):
+            n = min(_DRAWN_AT_ONCE, self.size - start)
+            codes = rng.integers(self.size, size=n, dtype=np.int32)
+            if n < _MANY:
+                np.add.at(counts, codes.astype(np.intp), np.uint8(1))
+            else:
+                counts += self._counted(codes)
+
+    def _counted(self, codes: Codes) -> npt.NDArray[np.uint8]:
+        from scipy.sparse import csr_array  # slow to import; only large samples need it
+
+        once, ends = np.ones(len(codes), dtype=np.uint8), np.array([0, len(codes)], dtype=np.int32)
+        counted: npt.NDArray[np.uint8] = csr_array((once, codes, ends), shape=(1, self.size)).toarray()[0]
+        return counted

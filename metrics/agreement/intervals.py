@@ -39,6 +39,8 @@ DEFINED = 0.9
 # Items in a block, and weights of workers over all replicates that are made together: what fits a cache.
 ITEMS = 2048
 WEIGHTS = 1 << 20
+# Draws of items in bytes that two groups of replicates may have together.
+DRAWS = 1 << 25
 # Whole numbers are added up in as few bytes as hold them if nothing is drawn more often than this.
 OFTEN = 16
 # Up to so many scores, pairs of them are looked at one by one.
@@ -95,7 +97,7 @@ def interval_or_reason(
     if not replicates:
         return None, NOT_ASKED
     ci = alpha_interval(ratings, replicates=replicates, seed=seed)
-    workers, items = len(np.unique(ratings.workers)), int((np.bincount(ratings.items) > 1).sum())
+    workers, items = data.count_different(ratings.workers), int((np.bincount(ratings.items) > 1).sum())
     few = f"not defined: {items:,} items with two ratings by {workers:,} workers are too few to draw from"
     return ci, "" if ci is not None else few
 
@@ -163,13 +165,23 @@ def _over_both(ratings: data.Ratings, level: Level, replicates: int, rng: np.ran
 def _batches(
     n_workers: int, n_items: int, replicates: int, rng: np.random.Generator
 ) -> Iterator[tuple[Drawn, Drawn]]:
-    """Draws of workers and of items, a row for each replicate, some replicates at a time."""
-    together_at_once = int(np.clip(WEIGHTS // n_workers, 1, 32))
+    """Draws of workers and of items, a row for each replicate, some replicates at a time.
+
+    In the stream of chance a few draws of workers come before as many of items, in groups of one size. Two
+    groups are worked on together where they are not too large: fewer and longer sums.
+    """
+    group = int(np.clip(WEIGHTS // n_workers, 1, 32))
+    groups = 2 if group * n_workers <= WEIGHTS // 2 and 2 * group * n_items <= DRAWS else 1
     draws_of_workers, draws_of_items = data.Draws(n_workers), data.Draws(n_items)
-    for start in range(0, replicates, together_at_once):
-        width = min(together_at_once, replicates - start)
-        of_worker = _drawn(draws_of_workers, width, rng, least=2)
-        yield of_worker, _drawn(draws_of_items, width, rng)
+    for start in range(0, replicates, groups * group):
+        width = min(groups * group, replicates - start)
+        of_worker = np.zeros((width, n_workers), dtype=np.uint8)
+        of_item = np.zeros((width, n_items), dtype=np.uint8)
+        for first in range(0, width, group):
+            rows, size = slice(first, first + group), min(group, width - first)
+            of_worker[rows] = _drawn(draws_of_workers, size, rng, least=2)
+            of_item[rows] = _drawn(draws_of_items, size, rng)
+        yield of_worker, of_item
 
 
 def _drawn(draws: data.Draws, width: int, rng: np.random.Generator, least: int = 1) -> Drawn:
@@ -364,9 +376,9 @@ class _Sums:
         counted = of_item * paired
         weight = np.multiply(counted, m, out=m)
         weight /= pairs
-        weighted = scored * weight
+        weighted = scored[1:] * weight
         for first in range(1, len(scored)):
-            pair = np.einsum("iw,viw->vw", weighted[first], scored[:first])
+            pair = np.einsum("iw,viw->vw", weighted[first - 1], scored[:first])
             self.together[first, :first] += pair
             self.together[:first, first] += pair
         self.marginal += np.einsum("iw,viw->vw", counted, scored)

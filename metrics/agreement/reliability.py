@@ -15,11 +15,11 @@ of items divided by that of observed means (ICC(1, k)), in which a worker who is
 as two who agree. Who was removed is taken as given, and a response filter leaves no trace in it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -140,10 +140,14 @@ REPLICATES = 300
 #: Of more ratings, draws are fewer: each is nearly the same.
 _MANY, _OF_MANY = 100_000, 100
 _COVERAGE = 0.95
-#: Numbers (ratings times replicates) that are made together.
+#: Numbers (ratings times replicates) of which one replicate alone is looked at where it has as many.
 _TOGETHER = 1 << 21
+#: Numbers (items, or what is drawn, times replicates) that a thread has at once.
+_AT_ONCE = 1 << 22
+#: Replicates that are looked at together: what is made of a part of the items for so many fits a cache.
+_WIDE = 16
 #: Ratings of which sums are taken together.
-_PART = 1 << 19
+_PART = 1 << 17
 #: Nothing is nearer to full reliability than this.
 _NEAREST = 1e-6
 
@@ -250,8 +254,7 @@ def interval(
     threads = threads_for(len(ratings) * replicates)
     for over, size in (("items", n_items), ("workers", n_workers), ("ratings", len(ratings))):
         rng = data.generator(seed, f"reliability over {over}")
-        step = max(1, _TOGETHER // max(size, n_items))
-        drawn = _drawn(data.Draws(size), replicates, step, rng)
+        drawn = _drawn(data.Draws(size), replicates, max(size, n_items), rng)
         found = np.concatenate(map_in_order(partial(means.drawn, over), drawn, threads))
         missing = np.log(np.maximum(1 - found, _NEAREST))
         missing = missing[~np.isnan(missing)]
@@ -275,6 +278,39 @@ class _Part:
     workers: "csr_array"
     ratings: "csr_array"
 
+    def sums(self, of_workers: Weights | None, drawn: Drawn) -> "_ItemSums":
+        """The sums of these items under weights of workers, or else of the drawn ratings."""
+        from scipy.sparse import csr_array
+
+        counts, weights = self.workers, of_workers
+        if weights is None:
+            counts, weights = self.ratings, _columns(drawn[:, self.rows])
+        places = (counts.indices, counts.indptr)
+        return _ItemSums(
+            counts @ weights,
+            csr_array((self.far, *places), shape=counts.shape) @ weights,
+            csr_array((self.far * self.far, *places), shape=counts.shape) @ weights,
+            counts @ np.square(weights),
+        )
+
+
+class _ItemSums(NamedTuple):
+    """Per item and replicate: sums of weights, weighted scores, weighted squares, squared weights."""
+
+    n: Weights
+    sums: Weights
+    squares: Weights
+    own: Weights
+
+    def of(self, items: slice) -> "_ItemSums":
+        """Those of some items."""
+        return _ItemSums(*(each[items] for each in self))
+
+    @classmethod
+    def joined(cls, parts: "Iterable[_ItemSums]") -> "_ItemSums":
+        """Those of several parts, one after the other."""
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
 
 class _Means:
     """Means of items under weights of items, workers or ratings, and how reliable they are.
@@ -290,26 +326,20 @@ class _Means:
         del order
         self.parts = list(_parts_of(far, columns, n, int(workers.max()) + 1))
         self.raters = n.astype(np.float32)[:, None]
-        self.undrawn = self._sums("ratings", np.ones((1, len(far)), dtype=np.uint8))
+        once = np.ones((1, len(far)), dtype=np.uint8)
+        self.undrawn = _ItemSums.joined(part.sums(None, once) for part in self.parts)
 
-    def _sums(self, over: str, drawn: Drawn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Per item and replicate: sums of weights, weighted scores, weighted squares, squared weights."""
-        from scipy.sparse import csr_array
-
-        shape = (len(self.raters), len(drawn))
-        n, sums, squares, own = (np.empty(shape, dtype=np.float32) for _ in range(4))
-        of_workers = _columns(drawn) if over == "workers" else None
-        for part in self.parts:
-            if of_workers is None:
-                counts, weights = part.ratings, _columns(drawn[:, part.rows])
-            else:
-                counts, weights = part.workers, of_workers
-            twice = np.square(weights)
-            places = (counts.indices, counts.indptr)
-            n[part.items], own[part.items] = counts @ weights, counts @ twice
-            sums[part.items] = csr_array((part.far, *places), shape=counts.shape) @ weights
-            squares[part.items] = csr_array((part.far * part.far, *places), shape=counts.shape) @ weights
-        return n, sums, squares, own
+    def _sums(self, over: str, drawn: Drawn) -> Iterator[tuple[slice, _ItemSums]]:
+        """Sums of items, a part of them after the other; of all at once for a single replicate."""
+        everything = slice(0, len(self.raters))
+        weights = _columns(drawn) if over == "workers" else None
+        if over == "items":
+            parts = [everything] if len(drawn) == 1 else [part.items for part in self.parts]
+            yield from ((items, self.undrawn.of(items)) for items in parts)
+        elif len(drawn) == 1:
+            yield everything, _ItemSums.joined(part.sums(weights, drawn) for part in self.parts)
+        else:
+            yield from ((part.items, part.sums(weights, drawn)) for part in self.parts)
 
     def drawn(self, over: str, drawn: Drawn) -> data.Floats:
         """ICC(1, k) for each row of weights; nan where there is none.
@@ -318,35 +348,52 @@ class _Means:
         inside items is that between different people, and what weights add to the variance of means is
         taken off.
         """
-        items = _columns(drawn) if over == "items" else np.ones((1, 1), dtype=np.float32)
-        n, sums, squares, own = self.undrawn if over == "items" else self._sums(over, drawn)
-        some = np.maximum(n, _NEAREST)
-        own = own / some
-        counted: np.ndarray = items * (n > 0)
-        total = counted.sum(axis=0, dtype=np.float64)
-        # Of many items each of these takes much memory: what has been looked at goes at once.
-        apart = _added(counted * (n - own))
-        within = data.divided(
-            _added(_times(counted, squares - sums * sums / some)), np.where(apart > _NEAREST, apart, 0)
-        )
-        del n, squares
-        copies = _added(counted * own / some)
-        means: np.ndarray = sums / some
-        del own, sums, some
-        centred: np.ndarray = means - _added(counted * means) / total
-        del means
-        between = _added(_times(centred, counted * centred)) / np.maximum(total - 1, 1)
-        del centred
-        of_items = between - within * copies / total
-        whole = of_items + within * _added(counted / self.raters) / total
+        total, apart, inside, copies, middle, share, between = (_Total() for _ in range(7))
+        looked_at = []
+        for items, (n, sums, squares, squared) in self._sums(over, drawn):
+            some = np.maximum(n, _NEAREST)
+            own = squared / some
+            rated = n > 0
+            counted: np.ndarray = (
+                _columns(drawn[:, items]) * rated if over == "items" else rated * np.float32(1)
+            )
+            total.add(counted)
+            apart.add(counted * (n - own))
+            inside.add(counted * (squares - sums * sums / some))
+            copies.add(counted * own / some)
+            means: np.ndarray = sums / some
+            middle.add(counted * means)
+            share.add(counted / self.raters[items])
+            looked_at.append((means, counted.astype(np.uint8)))
+        del n, sums, squares, squared, own, some
+        mean = middle.sum / total.sum
+        while looked_at:
+            means, times = looked_at.pop(0)
+            centred = means - mean
+            between.add(centred * (times.astype(np.float32) * centred))
+        within = data.divided(inside.sum, np.where(apart.sum > _NEAREST, apart.sum, 0))
+        of_items = between.sum / np.maximum(total.sum - 1, 1) - within * copies.sum / total.sum
+        whole = of_items + within * share.sum / total.sum
         return data.divided(of_items, np.where(whole > 0, whole, 0))
 
 
-def _times(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The product; written over the second where it has room for it."""
-    room = other if np.broadcast_shapes(one.shape, other.shape) == other.shape else None
-    product: np.ndarray = np.multiply(one, other, out=room)
-    return product
+class _Total:
+    """Sums over items for each replicate, in full precision: items come some at a time, in their order.
+
+    They are added one after the other, so that it is the same how many come at once; those of one replicate
+    come all together, and are added as numpy adds a column.
+    """
+
+    def __init__(self) -> None:
+        self.sum: data.Floats = np.zeros(0)
+
+    def add(self, values: npt.NDArray[np.floating]) -> None:
+        """Add what some items have, a column for each replicate."""
+        if values.shape[1] > 1 and len(self.sum):
+            rows = np.empty((len(values) + 1, values.shape[1]))
+            rows[0], rows[1:] = self.sum, values
+            values = rows
+        self.sum = np.asarray(values.sum(axis=0, dtype=np.float64), dtype=np.float64)
 
 
 def _parts_of(far: Weights, workers: data.Codes, n: data.Whole, n_workers: int) -> Iterator[_Part]:
@@ -375,19 +422,20 @@ def _columns(drawn: Drawn) -> Weights:
     return np.asarray(drawn.T, dtype=np.float32, order="C")
 
 
-def _added(values: data.Floats) -> data.Floats:
-    """Sums over items, in full precision."""
-    return np.asarray(values.sum(axis=0, dtype=np.float64), dtype=np.float64)
+def _drawn(draws: data.Draws, replicates: int, size: int, rng: np.random.Generator) -> Iterator[Drawn]:
+    """How often each is drawn, a row for each replicate, some replicates at a time.
 
-
-def _drawn(draws: data.Draws, replicates: int, step: int, rng: np.random.Generator) -> Iterator[Drawn]:
-    """How often each is drawn, a row for each replicate, half of `step` of them at a time."""
-    for start in range(0, replicates, step):
-        for part in parts_of(min(step, replicates - start), step // 2):
-            drawn = np.zeros((part.stop - part.start, draws.size), dtype=np.uint8)
-            for counts in drawn:
-                draws.add(rng, counts)
-            yield drawn
+    `size` numbers belong to a replicate. Which ones come alone decides about the last digit: all of many
+    numbers, and of less the one that is left over behind full groups of `_TOGETHER` numbers.
+    """
+    step = max(1, _TOGETHER // size)
+    alone = replicates if step == 1 else int(replicates % step == 1)
+    widths = [part.stop - part.start for part in parts_of(replicates - alone, min(_WIDE, _AT_ONCE // size))]
+    for width in [*filter(None, widths), *[1] * alone]:
+        drawn = np.zeros((width, draws.size), dtype=np.uint8)
+        for counts in drawn:
+            draws.add(rng, counts)
+        yield drawn
 
 
 def _none(reason: str) -> SplitHalf:

@@ -29,7 +29,7 @@ from metrics.agreement.breakdown import (
     removed_by_kappa,
 )
 from metrics.agreement.cross_fitting import FOLDS, cross_fitted
-from metrics.agreement.data import Floats, RatingGroups, Ratings, sums_of, value_counts
+from metrics.agreement.data import Floats, RatingGroups, Ratings, count_different, sums_of, value_counts
 from metrics.agreement.filters import Checks, Run, run
 from metrics.agreement.intervals import ExpectedAlpha, Null, expected_alpha, interval_or_reason, null_alpha
 from metrics.agreement.recipes import CHECKS, KAPPA, TECHNICAL, Recipe, Z
@@ -158,7 +158,7 @@ def refusal(ratings: Ratings, done: Run) -> str:
     before = np.bincount(ratings.items[done.distinct], minlength=ratings.n_items) > 1
     if not before.any():
         return ""
-    if len(np.unique(ratings.workers[done.kept])) < 2:
+    if count_different(ratings.workers[done.kept]) < 2:
         return FEW_WORKERS_LEFT
     after = np.bincount(ratings.items[done.kept], minlength=ratings.n_items) > 1
     if not after.any():
@@ -172,8 +172,8 @@ def refusal(ratings: Ratings, done: Run) -> str:
 def cautions_about(ratings: Ratings, done: Run, halves: SplitHalf) -> list[str]:
     """Sentences that belong beside the reliability wherever it is shown."""
     said = []
-    items = len(np.unique(ratings.items[done.kept]))
-    workers = len(np.unique(ratings.workers[done.kept]))
+    items = count_different(ratings.items[done.kept])
+    workers = count_different(ratings.workers[done.kept])
     if halves.whole.value is not None and (items < _FEW_ITEMS or workers < _FEW_WORKERS):
         said.append(
             f"The reliability rests on {_counted(items, 'item')} and {_counted(workers, 'worker')}: from so "
@@ -490,7 +490,7 @@ def _annotators(ratings: Ratings, groups: Mapping[str, RatingGroups], done: Run)
         said["by_type"] = [
             {
                 "type": name,
-                "n_items": len(np.unique(ratings.items[codes == code])),
+                "n_items": count_different(ratings.items[codes == code]),
                 **figures_as_json({"pearson": pearson_two(ratings.only(codes == code))}),
             }
             for code, name in enumerate(groups["type"].names)

@@ -170,6 +170,16 @@ def test_columns_are_in_the_order_of_submission_without_rejected_work(place):
     assert columns.candidates[columns.ratings.items[0]] == candidate_of(place, "q1/a").pk
 
 
+def test_columns_are_in_order_where_the_table_is_not(place):
+    before = ratings_of_stage(place.stage)
+    for pk in Judgment.objects.order_by("pk").values_list("pk", flat=True)[:3]:
+        Judgment.objects.filter(pk=pk).update(comment="PostgreSQL writes this row behind the others")
+    after = ratings_of_stage(place.stage, with_assignments=True)
+    assert after.judgments.tolist() == before.judgments.tolist()
+    assert after.ratings.scores.tolist() == before.ratings.scores.tolist()
+    assert after.ratings.workers.tolist() == before.ratings.workers.tolist()
+
+
 def test_times_come_from_the_task_page_or_else_from_opening_to_sending(place):
     measured = make_work(place, "A1", seconds=42)
     other = make_work(place, "A1", seconds=30, telemetry={})

@@ -1,6 +1,7 @@
 """Filters over a stage's judgments: preview, applying, undoing, asking again."""
 
 import threading
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,10 +13,10 @@ from crowd.kinds import kind_of
 from crowd.models import Assignment, HitUnit, Stage
 from crowd.selectors.stage_status import stage_progress
 from judgments.judging_config import judging_config
-from judgments.models import Candidate, FilterRun, Judgment, Score, Verdict
+from judgments.models import Candidate, CheckAnswer, FilterRun, Judgment, Score, Verdict
 from judgments.rules import of_candidate
 from judgments.selectors.judging import missing_of, pending_judgments, pending_of_stage, sums_by_candidate
-from judgments.selectors.ratings import newer_than, ratings_of_stage, stamp_of
+from judgments.selectors.ratings import checks_of, newer_than, ratings_of_stage, stamp_of
 from judgments.services import filter_runs
 from judgments.services.filter_decisions import FilteringError
 from tests.judgments.desk_world import Place, candidate_of, check, judge, make_place, worker_of
@@ -110,6 +111,20 @@ def test_judgments_of_work_that_waits_for_a_person_are_in_no_score_and_are_not_a
     Assignment.objects.filter(pk=work.pk).update(state="approved")
     assert stamp_of(place.stage) != stamp
     assert len(ratings_of_stage(place.stage).ratings) == len(judgments)
+
+
+def test_checks_are_counted_by_worker_without_those_of_work_that_does_not_count(place):
+    honest, spammer = worker_of(place, "A").pk, worker_of(place, "SPAM").pk
+    found = checks_of(place.stage)
+    assert (found[honest], found[spammer], len(found)) == ((4, 0), (4, 4), 4)
+    work = Assignment.objects.filter(check_answers__worker=honest).first()
+    lost = work.check_answers.count()
+    Assignment.objects.filter(pk=work.pk).update(state="rejected")
+    assert checks_of(place.stage).get(honest, (0, 0)) == (4 - lost, 0)
+    Assignment.objects.filter(pk=work.pk).update(state="approved")
+    first = CheckAnswer.objects.earliest("pk").at
+    CheckAnswer.objects.exclude(worker=honest).update(at=first + timedelta(hours=1))
+    assert set(checks_of(place.stage, first + timedelta(minutes=30))) == {honest}
 
 
 def pending_of(stage):

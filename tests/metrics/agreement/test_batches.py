@@ -5,7 +5,7 @@ from threading import Barrier, get_ident
 import numpy as np
 import pytest
 
-from metrics.agreement import batches, intervals, reliability
+from metrics.agreement import batches, data, intervals, reliability
 from metrics.agreement.batches import map_in_order, parts_of, threads_for
 from metrics.agreement.intervals import alpha_interval
 from metrics.agreement.recipes import DEFAULT
@@ -25,6 +25,12 @@ def test_the_interval_of_alpha_does_not_depend_on_threads(level, ratings, monkey
     alone = alpha_interval(ratings, level=level, replicates=100, seed=2)
     monkeypatch.setattr(intervals, "threads_for", lambda work: 3)
     assert alpha_interval(ratings, level=level, replicates=100, seed=2) == alone
+
+
+def test_nor_on_how_many_replicates_are_worked_on_together(ratings, monkeypatch):
+    together = alpha_interval(ratings, replicates=100, seed=2)
+    monkeypatch.setattr(intervals, "DRAWS", 0)
+    assert alpha_interval(ratings, replicates=100, seed=2) == together
 
 
 def test_nor_does_that_of_a_fine_scale(monkeypatch):
@@ -56,6 +62,47 @@ def test_sums_of_some_replicates_are_those_of_all_of_them(ratings):
     whole = means.drawn("workers", drawn)
     parts = np.concatenate([means.drawn("workers", drawn[part]) for part in parts_of(7, 2)])
     assert parts.tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize("over", ["items", "workers", "ratings"])
+@pytest.mark.parametrize("width", [1, 2, 7])
+def test_reliability_is_the_same_however_many_items_are_looked_at_together(over, width, monkeypatch):
+    many = crowd(items=3_000, workers=40, per_item=4, seed=8)
+    columns = many.items, many.workers, many.scores.astype(np.float32)
+    size = {"items": many.n_items, "workers": many.n_workers, "ratings": len(many)}[over]
+    drawn = np.random.default_rng(3).integers(0, 4, size=(width, size), dtype=np.uint8)
+    whole = reliability._Means(*(column.copy() for column in columns)).drawn(over, drawn)
+    monkeypatch.setattr(reliability, "_PART", 700)
+    parts = reliability._Means(*columns).drawn(over, drawn)
+    assert parts.tolist() == whole.tolist()
+    assert np.isfinite(whole).all()
+
+
+def test_replicates_that_were_looked_at_alone_still_are():
+    draws = data.Draws(4)
+
+    def widths(replicates, size):
+        made = reliability._drawn(draws, replicates, size, np.random.default_rng(0))
+        return [len(drawn) for drawn in made]
+
+    assert widths(3, reliability._TOGETHER) == [1, 1, 1]
+    assert widths(7, reliability._TOGETHER // 3) == [6, 1]
+    assert widths(8, reliability._TOGETHER // 3) == [4, 4]
+    assert widths(1, 10) == [1]
+    assert widths(40, 10) == [13, 13, 14]
+
+
+def test_different_codes_are_counted():
+    assert data.count_different(np.array([3, 1, 3, 0], dtype=np.int32)) == 3
+    assert data.count_different(np.zeros(0, dtype=np.int32)) == 0
+
+
+def test_large_samples_are_counted_as_small_ones(monkeypatch):
+    monkeypatch.setattr(data, "_MANY", 100)
+    monkeypatch.setattr(data, "_DRAWN_AT_ONCE", 300)
+    drawn = np.random.default_rng(4).integers(950, size=950, dtype=np.int32)
+    counted = data.Draws(950).sample(np.random.default_rng(4))
+    assert counted.tolist() == np.bincount(drawn, minlength=950).tolist()
 
 
 @pytest.mark.parametrize(("width", "most"), [(1, 1), (2, 1), (3, 1), (6, 3), (7, 3), (7, 100), (100, 16)])
