@@ -652,17 +652,17 @@ def points_of(done: EvaluationResult, seed: int) -> Points:
     judged = done.judged
     names = sorted(judged.metrics)
     sample = Sample(names, seed=seed)
-    columns = [judged.metrics[name].tolist() for name in names]
-    questions, systems = judged.questions.tolist(), judged.systems.tolist()
-    for row, human in enumerate(judged.human.tolist()):
-        question = questions[row]
-        sample.add(
-            judged.question_names[question],
-            human,
-            [column[row] for column in columns],
-            system=judged.system_names[systems[row]],
-            type=judged.types[question] if judged.types else "",
-        )
+    columns = [judged.questions, judged.systems, judged.human, *(judged.metrics[name] for name in names)]
+    for begin in range(0, len(judged), CHUNK):
+        some = (column[begin : begin + CHUNK].tolist() for column in columns)
+        for question, system, human, *values in zip(*some, strict=True):
+            sample.add(
+                judged.question_names[question],
+                human,
+                values,
+                system=judged.system_names[system],
+                type=judged.types[question] if judged.types else "",
+            )
     return sample.points()
 
 
