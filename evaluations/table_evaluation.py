@@ -19,6 +19,7 @@ from itertools import count
 from typing import IO, Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from core.files.atomic import Write, json_of, text_of
 from core.progress import Progress
@@ -652,7 +653,8 @@ def points_of(done: EvaluationResult, seed: int) -> Points:
     judged = done.judged
     names = sorted(judged.metrics)
     sample = Sample(names, seed=seed)
-    columns = [judged.questions, judged.systems, judged.human, *(judged.metrics[name] for name in names)]
+    columns: list[npt.NDArray[Any]] = [judged.questions, judged.systems, judged.human]
+    columns += [judged.metrics[name] for name in names]
     for begin in range(0, len(judged), CHUNK):
         some = (column[begin : begin + CHUNK].tolist() for column in columns)
         for question, system, human, *values in zip(*some, strict=True):
