@@ -107,7 +107,9 @@ def human_mean(rows: Rows, *, replicates: int, seed: int) -> Figure:
     ci = None
     if questions > 1 and replicates > 1:
         rng = generator(seed, "human means")
-        weights = rng.multinomial(questions, np.full(questions, 1 / questions), size=replicates)
+        weights = np.empty((replicates, questions))  # whole numbers would be copied for each product
+        for sample in weights:
+            sample[:] = rng.multinomial(questions, np.full(questions, 1 / questions))
         # Rounded: the last bit of a product may differ between machines.
         low, high = np.percentile(np.round((weights @ sums) / (weights @ sizes), 10), (2.5, 97.5))
         ci = (round(float(low), 10), round(float(high), 10))
