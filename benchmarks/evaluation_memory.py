@@ -205,7 +205,7 @@ def child() -> None:
     job = Job.objects.get(pk=Evaluation.objects.get(pk=key).job)
     steps, plain = Steps(), JobContext.progress
 
-    def progress(self: JobContext, done: int, total: int, note: str = "") -> None:
+    def progress(self: JobContext, done: int, total: int = 0, note: str = "") -> None:
         steps.hear(note)
         plain(self, done, total, note)
 
