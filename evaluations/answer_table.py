@@ -197,8 +197,8 @@ class Keys:
 
     @property
     def codes(self) -> Codes:
-        """The codes of all rows (n)."""
-        return np.array(self.of_rows, dtype=np.int32)
+        """The codes of all rows (n), which no row is added to while they are used."""
+        return np.frombuffer(self.of_rows, np.int32)
 
     @property
     def names(self) -> list[str]:
@@ -484,7 +484,9 @@ class _Ratings:
         if not len(self.answers):
             return None, [], ""
         workers, names = self.workers.in_order()
-        return Raters(np.array(self.answers, dtype=np.int32), workers, np.array(self.scores)), names, ""
+        # Columns of millions are not copied: nothing is added any more.
+        answers, scores = np.frombuffer(self.answers, np.int32), np.frombuffer(self.scores, np.float64)
+        return Raters(answers, workers, scores), names, ""
 
 
 def _types(types: Keys, questions: Codes, size: int, notes: list[str]) -> list[str]:

@@ -6,9 +6,11 @@ that is not there, and the result does not depend on which one computes a part.
 
 Functions, inputs and results are pickles. Unpickling runs code, so every pickle carries an HMAC-SHA256 under
 the installation's secret key, and one without a right seal is never read. A model in METRIC_MODELS is named
-by its place there: another host has the folder elsewhere.
+by its place there: another host has the folder elsewhere. A function may carry all data of an evaluation, so
+its pickle is compressed as it is written, and the process that has it does not read it again.
 """
 
+import gzip
 import hashlib
 import hmac
 import io
@@ -40,16 +42,23 @@ logger = logging.getLogger(__name__)
 _SALT = "evaluations.spreading"
 _SEAL = hashlib.sha256().digest_size
 _PROTOCOL = 5
+#: How a compressed pickle begins, which no pickle does, and the level that takes the least time.
+_GZIP = b"\x1f\x8b"
+_FAST = 1
 
 
 class SealError(ValueError):
     """The bytes were not written here."""
 
 
-def pack(something: Any) -> bytes:
+def pack(something: Any, *, compressed: bool = False) -> bytes:
     """The seal and the pickle."""
     written = io.BytesIO()
-    _Pickler(written, protocol=_PROTOCOL).dump(something)
+    if compressed:
+        with gzip.GzipFile(fileobj=written, mode="wb", compresslevel=_FAST, mtime=0) as file:
+            _Pickler(file, protocol=_PROTOCOL).dump(something)
+    else:
+        _Pickler(written, protocol=_PROTOCOL).dump(something)
     body = written.getvalue()
     return _seal(body) + body
 
@@ -60,7 +69,10 @@ def unpack(packed: bytes | memoryview) -> Any:
     seal, body = given[:_SEAL], given[_SEAL:]
     if not hmac.compare_digest(seal, _seal(body)):
         raise SealError("A part of an evaluation carries no seal of this installation.")
-    return _Unpickler(io.BytesIO(body)).load()
+    file = io.BytesIO(body)
+    if body.startswith(_GZIP):
+        return _Unpickler(gzip.GzipFile(fileobj=file)).load()
+    return _Unpickler(file).load()
 
 
 class _Pickler(pickle.Pickler):
@@ -102,11 +114,12 @@ _TODO = Q(result__isnull=True, why="")
 
 def call_of(evaluation: Evaluation, function: Callable[[Any], Any]) -> Call:
     """The call of this function, the one of an earlier attempt where that had the same."""
-    packed = pack(function)
-    call, _ = Call.objects.get_or_create(
+    packed = pack(function, compressed=True)
+    calls = Call.objects.defer("function")
+    call, new = calls.get_or_create(
         evaluation=evaluation, digest=digest_of(packed), defaults={"function": packed}
     )
-    return call
+    return calls.get(pk=call.pk) if new else call
 
 
 def offer(call: Call, inputs: Sequence[Any]) -> list[str]:
@@ -141,6 +154,10 @@ class Functions:
     def __init__(self) -> None:
         self._call: int | None = None
         self._function: Callable[[Any], Any] | None = None
+
+    def keep(self, call: int, function: Callable[[Any], Any]) -> None:
+        """The function of a call as it is at hand, so that it is not read."""
+        self._call, self._function = call, function
 
     def of(self, call: int) -> Callable[[Any], Any] | None:
         """The function of a call; None where it was swept meanwhile, or is one of another version."""
@@ -239,10 +256,12 @@ class PartRunner:
         not to go on.
         """
         call = call_of(self._evaluation, function)
+        self._functions.keep(call.pk, function)
         helpers = self._ask_for_help(call, total)
         try:
             yield from self._joined(call, iter(parts), ahead)
         finally:
+            self._functions = Functions()
             for key in helpers:
                 if Job.objects.filter(pk=key, state=JobState.QUEUED).exists():
                     cancel(job_id=key)

@@ -19,6 +19,7 @@ from itertools import count
 from typing import IO, Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from core.files.atomic import Write, json_of, text_of
 from core.progress import Progress
@@ -652,17 +653,18 @@ def points_of(done: EvaluationResult, seed: int) -> Points:
     judged = done.judged
     names = sorted(judged.metrics)
     sample = Sample(names, seed=seed)
-    columns = [judged.metrics[name].tolist() for name in names]
-    questions, systems = judged.questions.tolist(), judged.systems.tolist()
-    for row, human in enumerate(judged.human.tolist()):
-        question = questions[row]
-        sample.add(
-            judged.question_names[question],
-            human,
-            [column[row] for column in columns],
-            system=judged.system_names[systems[row]],
-            type=judged.types[question] if judged.types else "",
-        )
+    columns: list[npt.NDArray[Any]] = [judged.questions, judged.systems, judged.human]
+    columns += [judged.metrics[name] for name in names]
+    for begin in range(0, len(judged), CHUNK):
+        some = (column[begin : begin + CHUNK].tolist() for column in columns)
+        for question, system, human, *values in zip(*some, strict=True):
+            sample.add(
+                judged.question_names[question],
+                human,
+                values,
+                system=judged.system_names[system],
+                type=judged.types[question] if judged.types else "",
+            )
     return sample.points()
 
 

@@ -17,10 +17,10 @@ which may differ between machines, is not in them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
@@ -41,7 +41,16 @@ from metrics.metaeval.pairwise import (
     system_pairs,
 )
 from metrics.metaeval.plan import AnyStatistic, MetricDifference, Pair, check, cohorts_of, correlation_named
-from metrics.metaeval.weighted_correlations import WeightedCorrelation, moments, of_moments, prepared
+from metrics.metaeval.weighted_correlations import (
+    Runs,
+    WeightedCorrelation,
+    moments,
+    of_moments,
+    prepared,
+    runs_of,
+)
+
+T = TypeVar("T")
 
 # Pairs of answers to the same question, one by one, where systems are drawn with replacement.
 #
@@ -162,7 +171,9 @@ class OfSums:
     def values(self, drawn: SampleCounts) -> data.Floats:
         """(samples,)."""
         assert drawn.questions is not None
-        weights = drawn.questions[self.questions]
+        weights = drawn.questions
+        if len(self.questions) < len(weights):  # each question is here once
+            weights = weights[self.questions]
         return _ratio(self.above @ weights, self.below @ weights)
 
 
@@ -320,7 +331,7 @@ class MetricScores:
     """(n,) scores of one metric for these rows, none of them missing.
 
     `questions` and `systems` are the rows' numbers among all that are drawn from, which are `drawn_from`
-    questions.
+    questions. What several statistics are made of is worked out once, and is there once.
     """
 
     rows: data.Rows
@@ -328,6 +339,14 @@ class MetricScores:
     questions: data.Indices
     systems: data.Indices
     drawn_from: int
+    _known: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` gives, made when it is first asked for under this name."""
+        if name not in self._known:
+            self._known[name] = make()
+        found: T = self._known[name]
+        return found
 
 
 def scored(rows: data.Rows, places: data.Indices, own: data.Rows, scores: data.Floats) -> MetricScores:
@@ -343,11 +362,11 @@ def sampled(
     if grouping == "system":
         return _of_systems(given, statistic)
     order, starts = data.grouped(rows, grouping)
-    places = Places(questions[order], systems[order], starts)
+    if grouping == "item" and whole:
+        return OfSums(*shares(statistic, rows, scores, gap), questions[starts])
+    places = given.once(f"places {grouping}", lambda: Places(questions[order], systems[order], starts))
     human, metric = rows.human[order], scores[order]
     if grouping == "item":
-        if whole:
-            return OfSums(*shares(statistic, rows, scores, gap), questions[starts])
         if statistic in STATISTICS:
             return OfQuestions(prepared(correlation(statistic), human, metric, starts), None, places)
         return OfQuestions(None, pairwise(statistic, rows, scores, gap), places)
@@ -355,14 +374,21 @@ def sampled(
         columns = np.concatenate([np.ones((1, len(order))), moments(human, metric, starts)])
         group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
         return OfMoments(_by_question(columns, group, len(starts), places.questions, given.drawn_from))
-    return OfAnswers(prepared(correlation(statistic), human, metric, starts), places)
+
+    def runs() -> tuple[Runs, Runs]:
+        return given.once(f"runs {grouping}", lambda: (runs_of(human, starts), runs_of(metric, starts)))
+
+    return OfAnswers(prepared(correlation(statistic), human, metric, starts, runs), places)
 
 
 def _of_systems(given: MetricScores, statistic: AnyStatistic) -> OfSystems:
     rows = given.rows
-    columns = np.stack([np.ones(len(rows)), rows.human, given.scores])
-    sums = _by_question(columns, rows.systems, len(rows.system_names), given.questions, given.drawn_from)
-    return OfSystems(statistic, sums, np.unique(given.systems))
+
+    def sums() -> data.Floats:
+        columns = np.stack([np.ones(len(rows)), rows.human, given.scores])
+        return _by_question(columns, rows.systems, len(rows.system_names), given.questions, given.drawn_from)
+
+    return OfSystems(statistic, given.once("sums", sums), np.unique(given.systems))
 
 
 def _by_question(

@@ -22,6 +22,8 @@ from metrics.texts import Metric
 
 BOTH: tuple[Statistic, ...] = ("pearson", "spearman")
 _OF_TYPE: Wanted = (("pearson", "global"), ("spearman", "global"), ("pair_acc", "item"))
+#: Samples of questions that are held at a time: a number for each of them and each question.
+_SAMPLES = 100
 NO_HUMAN = "no answer of this system has a human score"
 
 
@@ -107,9 +109,16 @@ def human_mean(rows: Rows, *, replicates: int, seed: int) -> Figure:
     ci = None
     if questions > 1 and replicates > 1:
         rng = generator(seed, "human means")
-        weights = rng.multinomial(questions, np.full(questions, 1 / questions), size=replicates)
+        evenly = np.full(questions, 1 / questions)
+        means = np.empty(replicates)
+        for start in range(0, replicates, _SAMPLES):
+            some = means[start : start + _SAMPLES]
+            weights = np.empty((len(some), questions))  # whole numbers would be copied for each product
+            for sample in weights:
+                sample[:] = rng.multinomial(questions, evenly)
+            some[:] = (weights @ sums) / (weights @ sizes)
         # Rounded: the last bit of a product may differ between machines.
-        low, high = np.percentile(np.round((weights @ sums) / (weights @ sizes), 10), (2.5, 97.5))
+        low, high = np.percentile(np.round(means, 10), (2.5, 97.5))
         ci = (round(float(low), 10), round(float(high), 10))
     return Figure(float(rows.human.mean()), ci=ci, n=len(rows))
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from metrics.figure import Figure
 from metrics.metaeval.correlation import STATISTICS, column_correlation, related
-from metrics.metaeval.data import NO_RATINGS, Codes, Floats, Raters, ScoredAnswers
+from metrics.metaeval.data import NO_RATINGS, Codes, Floats, Indices, Raters, ScoredAnswers
 from metrics.metaeval.executor import generator
 
 SPLITS = 100
@@ -50,8 +50,12 @@ def leave_one_out(raters: Raters, n: int, *, without: str = NO_RATINGS) -> dict[
     """
     sums, counts = _totals(raters, n)
     shared = counts[raters.answers] > 1
-    answers, workers, scores = raters.answers[shared], raters.workers[shared], raters.scores[shared]
-    others = (sums[answers] - scores) / (counts[answers] - 1)
+    answers, workers, scores = raters.answers, raters.workers, raters.scores
+    if not shared.all():
+        answers, workers, scores = answers[shared], workers[shared], scores[shared]
+    others = sums[answers]
+    others -= scores
+    others /= counts[answers] - 1
     order = np.lexsort((answers, workers))
     ends = np.flatnonzero(np.diff(workers[order])) + 1
     of_rater = [rows for rows in np.split(order, ends) if len(rows) >= LEAST]
@@ -79,7 +83,9 @@ def split_half(
     ones.
     """
     kept, sizes = _splittable(raters, n)
-    answers, scores = raters.answers[kept], raters.scores[kept]
+    answers, scores = raters.answers, raters.scores
+    if len(kept) < len(scores):
+        answers, scores = answers[kept], scores[kept]
     if len(sizes) < LEAST:
         none = Figure(None, NO_PAIRS if len(raters.scores) else without, n=len(sizes)).as_json()
         return {**dict.fromkeys(STATISTICS, none), "highest": none, "splits": 0, "ratings_per_answer": None}
@@ -103,32 +109,41 @@ def split_half(
     return {**said, "highest": root.as_json(), "splits": splits, "ratings_per_answer": float(sizes.mean())}
 
 
+#: Ratings that are shuffled together.
+_AT_ONCE = 1 << 18
+
+
 class _Halves:
     """Ratings of answers that have two or more, ready to be dealt again and again."""
 
     def __init__(self, answers: Codes, scores: Floats, sizes: Codes) -> None:
         order = np.lexsort((scores, answers))
-        self.scores = scores[order]
-        self.answer = np.repeat(np.arange(len(sizes)), sizes)
-        place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        half = np.repeat(sizes // 2, sizes)
-        # By place in an answer's shuffled ratings: 0 first half, 1 second half, 2 left out.
-        self.side = np.where(place < half, 0, np.where(place < 2 * half, 1, 2))
-        self.per_half = sizes // 2
+        self.scores, self.sizes = scores[order], sizes
+        self.starts = np.cumsum(sizes) - sizes
 
     def dealt(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """The mean of each half of each answer's ratings."""
-        shuffled = self.scores[np.lexsort((rng.random(len(self.scores)), self.answer))]
-        first, second = (
-            np.bincount(
-                self.answer[self.side == side],
-                weights=shuffled[self.side == side],
-                minlength=len(self.per_half),
-            )
-            / self.per_half
-            for side in (0, 1)
-        )
+        keys = rng.random(len(self.scores))
+        first, second = np.zeros(len(self.sizes)), np.zeros(len(self.sizes))
+        for size in np.unique(self.sizes).tolist():
+            own = np.flatnonzero(self.sizes == size)
+            for begin in range(0, len(own), max(1, _AT_ONCE // size)):
+                some = own[begin : begin + max(1, _AT_ONCE // size)]
+                first[some], second[some] = self._of(some, size, keys)
         return first, second
+
+    def _of(self, answers: Indices, size: int, keys: Floats) -> tuple[Floats, Floats]:
+        """Means of both halves of answers with so many ratings, dealt by keys; an odd one is left out."""
+        places = self.starts[answers, None] + np.arange(size)
+        shuffled = np.take_along_axis(
+            self.scores[places], np.argsort(keys[places], axis=1, kind="stable"), axis=1
+        )
+        half = size // 2
+        first, second = np.zeros(len(answers)), np.zeros(len(answers))
+        for place in range(half):  # one after the other: the last bit of a sum depends on the order
+            first += shuffled[:, place]
+            second += shuffled[:, half + place]
+        return first / half, second / half
 
 
 def _splittable(raters: Raters, n: int) -> tuple[Codes, Codes]:
@@ -147,10 +162,14 @@ def _by_chance(answers: Codes, scores: Floats) -> bool:
     """Whether ratings dealt to answers at random would differ as much between answers as these do."""
     from scipy.stats import f  # takes a while to load
 
-    _, codes, sizes = np.unique(answers, return_inverse=True, return_counts=True)
-    means = np.bincount(codes, weights=scores) / sizes
+    counts = np.bincount(answers)
+    there = counts > 0
+    sizes = counts[there]
+    means = np.bincount(answers, weights=scores)[there] / sizes
     between = float(sizes @ np.square(means - scores.mean())) / (len(sizes) - 1)
-    within = float(np.square(scores - means[codes]).sum()) / (len(scores) - len(sizes))
+    apart = means[np.cumsum(there)[answers] - 1]
+    np.subtract(scores, apart, out=apart)
+    within = float(np.square(apart, out=apart).sum()) / (len(scores) - len(sizes))
     if within <= 0:
         return False
     return bool(f.sf(between / within, len(sizes) - 1, len(scores) - len(sizes)) >= LEVEL)

@@ -1,7 +1,8 @@
 """Human scores and metric scores of the same answers, in the long form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -303,21 +304,48 @@ def _taken(column: Floats | None, rows: RowNumbers) -> Floats | None:
 
 
 def _of_ratings(raters: Raters, n: int) -> list[Floats]:
-    powers = [np.ones(len(raters.scores)), raters.scores, raters.scores**2]
-    return [
-        np.asarray(np.bincount(raters.answers, weights=power, minlength=n), np.float64) for power in powers
-    ]
+    """(n,) number, sum and sum of squares of the ratings of each answer."""
+    counts = np.bincount(raters.answers, minlength=n)
+    sums = np.bincount(raters.answers, weights=raters.scores, minlength=n)
+    squares = np.bincount(raters.answers, weights=raters.scores**2, minlength=n)
+    return [np.asarray(column, np.float64) for column in (counts, sums, squares)]
+
+
+#: Ratings that are looked at together: what is needed for each of them stays small beside what is kept.
+_RATINGS_AT_ONCE = 1 << 18
 
 
 def _raters(raters: Raters, rows: RowNumbers) -> Raters:
+    """Ratings by the new places of their answers, sorted by answer, score and worker."""
     place = np.empty(len(rows), dtype=np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
     answers = place[raters.answers]
     sort = np.lexsort((raters.scores, answers))
     answers, workers, scores = answers[sort], raters.workers[sort], raters.scores[sort]
-    codes = _number_workers(answers, workers, scores)
-    sort = np.lexsort((codes, scores, answers))
-    return Raters(answers[sort], codes[sort], scores[sort])
+    del sort
+    workers = _number_workers(answers, workers, scores)
+    _sort_within_runs(workers, answers, scores)
+    return Raters(answers, workers, scores)
+
+
+def _sort_within_runs(workers: Codes, answers: Codes, scores: Floats) -> None:
+    """Sort workers in place among ratings of the same answer with the same score, which lie together."""
+    first = np.ones(len(workers), dtype=bool)
+    first[1:] = (answers[1:] != answers[:-1]) | (scores[1:] != scores[:-1])
+    runs = np.append(np.flatnonzero(first), len(workers))
+    for begin, end in _spans(runs, _RATINGS_AT_ONCE):
+        run = np.cumsum(first[begin:end], dtype=np.int64)
+        workers[begin:end] = workers[begin:end][np.lexsort((workers[begin:end], run))]
+
+
+def _spans(starts: npt.NDArray[np.integer], size: int) -> Iterator[tuple[int, int]]:
+    """Begins and ends of spans of whole runs, of about so many elements each; `starts` has the end, too."""
+    place = 0
+    while place < len(starts) - 1:
+        after = max(place + 1, int(np.searchsorted(starts, starts[place] + size)))
+        after = min(after, len(starts) - 1)
+        yield int(starts[place]), int(starts[after])
+        place = after
 
 
 def _number_workers(answers: Codes, workers: Codes, scores: Floats) -> Codes:
@@ -326,18 +354,28 @@ def _number_workers(answers: Codes, workers: Codes, scores: Floats) -> Codes:
     Ratings are sorted by answer, then score. Each list is compared as bytes, 12 a rating, that sort as it
     does: pairs as Python objects take ten times as many.
     """
+    by_worker = np.argsort(workers, kind="stable").astype(np.int32)
+    sizes = np.bincount(workers)
+    starts = np.append(0, np.cumsum(sizes[sizes > 0]))
+    known, first = workers[by_worker[starts[:-1]]], by_worker[starts[:-1]]  # where each comes up first
+    work: list[bytes] = []
+    for begin, end in _spans(starts, _RATINGS_AT_ONCE):
+        own = by_worker[begin:end]
+        rated = _as_bytes(answers[own], scores[own])
+        bounds = 12 * (starts[np.searchsorted(starts, begin) : np.searchsorted(starts, end) + 1] - begin)
+        work += [rated[of:to] for of, to in pairwise(bounds.tolist())]
+    del by_worker
+    order = sorted(range(len(known)), key=lambda each: (work[each], first[each]))
+    number = np.empty(int(known[-1]) + 1 if len(known) else 0, dtype=np.int32)
+    number[known[order]] = np.arange(len(known), dtype=np.int32)
+    return number[workers]
+
+
+def _as_bytes(answers: Codes, scores: Floats) -> bytes:
+    """Ratings as 12 bytes each that sort as (answer, score) do."""
     bits = (np.asarray(scores, np.float64) + 0.0).view(np.uint64)  # without a negative zero
     sign = np.uint64(1 << 63)
     rated = np.empty(len(answers), dtype=[("answer", ">u4"), ("score", ">u8")])
     rated["answer"] = answers
     rated["score"] = np.where(bits & sign, ~bits, bits | sign)
-    by_worker = np.argsort(workers, kind="stable")
-    rated = rated[by_worker]
-    known, starts = np.unique(workers[by_worker], return_index=True)
-    ends = np.append(starts, len(workers))[1:]
-    first = by_worker[starts]  # where each worker comes up first
-    work = [rated[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
-    order = sorted(range(len(known)), key=lambda each: (work[each], first[each]))
-    number = np.empty(int(known[-1]) + 1 if len(known) else 0, dtype=np.int32)
-    number[known[order]] = np.arange(len(known), dtype=np.int32)
-    return number[workers]
+    return rated.tobytes()

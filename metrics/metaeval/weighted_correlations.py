@@ -6,6 +6,7 @@ nan where a sample has none. A sample's ranks are its own: the answers below cou
 drawn.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -163,11 +164,17 @@ class WeightedCorrelation(Protocol):
         ...
 
 
-def prepared(statistic: Statistic, human: Floats, scores: Floats, starts: Indices) -> WeightedCorrelation:
-    """The statistic of these scores, which lie group by group."""
+def prepared(
+    statistic: Statistic,
+    human: Floats,
+    scores: Floats,
+    starts: Indices,
+    runs: Callable[[], tuple[Runs, Runs]] | None = None,
+) -> WeightedCorrelation:
+    """The statistic of these scores, which lie group by group; `runs` may give those of both."""
     if statistic == "pearson":
         return Pearson(moments(human, scores, starts), starts)
-    people, metric = runs_of(human, starts), runs_of(scores, starts)
+    people, metric = runs() if runs else (runs_of(human, starts), runs_of(scores, starts))
     if statistic == "spearman":
         return Spearman(people, metric, starts)
     ends = np.append(starts[1:], len(human))

@@ -207,6 +207,18 @@ def test_a_part_that_was_not_written_here_is_not_read():
         unpack(packed[:-1] + b"!")
 
 
+def test_what_is_compressed_is_smaller_and_read_as_any_other():
+    from evaluations.executor import SealError, pack, unpack
+
+    scores = list(range(1_000)) * 20
+    packed, whole = pack(scores, compressed=True), pack(scores)
+    assert len(packed) < len(whole) / 5
+    assert unpack(packed) == unpack(memoryview(packed)) == unpack(whole) == scores
+    assert pack(scores, compressed=True) == packed
+    with pytest.raises(SealError):
+        unpack(packed[:-1] + b"!")
+
+
 def test_an_evaluation_under_way_during_an_upgrade_goes_on_after_it(release):
     """Calls of the version before name functions that this one has elsewhere."""
     from evaluations import executor

@@ -1,8 +1,14 @@
 import math
+from functools import reduce
+from operator import add
+from unittest import mock
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from metrics.metaeval.ceiling import NO_RATINGS, ceiling
+from metrics.metaeval.ceiling import NO_RATINGS, _Halves, ceiling
 from tests.metrics.metaeval.studies import known, study
 
 FOUR = [("s", f"q{k}", 0.0) for k in range(4)]
@@ -98,3 +104,21 @@ def test_without_single_ratings_there_is_no_ceiling_and_a_reason():
         "raters": 0,
     }
     assert found["split_half"]["highest"]["reason"] == NO_RATINGS
+
+
+@given(
+    st.lists(st.lists(st.floats(-5, 5), min_size=2, max_size=7), min_size=1, max_size=9), st.integers(1, 20)
+)
+@settings(max_examples=200, deadline=None)
+def test_halves_are_those_of_all_ratings_sorted_at_once(ratings, at_once):
+    sizes = np.array([len(each) for each in ratings], np.int32)
+    answers = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    scores = np.concatenate([np.sort(each) for each in ratings])
+    shuffled = scores[np.lexsort((np.random.default_rng(1).random(len(scores)), answers))]
+    each = np.split(shuffled, np.cumsum(sizes)[:-1])
+    halves = [(some[: len(some) // 2], some[len(some) // 2 : len(some) // 2 * 2]) for some in each]
+    with mock.patch("metrics.metaeval.ceiling._AT_ONCE", at_once):
+        found = _Halves(answers, scores, sizes).dealt(np.random.default_rng(1))
+    for side in (0, 1):  # summed one after the other: the same to the last bit
+        means = [reduce(add, pair[side].tolist(), 0.0) / len(pair[side]) for pair in halves]
+        assert found[side].tolist() == means

@@ -1,6 +1,7 @@
 import json
 import math
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import MetricError
-from metrics.metaeval.data import ScoredAnswers, _number_workers
+from metrics.metaeval.data import Raters, ScoredAnswers, _number_workers, _raters
 from metrics.metaeval.executor import processes
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.report import Comparison, CorpusRule, Plan, ReportHeader, evaluate
@@ -343,3 +344,17 @@ def test_workers_are_numbered_by_their_lists_of_ratings(ratings):
     answers, workers = (np.array([rating[at] for rating in ratings], dtype=np.int32) for at in (0, 1))
     found = _number_workers(answers, workers, np.array([rating[2] for rating in ratings], dtype=np.float64))
     assert found.tolist() == [number[worker] for _, worker, _ in ratings]
+
+
+@given(_RATINGS, st.integers(1, 9))
+@settings(max_examples=200, deadline=None)
+def test_ratings_lie_by_answer_score_and_worker_however_many_are_looked_at_together(ratings, size):
+    answers, workers, scores = (np.array([rating[at] for rating in ratings]) for at in range(3))
+    given_ones = Raters(answers.astype(np.int32), workers.astype(np.int32), scores.astype(np.float64) + 0.0)
+    rows = np.array([3, 0, 5, 1, 4, 2])
+    with mock.patch("metrics.metaeval.data._RATINGS_AT_ONCE", size):
+        found = _raters(given_ones, rows)
+    lie = list(zip(found.answers.tolist(), found.scores.tolist(), found.workers.tolist(), strict=True))
+    assert lie == sorted(lie)
+    place = {int(row): at for at, row in enumerate(rows)}
+    assert [each[:2] for each in lie] == sorted((place[answer], score) for answer, _, score in ratings)
