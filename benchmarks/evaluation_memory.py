@@ -67,7 +67,9 @@ class Maker:
         """All tables, line by line."""
         (folder / "jsonl").mkdir(parents=True)
         names = ("references", "candidates", "scores", "ratings")
-        files = {name: (folder / f"jsonl/{name}-train.jsonl").open("w", encoding="utf-8") for name in names}
+        files: dict[str, IO[str]] = {
+            name: (folder / f"jsonl/{name}-train.jsonl").open("w", encoding="utf-8") for name in names
+        }
         try:
             for query in range(-(-self.answers * _HELD_OUT // (SYSTEMS * _HELD_OUT + 1))):
                 self._write_query(query, files)
@@ -102,7 +104,7 @@ class Maker:
         files["candidates"].write(json.dumps({**own, **rest, "split": "train"}) + "\n")
         quality = 1 + (at * 7919 % 9) / 2
         first = at // _BUNDLE * 7907
-        kept = []
+        kept: list[dict[str, Any]] = []
         for place in range(self.ratings):
             judge = (first + place * 611_953) % self.judges
             careless = judge % _CARELESS == 0
@@ -112,7 +114,7 @@ class Maker:
                 else min(5, max(1, round(self.chance.gauss(quality, 0.8))))
             )
             worker = f"J{judge:015x}"
-            rating = {
+            rating: dict[str, Any] = {
                 "rating_id": f"{at * self.ratings + place}", "stage": "judging", **own, "worker": worker,
                 "score": score, "aspects": [], "kept": not careless, "rule": "kappa" if careless else "",
                 "reason": "", "simulated": False, "split": "train",
@@ -195,14 +197,13 @@ def child() -> None:
     from core.jobs.models import Job, JobState
     from distillery.dbtimeouts import limit_connections
     from evaluations import services
-    from evaluations.models import Evaluation
     from evaluations.plans import plan_of
     from releases.models import Release
 
     limit_connections("jobs")
     release = Release.objects.get(project__slug=NAME)
-    key = services.begin(release=release, plan=plan_of(PLAN)).pk
-    job = Job.objects.get(pk=Evaluation.objects.get(pk=key).job)
+    evaluation = services.begin(release=release, plan=plan_of(PLAN))
+    job = Job.objects.get(pk=str(evaluation.job))
     steps, plain = Steps(), JobContext.progress
 
     def progress(self: JobContext, done: int, total: int = 0, note: str = "") -> None:
@@ -222,7 +223,7 @@ def child() -> None:
         "start_mib": round(before),
         "peak_mib": max(row["peak_mib"] for row in steps.rows),
         "load": round(os.getloadavg()[0], 1),
-        "evaluation": key,
+        "evaluation": str(evaluation.pk),
         "steps": steps.rows,
     }
     print(json.dumps(figures))
