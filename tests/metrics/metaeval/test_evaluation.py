@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.errors import MetricError
-from metrics.metaeval.data import Raters, ScoredAnswers, _number_workers, _raters
+from metrics.metaeval.breakdown import human_mean
+from metrics.metaeval.data import Raters, ScoredAnswers, _number_workers, _raters, rows_of
 from metrics.metaeval.executor import processes
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.report import Comparison, CorpusRule, Plan, ReportHeader, evaluate
@@ -358,3 +359,12 @@ def test_ratings_lie_by_answer_score_and_worker_however_many_are_looked_at_toget
     assert lie == sorted(lie)
     place = {int(row): at for at, row in enumerate(rows)}
     assert [each[:2] for each in lie] == sorted((place[answer], score) for answer, _, score in ratings)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1_000])
+def test_intervals_of_human_means_are_the_same_however_many_samples_are_held(at_once):
+    rows = rows_of(known(), ["seen-0"])
+    expected = human_mean(rows, replicates=150, seed=3)
+    with mock.patch("metrics.metaeval.breakdown._SAMPLES", at_once):
+        assert human_mean(rows, replicates=150, seed=3) == expected
+    assert expected.ci is not None
