@@ -52,7 +52,7 @@ class SealError(ValueError):
 
 
 def pack(something: Any, *, compressed: bool = False) -> bytes:
-    """The seal and the pickle."""
+    """The seal and the pickle; `compressed` for what is large and read seldom."""
     written = io.BytesIO()
     if compressed:
         with gzip.GzipFile(fileobj=written, mode="wb", compresslevel=_FAST, mtime=0) as file:
@@ -119,6 +119,7 @@ def call_of(evaluation: Evaluation, function: Callable[[Any], Any]) -> Call:
     call, new = calls.get_or_create(
         evaluation=evaluation, digest=digest_of(packed), defaults={"function": packed}
     )
+    # A new row still holds the bytes that were stored: for the whole call, beside the data they are made of.
     return calls.get(pk=call.pk) if new else call
 
 

@@ -274,7 +274,7 @@ def codes_in_use(codes: npt.NDArray[np.integer], size: int) -> tuple[npt.NDArray
 
 
 def count_different(codes: npt.NDArray[np.integer]) -> int:
-    """How many different codes there are; `np.unique` of millions takes ten times as long."""
+    """How many different codes there are, all 0 or above; `np.unique` of millions takes ten times as long."""
     return int(np.count_nonzero(np.bincount(codes)))
 
 

@@ -172,7 +172,8 @@ class OfSums:
         """(samples,)."""
         assert drawn.questions is not None
         weights = drawn.questions
-        if len(self.questions) < len(weights):  # each question is here once
+        # All questions in their order need no copy, which takes as much as the draws themselves.
+        if not np.array_equal(self.questions, np.arange(len(weights))):
             weights = weights[self.questions]
         return _ratio(self.above @ weights, self.below @ weights)
 
@@ -331,7 +332,7 @@ class MetricScores:
     """(n,) scores of one metric for these rows, none of them missing.
 
     `questions` and `systems` are the rows' numbers among all that are drawn from, which are `drawn_from`
-    questions. What several statistics are made of is worked out once, and is there once.
+    questions. What several statistics are made of is worked out and held once.
     """
 
     rows: data.Rows

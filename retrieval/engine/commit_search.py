@@ -127,9 +127,9 @@ class CommitSearch:
         return passages
 
     def _most(self, word: _Word) -> float:
-        """What a word can add to a score; unknown (infinite) where a query has it for the first time.
+        """The most that a word can add to a score; infinite, as unknown, the first time that it is asked for.
 
-        To learn it takes a search. A word that is asked for once is not worth that.
+        Learning it takes a search for the word alone, which does not pay for words that do not come again.
         """
         highest = self._highest.get(word.word)
         if highest is None:

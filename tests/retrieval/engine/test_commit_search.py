@@ -38,7 +38,7 @@ def searcher():
 
 
 class CountingSearcher:
-    """A searcher that keeps what it was asked."""
+    """A searcher that keeps the queries it was asked."""
 
     def __init__(self, searcher):
         self._searcher = searcher
@@ -70,7 +70,7 @@ def places(hits):
 
 
 def queries(number):
-    """Of one to eight words, rare and common ones, some of an earlier turn's weight, some that nobody has."""
+    """Four to eight words each, rare and common, some of an earlier turn's weight, some in no passage."""
     chance = random.Random(11)
     for _ in range(number):
         words = chance.sample(range(WORDS + 20), chance.randrange(1, 6)) + chance.sample(range(12), 3)
@@ -79,7 +79,7 @@ def queries(number):
 
 @pytest.fixture(autouse=True)
 def no_query_is_short(monkeypatch):
-    """Passages are few here."""
+    """Passages are few here, so all queries would be short."""
     monkeypatch.setattr(commit_search, "_SHORT", 0)
 
 
@@ -104,8 +104,8 @@ def test_common_words_bring_no_passages_in_where_rare_ones_suffice(searcher):
     pruned = ["Must" in last for *_, last in asked]
     assert not any(pruned[:5]), "nothing is known of words that are asked for the first time"
     assert sum(pruned[200:]) > 50, "passages are left out for many queries"
-    many = [queries for queries in asked[200:] if sum("Must" in query for query in queries) > 1]
-    assert many, "for some of them the k-th score was learned by a first search"
+    twice = [parts for parts in asked[200:] if sum("Must" in part for part in parts) > 1]
+    assert twice, "for some of them the k-th score was learned by a first search"
 
 
 def test_a_word_is_searched_for_by_itself_once_when_it_comes_again(searcher):
