@@ -80,7 +80,7 @@ class Marketplace:
 
     def __init__(self, stage: Stage, site: str, summary: Summary) -> None:
         self.stage, self.site, self.browser = stage, site, Browser()
-        self.more_to_come, self.news = True, 0
+        self.more_to_come, self.lacks_hits, self.news = True, False, 0
         self._summary, self._lock = summary, threading.Lock()
         self._keys: set[str] = set()
         self._groups: dict[tuple[int, int | None], str] = {}
@@ -121,9 +121,14 @@ class Marketplace:
         with self._lock:
             self._summary.went_home[why] += 1
 
-    def look(self) -> None:
-        """See what is on offer by now; the requester, who knows their HITs, tells everybody the groups."""
-        # Asked before the HITs are read: what is published in between is then still to come.
+    def look(self, *, ask_for_need: bool = False) -> None:
+        """See what is on offer by now; the requester, who knows their HITs, tells everybody the groups.
+
+        `ask_for_need` looks for HITs that no round has planned yet too.
+        """
+        # In the order that HITs go: what is planned or published in between is then still to come.
+        if ask_for_need:
+            self.lacks_hits = self._lacks_hits()
         more_to_come = (
             MarketOperation.objects.filter(
                 stage=self.stage,
@@ -148,7 +153,7 @@ class Marketplace:
             with self._lock:
                 self.news += 1
 
-    def lacks_hits(self) -> bool:
+    def _lacks_hits(self) -> bool:
         """Whether the next round will publish more: what was decided or rejected just now is asked then."""
         stage = Stage.objects.select_related("project", "endpoint").get(pk=self.stage.pk)
         if stage.status != Stage.Status.OPEN:
@@ -225,8 +230,8 @@ class Crowd:
         self._accounts = accounts
         self._line = _Line(fast)
         self._round: Future[Any] | None = None
-        self._next_round_at = self._next_news_at = self._next_need_at = 0.0
-        self._is_lacking = False
+        self._next_round_at = self._next_news_at = 0.0
+        self._began_idle = self._looked_idle = False
         self._busy_at = time.monotonic()
 
     @property
@@ -260,7 +265,7 @@ class Crowd:
             self._line.put(person.life(), WorkPace(person.who.chance("comes").expovariate(1 / 60)))
         busy: dict[Future[WorkPace | RetryDelays | None], _Turn] = {}
         while True:
-            self._keep_rounds_going(rounds)
+            self._keep_rounds_going(rounds, idle=not busy and not self._line)
             while len(busy) < self._threads and (turn := self._line.take()):
                 busy[people.submit(self._step, turn)] = turn
             if not self._go_on(bool(busy)):
@@ -302,7 +307,7 @@ class Crowd:
         """Spread the news among those who rest; False where nobody has anything to do or to wait for."""
         now, idle = time.monotonic(), not busy and not self._line
         if not idle:
-            self._busy_at = now
+            self._busy_at, self._began_idle, self._looked_idle = now, False, False
         if idle or now >= self._next_news_at:
             self._next_news_at = now + _SPREAD_NEWS_S
             if self._line.wake(self.place.news):
@@ -311,31 +316,34 @@ class Crowd:
             return True
         if not self._line.resting or now - self._busy_at >= _LONGEST_LULL_S:
             return False
-        return self.place.more_to_come or self._lacks_hits(now)
-
-    def _lacks_hits(self, now: float) -> bool:
-        if now >= self._next_need_at:
-            self._is_lacking, self._next_need_at = self.place.lacks_hits(), now + _BETWEEN_ROUNDS_S
-        return self._is_lacking
+        return not self._looked_idle or self.place.more_to_come or self.place.lacks_hits
 
     # Rounds
 
-    def _keep_rounds_going(self, rounds: ThreadPoolExecutor) -> None:
+    def _keep_rounds_going(self, rounds: ThreadPoolExecutor, *, idle: bool) -> None:
+        """Begin a round when it is time, and at once where nobody has anything to do any more.
+
+        What a round found counts for them only if it began after that: one that was under way may have
+        published already what it has not yet looked at, or looked before something was decided.
+        """
         if self._round is not None and self._round.done():
             self._end_round()
-        if self._round is None and time.monotonic() >= self._next_round_at:
-            self._round = rounds.submit(self._one_round)
+            self._looked_idle |= self._began_idle
+        due = time.monotonic() >= self._next_round_at or (idle and not self._looked_idle)
+        if self._round is None and due:
+            self._began_idle = idle
+            self._round = rounds.submit(self._one_round, ask_for_need=idle)
 
     def _end_round(self) -> None:
         if self._round is not None:
             self._round.result()
             self._round, self._next_round_at = None, time.monotonic() + _BETWEEN_ROUNDS_S
 
-    def _one_round(self) -> bool:
+    def _one_round(self, *, ask_for_need: bool = False) -> bool:
         """Publish, collect, pay, and look what is on offer; True where something was done."""
         try:
             idle = tick().idle if self._ticking else True
-            self.place.look()
+            self.place.look(ask_for_need=ask_for_need)
             return not idle
         finally:
             connections.close_all()

@@ -4,8 +4,10 @@ It is a process with the server's settings (see tests/inside.py). Everything goe
 researchers go; only the tables are read directly at the end.
 """
 
+import threading
 import uuid
 from typing import Any
+from unittest.mock import patch
 
 import django
 
@@ -18,6 +20,7 @@ from crowd.kinds import kind_of  # noqa: E402
 from crowd.models import Assignment, Endpoint, Hit, MarketOperation, Stage, Worker  # noqa: E402
 from crowd.services.endpoints import create_endpoint  # noqa: E402
 from crowd.services.stages import create_stage, open_stage, pause_stage  # noqa: E402
+from crowd.services.tick import Round, tick  # noqa: E402
 from crowd.simulation.accounts import accounts  # noqa: E402
 from crowd.simulation.answers import crowd_of  # noqa: E402
 from crowd.simulation.run import Crowd  # noqa: E402
@@ -94,18 +97,37 @@ def simulate(
 ) -> dict[str, Any]:
     """A crowd works on the stage; what it says it did.
 
-    Once all is done that was on offer, every unit is to be asked `then_redundancy` people.
+    Once all is done that was on offer, every unit is to be asked `then_redundancy` people. The round that
+    publishes this takes long: the crowd has nothing to do, and asks itself often whether to wait.
     """
     found = accounts(settings.TASK_URL, PEOPLE)[:people]
     options = {"threads": 4} | options
     crowd = Crowd(stage, crowd_of(mix, people, seed=seed), found, seed=seed, fast=True, **options)
-    on_offer = sum(Hit.objects.filter(stage=stage).values_list("places", flat=True))
+    on_offer, turns, turned = places_of(stage), 0, threading.Condition()
 
     def ask_more(now: Crowd) -> None:
+        nonlocal turns
         if then_redundancy is not None and now.summary.outcomes["submitted"] == on_offer:
             Stage.objects.filter(pk=stage.pk).update(redundancy=then_redundancy)
+        with turned:
+            turns += 1
+            turned.notify()
 
-    return crowd.run(progress=ask_more).facts()
+    def tick_slowly() -> Round:
+        before, done = places_of(stage), tick()
+        if before == on_offer < places_of(stage):
+            with turned:
+                enough = turns + 25
+                turned.wait_for(lambda: turns >= enough, timeout=5)
+        return done
+
+    with patch("crowd.simulation.run.tick", tick_slowly):
+        return crowd.run(progress=ask_more).facts()
+
+
+def places_of(stage: Stage) -> int:
+    """How many assignments the stage's HITs offer together."""
+    return sum(Hit.objects.filter(stage=stage).values_list("places", flat=True))
 
 
 def look(stage: Stage) -> dict[str, Any]:
