@@ -11,17 +11,29 @@ PYTEST := $(BIN)/pytest $(ARGS)
 # A file stays in one process, so that what its tests share is made once; the longest begin (tests/conftest.py).
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 NOT_HERE := not browser and not clients and not hosts
-NO_DATABASE := $(addprefix --ignore=tests/,metrics plots \
+NO_DATABASE := $(addprefix --ignore=tests/,metrics plots outbound rates \
 	$(addprefix retrieval/,text readers engine crown evaluation network ranking) \
-	$(addprefix evaluations/test_,train_kpqa_command.py evaluate_command.py evaluate_docs.py evaluate_marco.py \
-		learned_commands.py report_page.py score_command.py table_reading.py models_asked.py simulated_tables.py \
-		honest_ceilings.py) \
+	$(addprefix annotation/test_,flags.py rules.py search_conversation.py) \
 	$(addprefix annotation/importing/test_,bad_input.py formats.py long_values.py sampling.py screening.py tables.py) \
-	$(addprefix marketplace/test_,answerkey.py questionform.py task_documents.py values.py) \
-	$(addprefix tables/test_,cells.py decimals.py encodings.py) robustness/test_import_files.py \
-	$(addprefix releases/test_,datacards.py formats_of_others.py privacy_rules.py verifying.py) \
+	$(addprefix batches/test_,placeholders.py sheets.py) \
+	$(addprefix client/test_,client.py examples.py progress.py transfers.py waits_and_errors.py) \
 	$(addprefix contracts/test_,scores.py startup.py surface.py) \
-	judgments/test_filter_command.py study/test_reading.py test_repository.py test_style_sheets.py test_docker.py test_examples.py)
+	$(addprefix crowd/test_,bundles.py classify.py deadlines.py) \
+	$(addprefix crowd/panels/test_,books.py contract.py damaged_calls.py rules.py serving.py) \
+	$(addprefix distillery/test_,env.py web_worker.py workerpool.py) \
+	$(addprefix evaluations/test_,answer.py evaluate_command.py evaluate_docs.py evaluate_marco.py honest_ceilings.py \
+		learned_commands.py models_asked.py papers.py points.py questions_told.py report_form.py report_page.py \
+		score_command.py simulated_tables.py table_reading.py train_adem_command.py train_kpqa_command.py) \
+	$(addprefix marketplace/test_,answerkey.py policies.py questionform.py task_documents.py values.py) \
+	$(addprefix releases/test_,blocks.py datacards.py diffing.py formats_of_others.py json_cells.py privacy_rules.py \
+		serving.py splits.py spool.py verifying.py writers.py) \
+	$(addprefix simulation/test_,answers.py page.py profiles.py) \
+	$(addprefix storage/test_,bucket_probe.py store.py) \
+	$(addprefix study/test_,locate.py reading.py reference.py) \
+	$(addprefix tables/test_,allocation.py cells.py decimals.py encodings.py keys.py workbooks.py) \
+	demo/test_task_page.py judgments/test_filter_command.py robustness/test_import_files.py site/test_words.py \
+	upgrades/test_contraction.py test_docker.py test_examples.py test_repository.py test_running_server.py \
+	test_style_sheets.py test_wheel.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
 # A lock names all there is to install, so that pip has nothing to work out.

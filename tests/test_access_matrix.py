@@ -127,6 +127,8 @@ def ruled(part: int = 0, parts: int = 1) -> list[Address]:
 
 #: All people at all addresses take a minute or more; in parts no test comes near its longest time.
 in_parts = pytest.mark.parametrize("part", range(_PARTS))
+#: What is refused before anything is read is refused alike by both databases.
+on_one_database = pytest.mark.only_on("sqlite")
 
 
 def test_every_address_is_declared():
@@ -162,6 +164,7 @@ def test_everybody_gets_what_is_declared_by_looking_and_nothing_changes(world, p
     assert set(changed(before)) <= {"projects.Event", "accounts.SignedKey"}
 
 
+@on_one_database
 @in_parts
 def test_who_may_not_do_something_cannot_and_nothing_changes(world, part):
     wrong: list[str] = []
@@ -202,6 +205,7 @@ def test_who_may_do_something_is_heard(world, part):
     assert not wrong, "\n".join(wrong)
 
 
+@on_one_database
 def test_a_form_from_elsewhere_is_refused(world):
     """Without the token of the page nothing is done, whoever sends it."""
     strict = Client(enforce_csrf_checks=True)
@@ -247,6 +251,7 @@ def test_no_member_of_my_project_finds_anything_of_another(world):
     assert changed(before) == []
 
 
+@on_one_database
 def test_addresses_with_credentials_of_their_own_do_not_care_who_is_logged_in(world):
     wrong, before = [], dump()
     for address in addresses():
@@ -264,6 +269,7 @@ def test_addresses_with_credentials_of_their_own_do_not_care_who_is_logged_in(wo
     assert set(changed(before)) <= {"accounts.FailedTries"}
 
 
+@on_one_database
 def test_djangos_admin_is_for_staff_with_rights(world):
     """Others are sent to its log-in; staff without rights see its first page and nothing of the data."""
     wrong, before = [], dump()

@@ -63,6 +63,7 @@ def wait_for(what: Callable[[], bool], process: subprocess.Popen[bytes], log: Pa
         time.sleep(0.2)
 
 
+@pytest.mark.only_on("sqlite")  # it makes a file of its own
 def test_the_migrations_make_the_tables(environment, tmp_path):
     environment["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.sqlite3'}"
     answer = subprocess.run(

@@ -193,7 +193,7 @@ def dispatch(endpoint: Endpoint, *, limit: int = 1000, contact: calls.Contact | 
     """
     contact = contact or calls.Contact()
     tally = Tally()
-    if epoch.obstacle() or epoch.is_halted(endpoint):
+    if epoch.obstacle() or epoch.is_halted(endpoint) or not has_unfinished(endpoint):
         return tally
     # Groups first: what is published for them, or kept from them, needs their ids.
     groups = Q(kind=MarketOperation.Kind.GROUP)
@@ -203,6 +203,12 @@ def dispatch(endpoint: Endpoint, *, limit: int = 1000, contact: calls.Contact | 
             if not caller.stopped.is_set():
                 _dispatch(endpoint, kinds, limit, caller, tally)
     return tally
+
+
+def has_unfinished(endpoint: Endpoint) -> bool:
+    """Whether anything may be due or in doubt: most rounds find nothing, and asking what costs far more."""
+    going = MarketOperation.objects.filter(endpoint=endpoint, needs_person=False)
+    return going.exclude(state__in=MarketOperation.FINAL).exists()
 
 
 def _dispatch(endpoint: Endpoint, kinds: Q, limit: int, caller: "_Caller", tally: Tally) -> None:
@@ -258,6 +264,8 @@ def _claim(endpoint: Endpoint, kinds: Q, count: int, classes: calls.CallClasses)
     rows = rows.exclude(Exists(DispatchHalt.objects.filter(endpoint=endpoint)))
     rows = rows.order_by("not_before", "planned_at", "pk")
     pks = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True)[:count])
+    if not pks:
+        return []
     MarketOperation.objects.filter(pk__in=pks).update(
         state=State.CLAIMED, lease_owner=owner, lease_until=now + LEASE
     )

@@ -20,7 +20,7 @@ from crowd.errors import CrowdError
 from crowd.models import Endpoint, Hit, MarketOperation
 from crowd.outbox import results
 from crowd.outbox.calls import AT_MOST_ONCE, PREPARED, CallClasses, bonus_reference, letter_of
-from crowd.outbox.dispatch import REPEAT_WITHIN
+from crowd.outbox.dispatch import REPEAT_WITHIN, has_unfinished
 
 logger = logging.getLogger(__name__)
 Kind, State = MarketOperation.Kind, MarketOperation.State
@@ -68,7 +68,7 @@ def reconcile(endpoint: Endpoint) -> int:
     The number of operations that were settled or handed over.
     """
     market = registry.adapter(endpoint)
-    waiting = in_doubt(endpoint, CallClasses.of(market))
+    waiting = in_doubt(endpoint, CallClasses.of(market)) if has_unfinished(endpoint) else []
     if not waiting:
         return 0
     listings = (

@@ -13,7 +13,7 @@ from tests.client.notebook import NOTEBOOK, run_notebook, shape_of, text_of
 from tests.client.running import ClientInstallation
 from tests.repository import ROOT
 
-pytestmark = [pytest.mark.only_on("linux"), pytest.mark.only_on("sqlite"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.only_on("linux"), pytest.mark.only_on("sqlite"), pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,6 @@ import pytest
 
 from tests.server import ROOT
 
-pytestmark = pytest.mark.timeout(300)
-
 
 def crowd(mix: str, people: int = 4, **options):
     return {"mix": mix, "people": people, **options}

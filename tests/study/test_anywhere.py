@@ -8,8 +8,6 @@ import pytest
 
 from tests.server import ROOT, RunningServer
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(scope="module")
 def campaign():

@@ -11,7 +11,6 @@ from crowd.study.reader import read
 from tests.server import ROOT, RunningServer
 from tests.study.conftest import KEYS
 
-pytestmark = pytest.mark.timeout(300)
 PAPERS = ("000", "002", "003", "004")
 
 
