@@ -149,6 +149,21 @@ def test_a_round_by_message_does_what_the_timers_rounds_did(market):
 # Outages
 
 
+def test_a_round_without_anything_unfinished_looks_for_nothing_that_is_due_or_in_doubt(market, monkeypatch):
+    hit, _ = on_offer()
+    tick()
+
+    def look(*_):
+        raise AssertionError("This takes a dozen statements of many conditions.")
+
+    monkeypatch.setattr("crowd.outbox.dispatch.due", look)
+    monkeypatch.setattr("crowd.outbox.reconcile.in_doubt", look)
+    assert tick().idle
+    stages.extend_hit_places(hit=hit, places=1, purpose="one more")
+    with pytest.raises(AssertionError):
+        dispatch(hit.stage.endpoint)
+
+
 def test_an_outage_is_logged_once_with_its_cause_and_once_when_it_ends(market, caplog):
     hit, mine = on_offer()
     assert tick().idle
