@@ -2,6 +2,7 @@
 
 import os
 import select
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,18 +19,17 @@ with RunningServer(workers=1) as server:
 _SECONDS = 60
 
 
-def test_killed_tests_leave_no_web_server(tmp_path):
+def test_killed_tests_leave_no_web_server():
     tests = subprocess.Popen(
         [sys.executable, "-c", _TESTS],
         cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-        | {"TMPDIR": str(tmp_path)},
+        env={name: value for name, value in os.environ.items() if name != "DATABASE_URL"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
     assert tests.stdout is not None and tests.stdin is not None
-    *pids, _folder = tests.stdout.readline().split()
+    *pids, folder = tests.stdout.readline().split()
     assert len(pids) == 2, "gunicorn and its worker"
     handles = [os.pidfd_open(int(pid)) for pid in pids]
     tests.kill()
@@ -37,6 +37,7 @@ def test_killed_tests_leave_no_web_server(tmp_path):
     for handle in handles:
         assert ended(handle)
         os.close(handle)
+    shutil.rmtree(folder)  # nobody was left to do it
 
 
 def ended(handle: int) -> bool:
