@@ -2,14 +2,17 @@
 
 import shutil
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from django.contrib import sessions
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, models
+from django.db.migrations.state import ModelState
 
 from distillery import checks
+from distillery.management.commands import migrate as migrate_command
 from distillery.schema import inspect_schema
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +79,31 @@ def test_types_nulls_and_constraints_are_compared():
         "poll_vote.later is unknown here and must have a value",
         "the constraint rating_stars on marketplace_rating is missing",
     ]
+
+
+def model_state(name: str, refers_to: str = "") -> ModelState:
+    key = ("id", models.AutoField(primary_key=True))
+    return ModelState(
+        "chain",
+        name,
+        [key, ("to", models.ForeignKey(f"chain.{refers_to}", models.CASCADE))] if refers_to else [key],
+    )
+
+
+def test_a_model_that_is_added_has_only_its_neighbours_made_anew_until_code_of_a_migration_runs():
+    state = migrate_command._ProjectState()
+    for name, refers_to in pairwise(["", "first", "second", "third", "fourth"]):
+        state.add_model(model_state(refers_to, name))
+    before = dict(state.apps.all_models["chain"])
+    state = state.clone()
+    state.add_model(model_state("fifth", "fourth"))
+    kept = {name for name, model in before.items() if state.apps.all_models["chain"][name] is model}
+    assert kept == {"first", "second"}
+    state.clear_delayed_apps_cache()
+    for name, refers_to in pairwise(["fifth", "fourth", "third", "second", "first"]):
+        assert state.apps.get_model("chain", name).to.field.related_model is state.apps.get_model(
+            "chain", refers_to
+        )
 
 
 def test_a_newer_database_is_a_warning_where_this_version_can_work_on_it():
