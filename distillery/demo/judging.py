@@ -5,6 +5,7 @@ a score, filters find those who did not read, others are asked in their place, a
 good the result is.
 """
 
+import contextlib
 import json
 import time
 from collections.abc import Mapping
@@ -20,7 +21,8 @@ import judgments
 from annotation.models import Answer, HeldOutWorker, Query
 from core.jobs.models import OPEN_STATES
 from core.projects.models import Project
-from crowd.models import Endpoint, Stage
+from crowd.models import Endpoint, Hit, Stage
+from crowd.services.publication import quote
 from crowd.services.stages import create_stage, open_stage
 from crowd.services.tick import tick
 from distillery.demo.answers import go_on
@@ -31,6 +33,7 @@ from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.candidates import systems
 from judgments.services import filter_runs, reports
 from judgments.services.candidates import human_candidates
+from judgments.services.filter_decisions import FilteringError
 from judgments.services.imports import import_candidates
 from releases import storage
 from releases.build import build_here
@@ -53,7 +56,7 @@ BUDGET_CENTS = 90_00
 SEED = 7
 #: Judges of the first round, and those who are asked in place of whom the filters removed.
 JUDGES, LATER_JUDGES, MIX = 20, 12, "moderate"
-_REPORT_SECONDS = 60.0
+_REPORT_SECONDS = _TOP_UP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -134,15 +137,19 @@ def open_judging(project: Project, *, endpoint: Endpoint, owner: User) -> Stage:
 
 
 def filter_and_top_up(stage: Stage, *, owner: User) -> tuple[filter_runs.Preview, int]:
-    """Apply the filters after a look at what they would do, and ask others; the look, and the new HITs."""
+    """Apply the filters after a look at what they would do, and ask others; the look, and the new HITs.
+
+    A round of the server may be the first to ask them.
+    """
+    before = Hit.objects.filter(stage=stage).count()
     seen = filter_runs.preview(stage, RECIPE, {})
     filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner, seen=seen.seen)
-    offer = seen.missing.offer
-    if not offer.hits:
-        return seen, 0
-    hits = filter_runs.top_up(stage=stage, most_cents=offer.total_cents, actor=owner)
-    tick()
-    return seen, hits
+    deadline = time.monotonic() + _TOP_UP_SECONDS
+    while (offer := quote(stage)).hits and time.monotonic() < deadline:
+        with contextlib.suppress(FilteringError):
+            filter_runs.top_up(stage=stage, most_cents=offer.total_cents, actor=owner)
+        tick()
+    return seen, Hit.objects.filter(stage=stage).count() - before
 
 
 def filter_again(stage: Stage, *, owner: User) -> dict[str, Any]:
