@@ -83,6 +83,7 @@ def test_a_token_does_what_its_scopes_say_and_none_implies_another(world):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.only_on("sqlite")  # rights are decided alike on both
 def test_a_token_does_no_more_than_its_person_may(world):
     wrong = []
     programs = {name: program_of(user) for name, user in world.people.items()}

@@ -16,7 +16,15 @@ def market():
         yield server
 
 
-@pytest.mark.parametrize("scenario", ["publish", "approve", "bonus", "extend", "sources", "close_one"])
+#: All on one database at least; the two that take longest are made of what the others do on both.
+SCENARIOS = [
+    *("publish", "approve", "bonus", "extend"),
+    pytest.param("sources", marks=pytest.mark.only_on("postgresql")),
+    pytest.param("close_one", marks=pytest.mark.only_on("sqlite")),
+]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
 def test_killed_anywhere_everything_is_done_once_and_booked_as_it_was_paid(market, scenario):
     """Every point in turn, every lost answer, and every doubt again a day later; see tests/crowd/crash.py."""
     result = subprocess.run(

@@ -17,11 +17,12 @@ import pytest
 from botocore.config import Config
 
 from tests.clients import ask
-from tests.server import ROOT, drop_database, free_port, new_database
+from tests.server import ROOT, free_port
 
 #: A minute or two on a machine of its own; others may be building beside, and it has taken five and a half.
 TIMEOUT = 840
-pytestmark = pytest.mark.timeout(TIMEOUT + 60)
+#: Whole campaigns over all three sources go on PostgreSQL in `tests/study`.
+pytestmark = [pytest.mark.only_on("sqlite"), pytest.mark.timeout(TIMEOUT + 60)]
 
 
 class Demo:
@@ -101,23 +102,9 @@ class Demo:
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory) -> dict[str, str]:
-    """Nothing (the demonstration makes its own SQLite file), or a scratch database on PostgreSQL.
-
-    The demonstrations of this file share that one: each adds itself to what is there.
-    """
-    if not os.environ.get("DATABASE_URL", "").startswith("postgres"):
-        yield {}
-        return
-    url = new_database(tmp_path_factory.mktemp("unused"))
-    yield {"DATABASE_URL": url}
-    drop_database(url)
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory, database) -> Demo:
+def demo(tmp_path_factory) -> Demo:
     """A demonstration that is being served."""
-    running = Demo(tmp_path_factory.mktemp("data"), PORT=str(free_port()), **database)
+    running = Demo(tmp_path_factory.mktemp("data"), PORT=str(free_port()))
     try:
         running.wait_until_served()
         yield running
@@ -371,8 +358,8 @@ def test_a_second_one_in_the_same_folder_is_refused(demo):
     assert demo.process.poll() is None
 
 
-def test_ctrl_c_ends_it_and_its_server_and_another_run_starts_anew(demo, database):
-    """On PostgreSQL the other run adds to what is there. It repeats the first, and is ended early."""
+def test_ctrl_c_ends_it_and_its_server_and_another_run_starts_anew(demo):
+    """The other run repeats the first, and is ended early."""
     url = demo.summary["url"].replace("localhost", "127.0.0.1")
     assert ask("GET", f"{url}/health/").status == 200
     assert demo.stop() == 0, demo.words
@@ -382,11 +369,10 @@ def test_ctrl_c_ends_it_and_its_server_and_another_run_starts_anew(demo, databas
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        again = Demo(demo.folder.parent, SERVE="0", PORT=str(port), **database)
+        again = Demo(demo.folder.parent, SERVE="0", PORT=str(port))
         again.wait_for("10 HITs posted by boto3")
         assert again.stop() == 0, again.words
-    if not database:
-        assert (again.folder.parent / "demo-previous" / "summary.json").exists()
+    assert (again.folder.parent / "demo-previous" / "summary.json").exists()
     assert f"Port {port} is taken; using " in again.words
     served = re.search(r"The server answers on (\S+)", again.words)
     assert served
