@@ -35,7 +35,7 @@ ARGUMENTS = [
 ]
 PASSWORD = "seven green kettles"
 #: How long a page may take, clicked or looked at: an answer comes at once or never, but machines can be busy.
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
 TASK = """<!doctype html>

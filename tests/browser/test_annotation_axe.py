@@ -138,7 +138,7 @@ def test_pages_of_an_import(annotating, administrator, context_of, tmp_path: Pat
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
     look(page)
     annotating.run_jobs()
-    expect(page.get_by_text("The import is done.")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("The import is done.")).to_be_visible()
     look(page)
     page.get_by_role("link", name="See the report").click()
     expect(page.get_by_text("Records read")).to_be_visible()

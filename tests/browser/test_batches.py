@@ -49,7 +49,7 @@ def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     look(page)
     page.get_by_role("link", name="Back to the batch").click()
     desk.publish("0.30")
-    expect(page.get_by_text("0 of 6 answered")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("0 of 6 answered")).to_be_visible()
     page.reload()
     look(page)
 
@@ -75,7 +75,7 @@ def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     page.get_by_role("button", name="Approve and reject").click()
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
     desk.run_jobs()
-    page.get_by_role("link", name="See the report").click(timeout=15_000)
+    page.get_by_role("link", name="See the report").click()
     expect(page.get_by_role("row", name="Approved")).to_be_visible()
     look(page)
 
@@ -123,14 +123,14 @@ def test_a_preview_stands_beside_the_editor_and_says_what_is_wrong(desk):
     desk.go("templates/new/")
     editor = page.get_by_label("Task page")
     editor.fill("<p>Look at ${thing}</p>\n<input name=a>")
-    expect(desk.task.get_by_text("Look at [thing]")).to_be_visible(timeout=15_000)
+    expect(desk.task.get_by_text("Look at [thing]")).to_be_visible()
     page.get_by_text("Sample rows").click()
     page.get_by_label("Rows to look at it with").fill("thing\n<b>this</b>\nthat\n")
-    expect(desk.task.locator("b")).to_have_text("this", timeout=15_000)
+    expect(desk.task.locator("b")).to_have_text("this")
     page.get_by_role("button", name="Next row").click()
-    expect(desk.task.get_by_text("Look at that")).to_be_visible(timeout=15_000)
+    expect(desk.task.get_by_text("Look at that")).to_be_visible()
     editor.fill("<p>${thing}</p>\n<crowd-unheard-of></crowd-unheard-of>")
-    expect(page.get_by_text("Line 2: ").first).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("Line 2: ").first).to_be_visible()
     look(page)
 
 

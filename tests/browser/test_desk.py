@@ -84,7 +84,7 @@ def test_a_researcher_opens_a_poll_and_sees_it_go_out(
     server.console("crowd", "tick")
     if not script:
         page.reload()
-    expect(on_their_way).to_have_count(0, timeout=30_000)
+    expect(on_their_way).to_have_count(0)
     expect(page.get_by_text("places, in 2 HITs")).to_be_visible()
     for part in ("HITs", "Work", "Workers", "Operations"):
         page.get_by_role("navigation", name="Parts of the stage").get_by_role(

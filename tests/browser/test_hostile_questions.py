@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.asking import answers, post_html, task
+from tests.browser.conftest import PATIENCE_MS
 from tests.server import free_port
 
 pytestmark = pytest.mark.browser
@@ -61,7 +62,7 @@ def context_of(chromium, server):
 
     def make(**options):
         context = chromium.new_context(base_url=server.url, **options)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE_MS)
         made.append(context)
         return context
 

@@ -64,7 +64,7 @@ def test_models_and_the_words_that_one_weighs(
 
 def words(page: Page) -> None:
     """The page shows them by itself; their numbers come with the pointer, or with the keyboard for all."""
-    expect(page.get_by_role("heading", name="The answer of a")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("heading", name="The answer of a")).to_be_visible()
     answer = page.get_by_role("group", name="The answer of a Key phrase")
     number = answer.locator(".w", has_text="25").locator(".n")
     expect(number).to_be_hidden()

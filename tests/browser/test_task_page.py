@@ -107,7 +107,7 @@ def test_a_draft_waits_for_a_server_that_is_away(colours, campaign, newcomer):
     choose(frame, "A ripe lemon", "Yellow")
     expect(frame.get_by_text("Not saved yet; trying again.")).to_be_visible()
     page.context.set_offline(False)
-    expect(frame.get_by_text("saved", exact=True)).to_be_visible(timeout=30_000)
+    expect(frame.get_by_text("saved", exact=True)).to_be_visible()
     assert [value for row in campaign.work(colours) for value in row["draft"].values()] == ["Yellow"]
 
 
