@@ -59,7 +59,7 @@ run: env ## web server, job worker and timer on this machine (PORT=n)
 test: env-dev ## all tests but those in a browser, on SQLite (ARGS="tests/jobs -x")
 	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m "$(NOT_HERE)"
 
-test-services: env-dev ## the same tests on PostgreSQL and Redis, started for them; not of what knows no database
+test-services: env-dev ## the same tests on PostgreSQL and Redis, started for them; without those that use no database
 	$(BIN)/python .ci/services.py -- $(PYTEST) $(SPREAD) -m "$(NOT_HERE)" $(NO_DATABASE)
 
 test-browser: env-dev ## the tests that drive chromium

@@ -37,7 +37,7 @@ def test_killed_tests_leave_no_web_server():
     for handle in handles:
         assert ended(handle)
         os.close(handle)
-    shutil.rmtree(folder)  # nobody was left to do it
+    shutil.rmtree(folder)  # the killed process could not
 
 
 def ended(handle: int) -> bool:

@@ -121,13 +121,13 @@ class Marketplace:
         with self._lock:
             self._summary.went_home[why] += 1
 
-    def look(self, *, ask_for_need: bool = False) -> None:
+    def look(self, *, check_unplanned: bool = False) -> None:
         """See what is on offer by now; the requester, who knows their HITs, tells everybody the groups.
 
-        `ask_for_need` looks for HITs that no round has planned yet too.
+        With `check_unplanned` it also notes whether the stage lacks HITs that no round has planned yet.
         """
-        # In the order that HITs go: what is planned or published in between is then still to come.
-        if ask_for_need:
+        # Lacking, planned, published: in this order a HIT that moves on meanwhile is seen at least once.
+        if check_unplanned:
             self.lacks_hits = self._lacks_hits()
         more_to_come = (
             MarketOperation.objects.filter(
@@ -231,7 +231,7 @@ class Crowd:
         self._line = _Line(fast)
         self._round: Future[Any] | None = None
         self._next_round_at = self._next_news_at = 0.0
-        self._began_idle = self._looked_idle = False
+        self._round_began_idle = self._has_looked_while_idle = False
         self._busy_at = time.monotonic()
 
     @property
@@ -307,7 +307,7 @@ class Crowd:
         """Spread the news among those who rest; False where nobody has anything to do or to wait for."""
         now, idle = time.monotonic(), not busy and not self._line
         if not idle:
-            self._busy_at, self._began_idle, self._looked_idle = now, False, False
+            self._busy_at, self._round_began_idle, self._has_looked_while_idle = now, False, False
         if idle or now >= self._next_news_at:
             self._next_news_at = now + _SPREAD_NEWS_S
             if self._line.wake(self.place.news):
@@ -316,34 +316,34 @@ class Crowd:
             return True
         if not self._line.resting or now - self._busy_at >= _LONGEST_LULL_S:
             return False
-        return not self._looked_idle or self.place.more_to_come or self.place.lacks_hits
+        return not self._has_looked_while_idle or self.place.more_to_come or self.place.lacks_hits
 
     # Rounds
 
     def _keep_rounds_going(self, rounds: ThreadPoolExecutor, *, idle: bool) -> None:
-        """Begin a round when it is time, and at once where nobody has anything to do any more.
+        """Begin a round when it is due, and at once when everyone becomes idle.
 
-        What a round found counts for them only if it began after that: one that was under way may have
-        published already what it has not yet looked at, or looked before something was decided.
+        Only a round that began after that can tell that no work is left: one already under way may have
+        published HITs that it has not looked at yet, or may have looked before something was decided.
         """
         if self._round is not None and self._round.done():
             self._end_round()
-            self._looked_idle |= self._began_idle
-        due = time.monotonic() >= self._next_round_at or (idle and not self._looked_idle)
+            self._has_looked_while_idle |= self._round_began_idle
+        due = time.monotonic() >= self._next_round_at or (idle and not self._has_looked_while_idle)
         if self._round is None and due:
-            self._began_idle = idle
-            self._round = rounds.submit(self._one_round, ask_for_need=idle)
+            self._round_began_idle = idle
+            self._round = rounds.submit(self._one_round, check_unplanned=idle)
 
     def _end_round(self) -> None:
         if self._round is not None:
             self._round.result()
             self._round, self._next_round_at = None, time.monotonic() + _BETWEEN_ROUNDS_S
 
-    def _one_round(self, *, ask_for_need: bool = False) -> bool:
+    def _one_round(self, *, check_unplanned: bool = False) -> bool:
         """Publish, collect, pay, and look what is on offer; True where something was done."""
         try:
             idle = tick().idle if self._ticking else True
-            self.place.look(ask_for_need=ask_for_need)
+            self.place.look(check_unplanned=check_unplanned)
             return not idle
         finally:
             connections.close_all()

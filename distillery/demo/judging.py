@@ -139,13 +139,13 @@ def open_judging(project: Project, *, endpoint: Endpoint, owner: User) -> Stage:
 def filter_and_top_up(stage: Stage, *, owner: User) -> tuple[filter_runs.Preview, int]:
     """Apply the filters after a look at what they would do, and ask others; the look, and the new HITs.
 
-    A round of the server may be the first to ask them.
+    The server's own rounds top up as well, so HITs count whichever process planned them.
     """
     before = Hit.objects.filter(stage=stage).count()
     seen = filter_runs.preview(stage, RECIPE, {})
     filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner, seen=seen.seen)
     deadline = time.monotonic() + _TOP_UP_SECONDS
-    while (offer := quote(stage)).hits and time.monotonic() < deadline:
+    while (offer := quote(stage)).hits and offer.affordable and time.monotonic() < deadline:
         with contextlib.suppress(FilteringError):
             filter_runs.top_up(stage=stage, most_cents=offer.total_cents, actor=owner)
         tick()

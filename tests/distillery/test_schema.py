@@ -90,7 +90,7 @@ def model_state(name: str, refers_to: str = "") -> ModelState:
     )
 
 
-def test_a_model_that_is_added_has_only_its_neighbours_made_anew_until_code_of_a_migration_runs():
+def test_adding_a_model_re_renders_its_neighbours_only_until_a_migration_runs_code():
     state = migrate_command._ProjectState()
     for name, refers_to in pairwise(["", "first", "second", "third", "fourth"]):
         state.add_model(model_state(refers_to, name))
