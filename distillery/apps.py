@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.apps import AppConfig, apps
 from django.conf import settings
-from django.core.checks import register
+from django.core.checks import Tags, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models.signals import post_migrate
 
@@ -47,6 +47,7 @@ class DistilleryConfig(AppConfig):
         )
         for check in own:
             register(check)
+        register(checks.check_tables, Tags.database)
 
 
 def _place_canary(**sent: object) -> None:

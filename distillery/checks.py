@@ -20,8 +20,8 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core import checks as django_checks
 from django.core.checks import CheckMessage
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db import Error as DatabaseTrouble
-from django.db import connection
 from django.http.request import validate_host
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -324,6 +324,21 @@ def check_secret_key(app_configs: Iterable[AppConfig] | None, **kwargs: Any) -> 
             hint='Leave it out and one is generated, or use the output of: python3 -c "import secrets; '
             'print(secrets.token_urlsafe(50))"',
             id="distillery.E004",
+        )
+    ]
+
+
+def check_tables(
+    app_configs: Iterable[AppConfig] | None, databases: Iterable[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """The tables are what the applied migrations made. Django runs it before `migrate`, and only then."""
+    if DEFAULT_DB_ALIAS not in (databases or ()) or (report := inspect_schema()).is_well:
+        return []
+    return [
+        django_checks.Error(
+            f"Nothing was migrated. {report.sentence}",
+            hint=f"{report.remedy} Who repairs the tables by hand skips this with --skip-checks.",
+            id="distillery.E008",
         )
     ]
 

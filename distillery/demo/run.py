@@ -35,6 +35,7 @@ from distillery.demo.screen import MiddleSummary, Screen, SourcesSummary, StageS
 from distillery.demo.sources import DemoPanel, simulated_panel
 from distillery.demo.task_pages import all_tasks
 from distillery.demo.tour import mark
+from distillery.empty_database import load_schema
 
 # The demonstration's own server: `manage.py up` as a process beside this one.
 
@@ -161,6 +162,7 @@ class Summary:
 def demonstrate(*, wanted_port: int, stay: bool, started: float) -> None:
     """Set everything up, show it, and serve it until Ctrl-C (or, without `stay`, end there)."""
     screen = Screen()
+    load_schema()
     call_command("migrate", verbosity=0, interactive=False)
     connections.close_all()
     screen.done(f"A {connection.vendor} database is ready; data lives in {settings.DATA_DIR}")

@@ -41,6 +41,9 @@ POSTGRES_SCHEMA = (
     "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
     "SELECT conrelid::regclass || '.' || conname, pg_get_constraintdef(oid) FROM pg_constraint "
     "WHERE connamespace = 'public'::regnamespace",
+    "SELECT tgrelid::regclass || '.' || tgname, pg_get_triggerdef(oid) FROM pg_trigger "
+    "WHERE NOT tgisinternal",
+    "SELECT 'function ' || proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace",
 )
 
 

@@ -12,11 +12,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection, connections
+from django.db import DatabaseError, connection, connections
 
 from distillery import canary, env, gunicorn_conf
 from distillery.checks import findings
+from distillery.empty_database import load_schema
 from distillery.management.commands.doctor import write
+from distillery.schema import inspect_schema
 from distillery.supervisor import Child, Probe, Supervisor, close_listener, wait_for_services
 from marketplace.loopback import is_loopback
 
@@ -80,7 +82,8 @@ class Command(BaseCommand):
                 children.append(jobs(beat=not options["no_beat"]))
             if not options["no_migrate"]:
                 with one_at_a_time():
-                    call_command("migrate", interactive=False, verbosity=0)
+                    load_schema()
+                    _migrate()
                     canary.place_canary()
             connections.close_all()
             if not options["no_web"]:
@@ -105,6 +108,24 @@ class Command(BaseCommand):
         with contextlib.suppress(OSError):  # the terminal was closed
             self.stdout.write(sentence)
             self.stdout.flush()
+
+
+def _migrate() -> None:
+    """Bring the tables to this version. Raises CommandError where they differ, or a migration fails."""
+    report = inspect_schema()
+    if not report.is_well:
+        raise CommandError(f"Nothing was migrated. {report.sentence}\n{report.remedy}")
+    if not report.waiting:
+        return
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+    except DatabaseError as error:
+        raise CommandError(
+            f"A migration failed: {error}\nRun `manage.py migrate`: it names the migration. Where the cause "
+            "lies outside (a full disk, a lost connection, a lock), remove it and start again. Otherwise put "
+            "back the backup from before the upgrade, go on with the version that wrote it, and report the "
+            "failure."
+        ) from error
 
 
 def _begin_again_for_a_key() -> None:

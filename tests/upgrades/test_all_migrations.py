@@ -1,4 +1,7 @@
-"""An installation from before keys had a table of their own is upgraded: nothing of it is lost."""
+"""All migrations, one after the other: they make what `distillery/schemas` says, and lose nothing on the way.
+
+The database is stopped once, before keys had a table of their own, and filled with what there was then.
+"""
 
 import json
 import os
@@ -6,8 +9,14 @@ import subprocess
 import sys
 
 import pytest
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from tests.server import ROOT, blank_database, drop_database
+from tests.upgrades.conftest import in_force
+from tests.upgrades.test_upgrades import describe_schema
 
 #: The tables as they were, with two requesters and work of both: more than the migration fills at a time.
 BEFORE = """
@@ -66,11 +75,12 @@ print(json.dumps({
 """
 
 
-@pytest.fixture
-def manage(tmp_path):
+@pytest.fixture(scope="module")
+def manage(tmp_path_factory):
     """manage.py on a database that begins without a table."""
-    url = blank_database(tmp_path)
-    environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(tmp_path)}
+    folder = tmp_path_factory.mktemp("migrated")
+    url = blank_database(folder)
+    environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(folder)}
 
     def run(*arguments):
         command = [sys.executable, "manage.py", *arguments]
@@ -80,14 +90,36 @@ def manage(tmp_path):
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
+    run("migrate", "marketplace", "0001_initial", "-v", "0")
+    run("shell", "--no-imports", "-c", BEFORE)
+    run("migrate", "-v", "0")
+    run.database = url.rpartition("/")[2] if url.startswith("postgres") else url.removeprefix("sqlite:///")
     yield run
     drop_database(url)
 
 
+def describe_database(name):
+    """Tables, indexes, constraints, and the rows that migrations and Django write."""
+    permission = ("content_type__app_label", "content_type__model", "codename", "name")
+    with in_force(name):
+        return {
+            **describe_schema(),
+            "rows of migrations": sorted(MigrationRecorder.Migration.objects.values_list("app", "name")),
+            "rows of types": sorted(ContentType.objects.values_list("app_label", "model")),
+            "rows of permissions": sorted(Permission.objects.values_list(*permission)),
+        }
+
+
+def test_they_make_what_the_file_makes_that_an_empty_database_begins_with(
+    manage, django_db_setup, django_db_blocker
+):
+    with django_db_blocker.unblock():
+        of_file = describe_database(connection.settings_dict["NAME"])
+        of_migrations = describe_database(manage.database)
+    assert of_migrations == of_file, "make schema"
+
+
 def test_keys_and_work_of_an_old_installation_survive(manage):
-    manage("migrate", "marketplace", "0001_initial", "-v", "0")
-    manage("shell", "--no-imports", "-c", BEFORE)
-    manage("migrate", "-v", "0")
     found = json.loads(manage("shell", "--no-imports", "-c", AFTER))
     assert found == {
         "keys": [["lab 1", "KEY1", "secret 1", None], ["lab 2", "KEY2", "secret 2", None]],
