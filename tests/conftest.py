@@ -30,47 +30,19 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Threads of PyTorch that wait for each other sleep, and leave the cores to other tests.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
-        os.environ["DJANGO_SETTINGS_MODULE"] = "distillery.settings"
+    os.environ["DJANGO_SETTINGS_MODULE"] = "distillery.settings"
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the data folders of all test processes; the one that started the others does it."""
-    folder = os.environ.get("DISTILLERY_TEST_RUN")
-    if folder and not hasattr(config, "workerinput"):
+    """Remove the data folder; the template of databases goes with the last process (`tests/shards.py`)."""
+    if folder := os.environ.get("DISTILLERY_TEST_RUN"):
         shutil.rmtree(folder, ignore_errors=True)
-        drop_template()
-
-
-#: Files of a minute and more, longest first: begun last they would keep one process busy while others wait.
-LONGEST_FILES = (
-    "tests/demo/test_demo_command.py",
-    "tests/crowd/test_crashes.py",
-    "tests/client/test_study_by_api.py",
-    "tests/robustness/test_events.py",
-    "tests/simulation/test_crowds.py",
-    "tests/distillery/test_up.py",
-    "tests/metrics/neural/kpqa/test_training.py",
-    "tests/retrieval/test_network_workers.py",
-    "tests/robustness/test_kills.py",
-    "tests/browser/test_whole_job.py",
-    "tests/browser/test_judging.py",
-    "tests/browser/test_judging_scales.py",
-    "tests/browser/test_learned_metrics.py",
-    "tests/browser/test_task_page.py",
-    "tests/browser/test_reference_set.py",
-    "tests/browser/test_search.py",
-    "tests/browser/test_annotation_axe.py",
-)
+        if "TEST_SHARD" not in os.environ:
+            drop_template()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the longest files, and leave out tests of parts that are not in force in this run.
-
-    Another run of the suite has those.
-    """
-    place = {name: number for number, name in enumerate(LONGEST_FILES)}
-    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
+    """Leave out tests of parts that are not in force in this run: another run of the suite has those."""
     in_force = parts_in_force()
     left_out = [
         item

@@ -394,7 +394,7 @@ def _copy_postgres_template(server: str, name: str) -> None:
                 _fill_template(url, empty_database.read_statements("postgresql"), inside.execute)
             cursor.execute(f'ALTER DATABASE "{template}" IS_TEMPLATE true')
         cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-    if "PYTEST_XDIST_WORKER" not in os.environ:  # else the process that started all of them does it
+    if "TEST_SHARD" not in os.environ:  # else the process that started all of them does it
         atexit.register(drop_template)
 
 

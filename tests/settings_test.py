@@ -4,14 +4,9 @@ import os
 import tempfile
 from pathlib import Path
 
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
+#: The number of this process among those of `tests/shards.py`.
+SHARD = os.environ.get("TEST_SHARD", "0")
 RUN_DIR = Path(os.environ.get("DISTILLERY_TEST_RUN") or tempfile.mkdtemp(prefix="distillery-tests-"))
-
-
-def redis_database_of(url: str, worker: str) -> str:
-    """Give every test process a Redis database of its own: 0 for the main one, n + 1 for worker gw<n>."""
-    number = int(worker.removeprefix("gw")) + 1 if worker.startswith("gw") else 0
-    return f"{url.rstrip('/').removesuffix('/0')}/{number}"
 
 
 # Whatever the shell has set for a real installation stays out of the tests; the services under test come in.
@@ -36,9 +31,10 @@ for name in (
 ):
     os.environ.pop(name, None)
 os.environ["DISTILLERY_TEST_RUN"] = str(RUN_DIR)
-os.environ["DATA_DIR"] = str(RUN_DIR / WORKER)
+os.environ["DATA_DIR"] = str(RUN_DIR / SHARD)
 if os.environ.get("REDIS_URL"):
-    os.environ["REDIS_URL"] = redis_database_of(os.environ["REDIS_URL"], WORKER)
+    # Each process has a Redis database of its own.
+    os.environ["REDIS_URL"] = f"{os.environ['REDIS_URL'].rstrip('/').removesuffix('/0')}/{SHARD}"
 
 from distillery.settings import *  # noqa: E402, F403  # the environment has to be ready first
 from distillery.settings import DATA_DIR, DATABASES  # noqa: E402
@@ -49,6 +45,8 @@ if DATABASES["default"]["ENGINE"] == "distillery.sqlite3":
     # Rows of an unordered query come in reverse: what relies on their order fails here, and not only on
     # PostgreSQL on the day its planner takes another index.
     DATABASES["default"]["OPTIONS"]["init_command"] += "PRAGMA reverse_unordered_selects=ON;"
+else:
+    DATABASES["default"]["TEST"] = {"NAME": f"test_distillery_{SHARD}"}
 # Tests that count rates over processes name a Redis themselves.
 RATES_URL = ""
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -110,13 +110,10 @@ def describe_database(name):
         }
 
 
-def test_they_make_what_the_file_makes_that_an_empty_database_begins_with(
-    manage, django_db_setup, django_db_blocker
-):
-    with django_db_blocker.unblock():
-        of_file = describe_database(connection.settings_dict["NAME"])
-        of_migrations = describe_database(manage.database)
-    assert of_migrations == of_file, "make schema"
+@pytest.mark.django_db(transaction=True)
+def test_they_make_what_the_file_makes_that_an_empty_database_begins_with(manage):
+    of_file = describe_database(connection.settings_dict["NAME"])
+    assert describe_database(manage.database) == of_file, "make schema"
 
 
 def test_keys_and_work_of_an_old_installation_survive(manage):
