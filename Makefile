@@ -6,43 +6,41 @@ PORT ?= 8000
 SERVE ?= 1
 WORKERS ?= 2
 ARGS ?=
+ALL ?=
 
-PYTEST := $(BIN)/pytest $(ARGS)
-# A file stays in one process, so that what its tests share is made once; the longest begin (tests/conftest.py).
-SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-NOT_HERE := not browser and not clients and not hosts
-NO_DATABASE := $(addprefix --ignore=tests/,metrics plots outbound rates \
-	$(addprefix retrieval/,text readers engine crown evaluation network ranking) \
-	$(addprefix annotation/test_,flags.py rules.py search_conversation.py) \
-	$(addprefix annotation/importing/test_,bad_input.py formats.py long_values.py sampling.py screening.py tables.py) \
-	$(addprefix batches/test_,placeholders.py sheets.py) \
-	$(addprefix client/test_,client.py examples.py progress.py transfers.py waits_and_errors.py) \
-	$(addprefix contracts/test_,scores.py startup.py surface.py) \
-	$(addprefix crowd/test_,bundles.py classify.py deadlines.py) \
-	$(addprefix crowd/panels/test_,books.py contract.py damaged_calls.py rules.py serving.py) \
-	$(addprefix distillery/test_,env.py web_worker.py workerpool.py) \
-	$(addprefix evaluations/test_,answer.py evaluate_command.py evaluate_docs.py evaluate_marco.py honest_ceilings.py \
-		learned_commands.py models_asked.py papers.py points.py questions_told.py report_form.py report_page.py \
-		score_command.py simulated_tables.py table_reading.py train_adem_command.py train_kpqa_command.py) \
-	$(addprefix marketplace/test_,answerkey.py policies.py questionform.py task_documents.py values.py) \
-	$(addprefix releases/test_,blocks.py datacards.py diffing.py formats_of_others.py json_cells.py privacy_rules.py \
-		serving.py splits.py spool.py verifying.py writers.py) \
-	$(addprefix simulation/test_,answers.py page.py profiles.py) \
-	$(addprefix storage/test_,bucket_probe.py store.py) \
-	$(addprefix study/test_,locate.py reading.py reference.py) \
-	$(addprefix tables/test_,allocation.py cells.py decimals.py encodings.py keys.py workbooks.py) \
-	demo/test_task_page.py judgments/test_filter_command.py robustness/test_import_files.py site/test_words.py \
-	upgrades/test_contraction.py test_docker.py test_examples.py test_repository.py test_running_server.py \
-	test_style_sheets.py test_wheel.py)
+# Images of containers often have Python keep no compiled modules: each process would compile all of ours again.
+unexport PYTHONDONTWRITEBYTECODE
+# Each process has files of its own (tests/shards.py), which tests/durations.txt gives out.
+SHARDS := $(BIN)/python -m tests.shards --workers $(WORKERS)
+ON_SQLITE := env -u DATABASE_URL -u REDIS_URL
+WITH_SERVICES := $(BIN)/python .ci/services.py --
+#: Folders that a target of their own runs.
+APART := tests/browser tests/clients_of_others tests/robustness/hosts
+NOT_LONG := -m "not long"
+# What PostgreSQL and Redis can change: claims, money and protocol, locks and races, what survives a crash, jobs and
+# messages, the audit log, upgrades, large tables, and every page once.
+ON_POSTGRES := $(addprefix tests/,audit conformance jobs marketplace robustness upgrades webhooks \
+	$(addprefix annotation/test_,campaign.py continuation.py decided_again.py reviewed_work.py) \
+	$(addprefix api/test_,idempotency.py lines.py paging.py) \
+	$(addprefix batches/test_,extensions.py killed.py publishing.py results.py schedule.py) \
+	$(addprefix crowd/,sources $(addprefix test_,adapter.py budget.py collecting.py concurrency.py crashes.py \
+		deciding_again.py decisions.py dispatch.py epoch.py failure_patterns.py links.py planning.py reconcile.py \
+		rollback.py rounds.py together.py)) \
+	$(addprefix distillery/test_,broker.py canary.py checks.py health.py presence.py readiness.py reseal.py \
+		retention.py schema.py up.py) \
+	$(addprefix evaluations/test_,killed.py running.py) \
+	$(addprefix judgments/test_,filter_jobs.py filtering.py judging_market.py) \
+	$(addprefix people/test_,joining.py) $(addprefix projects/test_,projects.py) rates \
+	$(addprefix releases/test_,building.py killed.py snapshot.py) $(addprefix simulation/test_,crowds.py) \
+	$(addprefix studylinks/test_,guests.py) $(addprefix tables/test_,bulk.py) \
+	test_access_matrix.py test_late_rows.py test_running_server.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
-# A lock names all there is to install, so that pip has nothing to work out.
-INSTALL := pip install --quiet --disable-pip-version-check --require-hashes --no-deps --no-compile
-# By all cores, where pip takes one. Templates that are no Python are among the files: an error is none of ours.
-COMPILE_MODULES := python -W ignore -m compileall -qq -j 0
+# A lock names all there is to install, so that uv has nothing to work out.
+INSTALL := uv pip install --quiet --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients hosts check check-types check-code check-imports check-django check-repository check-tests lock landed-migrations contracts openapi package-map papers version-dumps benchmark benchmark-scale coverage shape clean
+.PHONY: help env env-dev demo run test test-services test-browser test-clients test-all test-mutants test-dates hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts openapi package-map papers schema version-dumps benchmark benchmark-scale coverage shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -56,22 +54,37 @@ demo: env ## campaigns to look at on http://localhost:8000 (SERVE=0: stop when t
 run: env ## web server, job worker and timer on this machine (PORT=n)
 	PORT=$(PORT) $(BIN)/python manage.py up
 
-test: env-dev ## all tests but those in a browser, on SQLite (ARGS="tests/jobs -x")
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m "$(NOT_HERE)"
+test: env-dev ## the tests of every commit, on SQLite: no browser, nothing long (ARGS="tests/jobs -x")
+	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) -- $(ARGS)
 
-test-services: env-dev ## the same tests on PostgreSQL and Redis, started for them; without those that use no database
-	$(BIN)/python .ci/services.py -- $(PYTEST) $(SPREAD) -m "$(NOT_HERE)" $(NO_DATABASE)
+test-services: env-dev ## what PostgreSQL and Redis can change, on both, which are started for it
+	$(WITH_SERVICES) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) -- $(or $(ARGS),$(if $(ALL),,$(ON_POSTGRES)))
 
 test-browser: env-dev ## the tests that drive chromium
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m browser $(if $(findstring tests/,$(ARGS)),,tests/browser)
-
-hosts: env-dev ## two web hosts and two job hosts on real engines: nginx, PgBouncer, Redis, S3 (Debian's packages)
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) -n 0 -m hosts tests/robustness/hosts $(ARGS)
+	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) -- $(if $(findstring tests/,$(ARGS)),,tests/browser) $(ARGS)
 
 test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto, SDKs for JavaScript, R's paws if it is there
-	env -u DATABASE_URL -u REDIS_URL $(PYTEST) $(SPREAD) -m clients tests/clients_of_others
+	$(ON_SQLITE) $(SHARDS) -- tests/clients_of_others $(ARGS)
 
-check: check-types check-code check-imports check-django check-repository check-tests ## linters, types, layers of imports, migrations, settings
+hosts: env-dev ## two web hosts and two job hosts on real engines: nginx, PgBouncer, Redis, S3 (Debian's packages)
+	$(ON_SQLITE) $(BIN)/pytest tests/robustness/hosts $(ARGS)
+
+test-all: ## before a release, and when its subject is touched: everything, long tests too, on both databases; mutants; other dates
+	TEST_ALL=1 $(MAKE) test test-services test-browser test-clients ALL=1
+	$(MAKE) test-mutants test-dates
+
+test-mutants: env-dev ## forty faults, one by one: which test finds each
+	$(ON_SQLITE) $(BIN)/python -m tests.mutants
+
+# A day, a week, a month and a year ahead, a leap day that ends its month, and a Sunday half an hour before Berlin's summer time.
+DATES ?= +1d +8d +40d +400d 2028-02-29T12:00 2027-03-28T00:30
+test-dates: env-dev ## the tests of `make test` at other dates, a run for each (DATES="+8d"; Debian's package libfaketime)
+	@for date in $(DATES); do \
+	  echo "=== $$date"; \
+	  $(ON_SQLITE) $(BIN)/python .ci/clock.py $$date -- $(SHARDS) $(NOT_LONG) --leave-out $(APART) -- $(ARGS) || exit 1; \
+	done
+
+check: check-types check-code check-imports check-django ## linters, types, layers of imports, migrations, settings
 
 check-types: env-dev ## of these, types
 	$(BIN)/mypy
@@ -86,16 +99,11 @@ check-imports: env-dev ## of these, the layers of imports
 	$(BIN)/lint-imports --no-cache
 
 check-django: env-dev ## of these, migrations and settings
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python manage.py makemigrations --check --dry-run
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python manage.py check
+	$(ON_SQLITE) $(BIN)/python manage.py makemigrations --check --dry-run
+	$(ON_SQLITE) $(BIN)/python manage.py check
 
-check-repository: env-dev ## of these, what the repository says of itself
+check-repository: env-dev ## what the repository says of itself, which is among the tests, too
 	$(BIN)/pytest tests/test_docker.py tests/test_repository.py
-
-# Beside the types, on the other core: their modules are compiled before several processes want all of them at once.
-check-tests: env-dev ## of these, that all tests can be collected
-	@echo "$(BIN)/pytest --collect-only tests"
-	@said=$$($(BIN)/pytest --collect-only --quiet tests 2>&1) || { echo "$$said"; exit 1; }
 
 lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest versions)
 	$(COMPILE) requirements/base.in -o requirements/base.txt
@@ -104,16 +112,17 @@ lock: env-dev ## write requirements/*.txt anew from *.in (UPGRADE=1: newest vers
 	$(COMPILE) -c requirements/dev.txt requirements/torch.in -o requirements/torch.txt
 	$(COMPILE) -c requirements/dev.txt requirements/opensearch.in -o requirements/opensearch.txt
 	$(COMPILE) -c requirements/dev.txt requirements/otel.in -o requirements/otel.txt
+	$(COMPILE) requirements/uv.in -o requirements/uv.txt
 	$(COMPILE) --config-file requirements/clients.toml requirements/clients.in -o requirements/clients.txt
 
 landed-migrations: env-dev ## freeze new migrations: add their digests to tests/upgrades/landed_migrations.txt
 	$(BIN)/python -m tests.upgrades.landed
 
 contracts: env-dev ## write what must stay as it is, as text files, after a change that is meant (ARGS="tests/contracts -k urls")
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m tests.contracts.write $(ARGS)
+	$(ON_SQLITE) $(BIN)/python -m tests.contracts.write $(ARGS)
 
 openapi: env-dev ## write docs/openapi.json after a change of the API that is meant
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m tests.api.write
+	$(ON_SQLITE) $(BIN)/python -m tests.api.write
 
 papers: env-dev ## write the reports of the papers' samples in docs/papers
 	@for paper in $$($(BIN)/python manage.py paper --list --json | $(BIN)/python -c 'import json, sys; print(*(each["paper"] for each in json.load(sys.stdin)))'); do \
@@ -124,35 +133,38 @@ papers: env-dev ## write the reports of the papers' samples in docs/papers
 package-map: env-dev ## write the maps of packages in docs/ from their docstrings
 	$(BIN)/python -m tests.package_map
 
+schema: env-dev ## write distillery/schemas, which an empty database begins with, after a new migration
+	$(WITH_SERVICES) $(BIN)/python -m tests.upgrades.schema
+
 version-dumps: env-dev ## keep databases of this version for the tests of upgrades, when it is released
-	$(BIN)/python .ci/services.py -- $(BIN)/python -m tests.upgrades.dump
+	$(WITH_SERVICES) $(BIN)/python -m tests.upgrades.dump
 
 benchmark: env-dev ## measure statistics, metrics, import, marketplace, our side of it, releases and the desk; with SETS=FOLDER retrieval too; two hours
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/quality.py
+	$(ON_SQLITE) $(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/metrics.py
 	$(BIN)/python benchmarks/metrics_pa.py
 	$(BIN)/python benchmarks/metrics_meta.py
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/learned.py
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/market_load.py
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/crowd.py --database both
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/desk.py
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m benchmarks.panel
+	$(ON_SQLITE) $(BIN)/python benchmarks/learned.py
+	$(ON_SQLITE) $(BIN)/python benchmarks/marketplace.py --database both $(ARGS)
+	$(ON_SQLITE) $(BIN)/python benchmarks/market_load.py
+	$(ON_SQLITE) $(BIN)/python benchmarks/crowd.py --database both
+	$(ON_SQLITE) $(BIN)/python benchmarks/desk.py
+	$(ON_SQLITE) $(BIN)/python -m benchmarks.panel
 	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.import_memory
 	$(BIN)/python .ci/services.py --durable -- sh -ec '$(BULK_BENCHMARK)'
 ifdef SETS
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/retrieval.py "$(SETS)"
+	$(ON_SQLITE) $(BIN)/python benchmarks/retrieval.py "$(SETS)"
 	$(BIN)/python benchmarks/network.py "$(SETS)"
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/ranking.py "$(SETS)"
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/search_page.py "$(SETS)"
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python benchmarks/search_http.py "$(SETS)"
+	$(ON_SQLITE) $(BIN)/python benchmarks/ranking.py "$(SETS)"
+	$(ON_SQLITE) $(BIN)/python benchmarks/search_page.py "$(SETS)"
+	$(ON_SQLITE) $(BIN)/python benchmarks/search_http.py "$(SETS)"
 else
 	@echo "Retrieval, networks, ranking and the search page were not measured: name a folder of judged sets with SETS=FOLDER (benchmarks/retrieval.py)."
 endif
 
 benchmark-scale: env-dev ## fill PostgreSQL with ten million judgments, open every page, run every job; two hours, 60 GB (ARGS="--judgments 1000000")
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/python -m benchmarks.scale $(ARGS)
+	$(ON_SQLITE) $(BIN)/python -m benchmarks.scale $(ARGS)
 
 # A campaign of a million judgments, filters and report over it, and its release, beside a PostgreSQL that writes to disk.
 BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -m benchmarks.campaign --queries 20000 --no-filters; \
@@ -160,7 +172,7 @@ BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -
 
 coverage: env-dev ## the share of lines that the tests of `make test` reach; by file, lowest first
 	$(BIN)/coverage erase
-	env -u DATABASE_URL -u REDIS_URL $(BIN)/coverage run -m pytest $(ARGS) $(SPREAD) -m "$(NOT_HERE)"
+	$(ON_SQLITE) $(BIN)/coverage run -m tests.shards --workers $(WORKERS) $(NOT_LONG) --leave-out $(APART) -- $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
@@ -172,33 +184,33 @@ clean: ## remove the environment and caches; data in var/ stays
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is younger than its lock as long as the environment holds what the lock names.
-$(VENV)/.base: requirements/base.txt | $(BIN)/pip
+$(VENV)/.base: requirements/base.txt | $(BIN)/uv
 	$(BIN)/$(INSTALL) -r $<
-	@$(BIN)/$(COMPILE_MODULES) $(VENV)/lib || true
 	@touch $@
 
-# PyTorch for the processor alone where pip finds that build; else the common one, which brings 5 GB of CUDA on Linux.
-$(VENV)/.dev: requirements/dev.txt requirements/torch-cpu.txt requirements/torch.txt $(VENV)/.base
+# PyTorch for the processor alone where uv finds that build; else the common one, which brings 5 GB of CUDA on Linux.
+# The lock for tests holds what an installation needs, too.
+$(VENV)/.dev: requirements/dev.txt requirements/torch-cpu.txt requirements/torch.txt | $(BIN)/uv
 	$(BIN)/$(INSTALL) -r $<
-	$(BIN)/$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null || $(BIN)/$(INSTALL) -r requirements/torch.txt
-	@$(BIN)/$(COMPILE_MODULES) $(VENV)/lib || true
-	@touch $@
+	UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" $(BIN)/$(INSTALL) -r requirements/torch-cpu.txt 2>/dev/null \
+	|| $(BIN)/$(INSTALL) -r requirements/torch.txt
+	@touch $(VENV)/.base $@
 
 # Amazon's SDKs for JavaScript come from npm by a lock that names versions and digests, and no registry.
 SDKS := tests/clients_of_others/javascript/package
-.clients/.made: requirements/clients.txt $(SDKS).json $(SDKS)-lock.json | $(BIN)/pip
-	$(BIN)/python -m venv --clear .clients
-	.clients/bin/$(INSTALL) -r $<
+.clients/.made: requirements/clients.txt $(SDKS).json $(SDKS)-lock.json | $(BIN)/uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .clients
+	$(BIN)/$(INSTALL) --python .clients -r $<
 	mkdir .clients/javascript && cp $(SDKS).json $(SDKS)-lock.json .clients/javascript
 	npm ci --prefix .clients/javascript --silent --no-audit --no-fund --ignore-scripts --omit=optional
-	@.clients/bin/$(COMPILE_MODULES) .clients/lib || true
 	@touch $@
 
-$(BIN)/pip:
+$(BIN)/uv:
 	@for python in $(PYTHON) python3.13 python3.12 python3.11 python3; do \
 		"$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
 		echo "$$python -m venv $(VENV)"; \
-		exec "$$python" -m venv --clear $(VENV); \
+		"$$python" -m venv --clear $(VENV) || exit 1; \
+		exec $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/uv.txt; \
 	done; \
 	echo "Distillery needs Python 3.11 or newer with its venv module, and found none." >&2; \
 	echo "Install it (Debian, Ubuntu: apt-get install python3 python3-venv), or name one: make env PYTHON=/path/to/python3" >&2; \

@@ -164,8 +164,8 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="write the seconds of each file to the list")
     parser.add_argument("--leave-out", nargs="*", default=[], metavar="PATH")
     options, arguments = parser.parse_known_args()
-    paths = [argument for argument in arguments if (ROOT / argument.partition("::")[0]).exists()]
-    arguments = [argument for argument in arguments if argument not in paths]
+    paths = [each for each in arguments if (ROOT / each.partition("::")[0]).exists()]
+    arguments = [each for each in arguments if each not in paths and each != "--"]
     if any("::" in path for path in paths):
         shares = [paths]
     else:
