@@ -27,7 +27,8 @@ from crowd.adapters.base import (
 )
 from tests.crowd.world import URL, new_submission_id
 
-AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+#: Now, when the tests begin: what is published lives for days from here.
+AT = datetime.now(UTC).replace(microsecond=0)
 
 
 class ScriptedMarket:
