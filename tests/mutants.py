@@ -1,9 +1,9 @@
 """`python -m tests.mutants`: forty faults of one line, each of which a test near it must find.
 
-They are about what must never go wrong: money, claims, filters, exports, permissions and the protocol. Each is
-put into a copy of this checkout, and the tests that are named beside it run there. A fault is found where a
-test fails; a copy that cannot be imported, or whose fixtures break, says nothing. A fault whose text is not in
-its file exactly once fails too: the code has moved on, and the fault has to follow it (docs/developer.md).
+They are about what must never go wrong: money, claims, filters, exports, permissions and the protocol. Each
+is put into a copy of this checkout, and the tests that are named beside it run there. A fault is found where
+a test fails; a copy that cannot be imported, or whose fixtures break, says nothing. A fault whose text is not
+in its file exactly once fails too: the code has moved on, and the fault has to follow (docs/developer.md).
 """
 
 import argparse
@@ -353,6 +353,11 @@ _FAILED = re.compile(r"^FAILED (tests/\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
 _PASSED = 0
 
 
+def say(*lines: str) -> None:
+    """Print lines at once, also into a file."""
+    print(*lines, sep="\n", flush=True)  # noqa: T201
+
+
 def fit_text(mutant: Mutant, source: str) -> str:
     """The source with the fault; ValueError, in words, where its text does not match exactly once."""
     matches = source.count(mutant.text)
@@ -446,16 +451,16 @@ def search_all(mutants: Sequence[Mutant], jobs: int) -> bool:
     with open_copies(jobs) as copies, ThreadPoolExecutor(jobs) as pool:
         parts = [files[number::jobs] for number in range(min(jobs, len(files)))]
         if faults := [said for said in pool.map(lambda part: check_unchanged(part, copies), parts) if said]:
-            print(*faults, "The tests do not pass without any fault, so they can find none.", sep="\n")
+            say(*faults, "The tests do not pass without any fault, so they can find none.")
             return False
-        print(f"{len(files)} files of tests pass without any fault.", flush=True)
+        say(f"{len(files)} files of tests pass without any fault ({time.monotonic() - started:.0f} s).")
         searches = {pool.submit(search_fault, mutant, copies): mutant for mutant in mutants}
         for search in as_completed(searches):
             test, why = search.result()
             count += bool(test)
             name = searches[search].name
-            print(f"found      {name}  by {test}" if test else f"NOT FOUND  {name}: {why}", flush=True)
-    print(f"{count} of {len(mutants)} found in {time.monotonic() - started:.0f} s")
+            say(f"found {name}  by {test}" if test else f"NOT FOUND {name}: {why}")
+    say(f"{count} of {len(mutants)} found in {time.monotonic() - started:.0f} s")
     return count == len(mutants)
 
 
@@ -468,7 +473,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.list:
         for group, mutants in GROUPS.items():
-            print(*(f"{group}: {mutant.name} ({mutant.file})" for mutant in mutants), sep="\n")
+            say(*(f"{group}: {mutant.name} ({mutant.file})" for mutant in mutants))
         return 0
     chosen = [mutant for mutant in MUTANTS if (options.only or "") in mutant.name]
     if not chosen:
