@@ -250,7 +250,7 @@ PERMISSIONS = (
         "crowd/desk/access.py",
         "return self.owns or (self.manages and not spends_real_money(self.stage))",
         "return self.owns or self.manages",
-        ("tests/desk/test_access.py",),
+        ("tests/judgments/test_desk_judging.py",),
     ),
     Mutant(
         "a token of one project opens others",
