@@ -358,7 +358,7 @@ def say(*lines: str) -> None:
     print(*lines, sep="\n", flush=True)  # noqa: T201
 
 
-def fit_text(mutant: Mutant, source: str) -> str:
+def apply_fault(mutant: Mutant, source: str) -> str:
     """The source with the fault; ValueError, in words, where its text does not match exactly once."""
     matches = source.count(mutant.text)
     if matches != 1:
@@ -384,13 +384,13 @@ def open_copies(count: int) -> Iterator["queue.SimpleQueue[Path]"]:
 
 
 @contextmanager
-def planted(mutant: Mutant, copy: Path) -> Iterator[None]:
+def plant_fault(mutant: Mutant, copy: Path) -> Iterator[None]:
     """The fault is in the copy for as long as this lasts."""
     path = copy / mutant.file
     source = path.read_text(encoding="utf-8")
     # Compiled modules are told apart by second and size, which a fault may leave as they were.
     compiled = Path(importlib.util.cache_from_source(path))
-    path.write_text(fit_text(mutant, source), encoding="utf-8")
+    path.write_text(apply_fault(mutant, source), encoding="utf-8")
     compiled.unlink(missing_ok=True)
     try:
         yield
@@ -424,7 +424,7 @@ def search_fault(mutant: Mutant, copies: "queue.SimpleQueue[Path]") -> tuple[str
     """The test that found the fault, empty for none, and what there is to say of it."""
     copy = copies.get()
     try:
-        with planted(mutant, copy):
+        with plant_fault(mutant, copy):
             _, output = run_tests(copy, mutant.tests)
     except (OSError, ValueError) as error:
         return "", str(error)
@@ -450,7 +450,9 @@ def search_all(mutants: Sequence[Mutant], jobs: int) -> bool:
     files = sorted({file for mutant in mutants for file in mutant.tests})
     with open_copies(jobs) as copies, ThreadPoolExecutor(jobs) as pool:
         parts = [files[number::jobs] for number in range(min(jobs, len(files)))]
-        if faults := [said for said in pool.map(lambda part: check_unchanged(part, copies), parts) if said]:
+        if faults := [
+            output for output in pool.map(lambda part: check_unchanged(part, copies), parts) if output
+        ]:
             say(*faults, "The tests do not pass without any fault, so they can find none.")
             return False
         say(f"{len(files)} files of tests pass without any fault ({time.monotonic() - started:.0f} s).")
