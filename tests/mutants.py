@@ -219,14 +219,14 @@ EXPORTS = (
         "releases/row_reader.py",
         '"simulated": worker in scope.people.simulated,',
         '"simulated": False,',
-        ("tests/releases/test_building.py",),
+        ("tests/releases/test_described_campaign.py",),
     ),
     Mutant(
         "only the first span of a text is blacked out",
         "releases/scope.py",
         "for start, upto in spans:",
         "for start, upto in spans[:1]:",
-        ("tests/releases/test_building.py",),
+        ("tests/releases/test_privacy_check.py",),
     ),
 )
 
@@ -271,7 +271,7 @@ PERMISSIONS = (
         "marketplace/protocol/lookup.py",
         "filter(assignment_id=assignment_id, hit__requester=requester, state__in=Holding.OCCUPYING)",
         "filter(assignment_id=assignment_id, state__in=Holding.OCCUPYING)",
-        ("tests/conformance/test_review.py",),
+        ("tests/conformance/test_hits.py",),
     ),
     Mutant(
         "a worker returns another worker's HIT",
