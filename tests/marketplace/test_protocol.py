@@ -255,10 +255,14 @@ def test_a_page_token_of_another_list_is_refused(requester):
     make_hit(requester)
     rows = HIT.objects.filter(requester=requester)
     _, token = render.load_page(call(requester), rows, by="created_at")
+    _, of_a_type = render.load_page(call(requester, HITTypeId="3X"), rows, by="created_at")
+    assert render.load_page(call(requester, HITTypeId="3X", NextToken=of_a_type), rows, by="created_at")
     for stranger in (
         call(make_requester(), NextToken=token),
         call(requester, "ListReviewableHITs", NextToken=token),
+        call(requester, NextToken=of_a_type),
         call(requester, HITTypeId="3X", NextToken=token),
+        call(requester, HITTypeId="3Y", NextToken=of_a_type),
         call(requester, NextToken=token[:-2]),
         call(requester, NextToken="p1:garbage"),
     ):
