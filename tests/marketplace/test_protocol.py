@@ -203,13 +203,15 @@ def test_a_signature_is_good_for_five_minutes_before_and_after_its_date(keyed, m
     environ = signed(*keyed)
     signed_at = datetime.strptime(environ["HTTP_X_AMZ_DATE"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 
-    for minutes in (-5, 5):
-        monkeypatch.setattr(timezone, "now", lambda: signed_at + timedelta(minutes=minutes))  # noqa: B023
-        assert sigv4.authenticate(environ, b"{}").requester == keyed[0].requester
+    def authenticate(seconds):
+        monkeypatch.setattr(timezone, "now", lambda: signed_at + timedelta(seconds=seconds))
+        return sigv4.authenticate(environ, b"{}")
+
+    for seconds in (-300, 300):
+        assert authenticate(seconds).requester == keyed[0].requester
     for seconds in (-301, 301):
-        monkeypatch.setattr(timezone, "now", lambda: signed_at + timedelta(seconds=seconds))  # noqa: B023
         with pytest.raises(ProtocolError, match="Signature expired"):
-            sigv4.authenticate(environ, b"{}")
+            authenticate(seconds)
 
 
 def test_another_body_or_secret_does_not_pass(keyed):
@@ -256,7 +258,6 @@ def test_a_page_token_of_another_list_is_refused(requester):
     rows = HIT.objects.filter(requester=requester)
     _, token = render.load_page(call(requester), rows, by="created_at")
     _, of_a_type = render.load_page(call(requester, HITTypeId="3X"), rows, by="created_at")
-    assert render.load_page(call(requester, HITTypeId="3X", NextToken=of_a_type), rows, by="created_at")
     for stranger in (
         call(make_requester(), NextToken=token),
         call(requester, "ListReviewableHITs", NextToken=token),
