@@ -9,7 +9,7 @@ import grimp
 import pytest
 from django.db.migrations.loader import MigrationLoader
 
-from tests import names, package_map, references
+from tests import mutants, names, package_map, references
 from tests.repository import ROOT, find_variables, list_packages, read_texts
 from tests.upgrades import contraction
 from tests.upgrades.landed import UNRELEASED, digest_migrations, find_faults, read_landed
@@ -268,3 +268,13 @@ def test_migrations_since_the_last_version_take_nothing_from_it():
     ]
     assert too_early == []
     assert sorted(contraction.DUE.keys() - found.keys()) == [], "listed, and no operation of that name is due"
+
+
+def test_the_forty_mutants_fit_the_code_as_it_is():
+    sources = {
+        file: (ROOT / file).read_text(encoding="utf-8") for file in {each.file for each in mutants.MUTANTS}
+    }
+    matches = {each.name: sources[each.file].count(each.text) for each in mutants.MUTANTS}
+    assert {name: count for name, count in matches.items() if count != 1} == {}
+    assert len(matches) == 40
+    assert {test for each in mutants.MUTANTS for test in each.tests if not (ROOT / test).is_file()} == set()

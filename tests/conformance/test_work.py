@@ -199,6 +199,18 @@ def test_29_the_next_holder_of_a_returned_place_gets_the_same_assignment_id(clie
     assert answer_fields(assignment) == {"a": "in time"}
 
 
+def test_29_nobody_returns_what_another_worker_holds(client, workers):
+    """Check 29: refused, and the holder goes on."""
+    first, second, _ = workers
+    hit = create_hit(client)
+    taken = first.accept(hit["HITId"])
+    with pytest.raises(RefusedError) as caught:
+        second.give_back(taken)
+    assert caught.value.status == 404
+    assert places(get_hit(client, hit)) == (1, 0, 0)
+    assert first.submit(taken, a="1").status == 200
+
+
 def test_30_a_worker_does_a_hit_once_but_may_return_and_take_it_again(client, worker):
     """Check 30: refused while in progress and after submitting, allowed after returning."""
     hit = create_hit(client, MaxAssignments=3)

@@ -64,6 +64,8 @@ def test_time_alone_releases_abandons_and_approves(requester):
     settle(now=timezone.now() + timedelta(seconds=601))
     late.refresh_from_db()
     assert late.abandoned_count == 1
+    settle(now=timezone.now() + timedelta(seconds=900))
+    assert Holding.objects.get(worker=done).state == "submitted"
     settle(now=timezone.now() + timedelta(seconds=1001))
     approved = Holding.objects.get(worker=done)
     assert (approved.state, approved.auto_approved) == ("approved", True)

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import botocore.session
@@ -24,6 +24,7 @@ from .conftest import make_hit, make_requester
 
 MODEL = botocore.session.get_session().get_service_model("mturk")
 SHAPES = input_shapes()
+TARGET = "MTurkRequesterServiceV20170117."
 
 
 def differences(path, shape, theirs):
@@ -114,15 +115,13 @@ def test_a_wrong_type_is_a_serialization_error_or_counts_as_absent(value):
 
 
 def signed(key, secret, *, body=b"{}", path="/mturk/api/", target="GetAccountBalance", tweak=None):
-    """The environ of a request that botocore signed."""
+    """The environ of a request that botocore signed, of which `target` is a part unless it is empty."""
+    headers = {"X-Amz-Target": f"{TARGET}{target}"} if target else {}
     request = AWSRequest(
         "POST",
         f"http://market.example.org:8000{path}",
         data=body,
-        headers={
-            "X-Amz-Target": f"MTurkRequesterServiceV20170117.{target}",
-            "Content-Type": "application/x-amz-json-1.1",
-        },
+        headers={**headers, "Content-Type": "application/x-amz-json-1.1"},
     )
     request.headers["Host"] = "market.example.org:8000"
     SigV4Auth(Credentials(key.access_key, secret), "mturk-requester", "eu-west-1").add_auth(request)
@@ -163,7 +162,7 @@ def no_target_signed(headers):
 
 
 def other_target(headers):
-    headers.replace_header("X-Amz-Target", "MTurkRequesterServiceV20170117.DeleteHIT")
+    headers.replace_header("X-Amz-Target", f"{TARGET}DeleteHIT")
 
 
 def old_date(headers):
@@ -191,6 +190,28 @@ def test_a_request_that_was_tampered_with_is_refused(keyed, tweak, kind):
     with pytest.raises(ProtocolError) as error:
         sigv4.authenticate(signed(*keyed, tweak=tweak), b"{}")
     assert error.value.kind == kind
+
+
+def test_a_signature_that_leaves_the_operation_open_is_refused(keyed):
+    environ = signed(*keyed, target="") | {"HTTP_X_AMZ_TARGET": f"{TARGET}DeleteHIT"}
+
+    with pytest.raises(ProtocolError, match="headers must be signed: host, x-amz-date, x-amz-target"):
+        sigv4.authenticate(environ, b"{}")
+
+
+def test_a_signature_is_good_for_five_minutes_before_and_after_its_date(keyed, monkeypatch):
+    environ = signed(*keyed)
+    signed_at = datetime.strptime(environ["HTTP_X_AMZ_DATE"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+
+    def authenticate(seconds):
+        monkeypatch.setattr(timezone, "now", lambda: signed_at + timedelta(seconds=seconds))
+        return sigv4.authenticate(environ, b"{}")
+
+    for seconds in (-300, 300):
+        assert authenticate(seconds).requester == keyed[0].requester
+    for seconds in (-301, 301):
+        with pytest.raises(ProtocolError, match="Signature expired"):
+            authenticate(seconds)
 
 
 def test_another_body_or_secret_does_not_pass(keyed):
@@ -236,10 +257,13 @@ def test_a_page_token_of_another_list_is_refused(requester):
     make_hit(requester)
     rows = HIT.objects.filter(requester=requester)
     _, token = render.load_page(call(requester), rows, by="created_at")
+    _, of_a_type = render.load_page(call(requester, HITTypeId="3X"), rows, by="created_at")
     for stranger in (
         call(make_requester(), NextToken=token),
         call(requester, "ListReviewableHITs", NextToken=token),
+        call(requester, NextToken=of_a_type),
         call(requester, HITTypeId="3X", NextToken=token),
+        call(requester, HITTypeId="3Y", NextToken=of_a_type),
         call(requester, NextToken=token[:-2]),
         call(requester, NextToken="p1:garbage"),
     ):

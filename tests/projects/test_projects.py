@@ -1,12 +1,14 @@
 """Projects, their members and their log."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.http import Http404
 
 from core.projects.models import AppendOnlyError, Event, Membership, Project
-from core.projects.selectors import project_for, projects_of
+from core.projects.selectors import project_for, projects_of, pseudonym
 from core.projects.services import (
     ProjectError,
     UnknownActionError,
@@ -112,3 +114,12 @@ def test_pseudonym_keys_differ_and_stay(project):
     other = create_project(slug="other", title="Other")
     assert project.pseudonym_key != other.pseudonym_key
     assert Project.objects.get(pk=project.pk).pseudonym_key == project.pseudonym_key
+
+
+def test_a_worker_has_another_pseudonym_in_every_project_and_always_the_same_in_one(project):
+    other = create_project(slug="other", title="Other")
+    name = pseudonym(project, "AWORKER")
+    assert re.fullmatch("w[0-9a-f]{12}", name)
+    assert pseudonym(project, "AWORKER") == name
+    assert pseudonym(project, "AWORKER2") != name
+    assert pseudonym(other, "AWORKER") != name

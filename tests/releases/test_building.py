@@ -193,6 +193,7 @@ class TestRows:
         for subject, name, start, end in (
             (f"answer:{answer.pk}", "text", 7, 15),
             (f"query:{query.pk}", "text", 0, 3),
+            (f"query:{query.pk}", "text", 9, 15),
             (f"query:{world.queries['q1'].pk}", "context.0.answer", 2, 9),
         ):
             PrivacyFinding.objects.create(
@@ -204,10 +205,10 @@ class TestRows:
         assert text["answer"] == "Paris, ████████."
         assert text["entities"] == [{"start": 0, "end": 5, "text": "Paris"}]
         references = {row["query_id"]: row for row in rows(tmp_path / "a", REFERENCES)}
-        assert references["q2"]["query"] == "███ many people live there"
+        assert references["q2"]["query"] == "███ many ██████ live there"
         assert references["q1"]["context"][0]["answer"] == "A ███████."
         assert "the city" not in "".join(p.read_text() for p in (tmp_path / "a").rglob("*") if p.is_file())
-        assert done.manifest["parameters"]["redacted_spans"] == 3
+        assert done.manifest["parameters"]["redacted_spans"] == 4
 
 
 class TestTheManifest:

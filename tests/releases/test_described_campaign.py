@@ -12,6 +12,8 @@ from core.files.text_source import TextSource
 from releases import build
 from releases.formats import FORMATS
 from releases.options import Options
+from releases.tables import RATINGS, REFERENCES
+from tests.releases.test_building import rows
 from tests.releases.test_datacards import reads_croissant
 from tests.releases.world import make_world
 
@@ -45,6 +47,16 @@ def test_the_card_tells_the_campaigns_stages_pay_and_filters(release):
     assert "not defined" in aspect
     assert "In judging the recipe adem-2017 removed" in text
     assert "[CC-BY-4.0](https://creativecommons.org/licenses/by/4.0/)" in text
+
+
+def test_what_simulated_workers_wrote_and_judged_is_marked_row_by_row(release):
+    answers = [answer for row in rows(release, REFERENCES) for answer in row["answers"]]
+    # References that came with a query are nobody's.
+    assert {(answer["worker"] is None, answer["simulated"]) for answer in answers} == {
+        (True, False),
+        (False, True),
+    }
+    assert {row["simulated"] for row in rows(release, RATINGS)} == {True}
 
 
 def test_the_hubs_library_opens_all_that_the_card_names(release, datasets, tmp_path):

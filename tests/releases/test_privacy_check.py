@@ -14,6 +14,7 @@ from releases import privacy as privacy_check
 from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.privacy import accept_findings, check_project, redact_findings, reopen_findings
+from releases.scope import Redactions
 from tests.releases.world import World, make_world
 
 pytestmark = pytest.mark.django_db
@@ -148,6 +149,20 @@ def test_accepting_needs_a_reason_and_a_small_group_cannot_be_blacked_out(world,
         accept_findings(findings=PrivacyFinding.objects.all(), reason="x" * 301, actor=mara)
     assert redact_findings(findings=PrivacyFinding.objects.all(), actor=mara) == 1
     assert findings(world, state="open") == [("small-group", "distillation", "", "open")]
+
+
+def test_every_span_of_a_text_that_was_blacked_out_is_black(world, mara):
+    text = "Write to jane@example.org or joe@example.org."
+    say(world, "q1/AE2", text)
+    check_project(project=world.project)
+    assert redact_findings(findings=PrivacyFinding.objects.filter(rule="email"), actor=mara) == 2
+
+    redactions = Redactions(world.project, "default")
+
+    assert redactions.of(f"answer:{world.answers['q1/AE2'].pk}", "text", text) == (
+        "Write to ████████████████ or ███████████████."
+    )
+    assert redactions.of(f"answer:{world.answers['q1/AE3'].pk}", "text", text) == text
 
 
 def test_a_decision_is_taken_once_and_can_be_taken_back(world, mara):

@@ -317,6 +317,19 @@ def test_who_may_be_the_same_person_gets_no_unit_twice_and_is_shown(market, clie
     assert stage.project.events.filter(action="match.decided").count() == 2
 
 
+def test_a_unit_that_a_person_may_have_elsewhere_is_refused_at_a_marketplace(market):
+    from crowd.models import WorkerMark
+
+    stage, endpoint, links = market_and_links(redundancy=2, items=["tea"])
+    for worker in (make_worker(links, "GA"), make_worker(endpoint, "WB")):
+        WorkerMark.objects.create(worker=worker, kind="email", digest="0" * 64)
+    come(stage, links, "GA")
+    (hit,) = open_hits(stage, endpoint)
+    with pytest.raises(WorkRefusedError, match="every answer must be another person's"):
+        answer(hit, worker_id="WB")
+    assert answer(hit, worker_id="WC").claims.count() == 1
+
+
 def test_exclusions_and_limits_hold_for_all_that_a_person_may_be(market):
     from crowd.models import Exclusion, WorkerMark
 

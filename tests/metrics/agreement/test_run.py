@@ -67,6 +67,15 @@ def test_a_worker_removed_by_checks_is_not_looked_at_by_kappa():
     ]
 
 
+def test_a_kappa_exactly_at_the_limit_removes_nobody():
+    rows = [(f"q{item}", worker, 1 + item % 5) for item in range(10) for worker in ("a", "b", "c")]
+
+    done = run(ratings_of(rows), with_parameters(DEFAULT, {"rules": "kappa", "kappa_below": 1}))
+
+    assert done.kappas.kappa.tolist() == [1, 1, 1]
+    assert not done.removed_workers.any()
+
+
 def test_a_worker_shown_too_few_checks_is_undetermined_and_stays():
     done = run(RATINGS, DEFAULT, checks=checks([3] + [4] * 13, [3] + [0] * 13))
     assert done.undetermined[0]

@@ -114,6 +114,18 @@ def test_outside_the_recipe_two_standard_deviations_five_ratings_and_three_to_ke
     assert removed([1, 1, 3, 5, 5, 5, 5, 5], **careful) == []
 
 
+def test_equal_ratings_go_together_where_they_exactly_fill_the_room():
+    # The room is the ratings that need not stay, or the cap where that is less.
+    one, two = [1] + [5] * 9, [1, 1] + [5] * 9
+
+    assert removed(one, limit=2, least=5, keep=9, ties="group") == [0]
+    assert removed(one, limit=2, least=5, keep=10, ties="group") == []
+    assert removed(two, limit=2, least=5, keep=9, ties="group") == [0, 1]
+    assert removed(two, limit=2, least=5, keep=10, ties="group") == []
+    assert removed(two, limit=2, least=5, cap=2, ties="group") == [0, 1]
+    assert removed(two, limit=2, least=5, cap=1, ties="group") == []
+
+
 def test_a_limit_with_decimals_is_exact():
     # Four equal ratings and one other: |z| of the other is 2 exactly.
     assert removed([3, 3, 3, 3, 4], limit=1.99) == [4]
