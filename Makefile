@@ -78,7 +78,7 @@ test-mutants: env-dev ## forty faults, one by one: which test finds each
 
 # A day, a week, a month and a year ahead, a leap day that ends its month, and a Sunday half an hour before Berlin's summer time.
 DATES ?= +1d +8d +40d +400d 2028-02-29T12:00 2027-03-28T00:30
-test-dates: env-dev ## the tests of `make test` at other dates, a run for each (DATES="+8d"; Debian's package libfaketime)
+test-dates: env-dev ## the tests of `make test` at other dates, a run for each (DATES="+8d"; needs a C compiler)
 	@for date in $(DATES); do \
 	  echo "=== $$date"; \
 	  $(ON_SQLITE) $(BIN)/python .ci/clock.py $$date -- $(SHARDS) $(NOT_LONG) --leave-out $(APART) -- $(ARGS) || exit 1; \
