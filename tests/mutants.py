@@ -181,7 +181,7 @@ FILTERS = (
         "crowd/counted_work.py",
         ') & (Q(**{f"{at}failed_checks": 0}) | Q(**{f"{at}stage__hold_failed_checks": False}))',
         ') & (Q(**{f"{at}failed_checks__gte": 0}) | Q(**{f"{at}stage__hold_failed_checks": False}))',
-        ("tests/judgments/test_filtering.py",),
+        ("tests/crowd/test_decisions.py",),
     ),
 )
 

@@ -5,7 +5,8 @@ from django.utils import timezone
 
 from crowd import budget
 from crowd.budget import Cost, MovementPurpose
-from crowd.models import Assignment, Claim, Exclusion
+from crowd.counted_work import counting, not_counting, why_not
+from crowd.models import Assignment, Claim, Exclusion, Stage
 from crowd.services import decisions, responses
 from crowd.services.arrivals import arrive
 from examples.poll.models import Vote
@@ -49,6 +50,32 @@ def test_approval_after_a_rejection_sets_the_money_aside_anew(assignment):
     decisions.rejected(assignment, at=timezone.now())
     assert decisions.approved(assignment, at=timezone.now()) is True
     assert money(assignment) == (0, 12)
+
+
+def test_what_counts_is_the_same_of_a_row_and_as_a_condition(assignment):
+    rows = Assignment.objects.filter(pk=assignment.pk).select_related("stage")
+    usual = {"held": False, "failed_checks": 0, "withdrawn": False}
+    by_hand, strict = {"approve_at_once": False}, {"hold_failed_checks": True}
+    for terms, work, reason in (
+        ({}, {"state": "stored"}, ""),
+        ({}, {"state": "submitted"}, ""),
+        ({}, {"state": "submitted", "held": True}, "held"),
+        ({}, {"state": "submitted", "failed_checks": 1}, ""),
+        ({}, {"state": "approved", "withdrawn": True}, "withdrawn"),
+        ({}, {"state": "rejected"}, "rejected"),
+        (by_hand, {"state": "submitted"}, "waits for approval"),
+        (by_hand, {"state": "approved"}, ""),
+        (strict, {"state": "submitted"}, ""),
+        (strict, {"state": "submitted", "failed_checks": 1}, "held"),
+        (strict, {"state": "approved", "failed_checks": 1}, ""),
+    ):
+        Stage.objects.filter(pk=assignment.stage_id).update(
+            **{"approve_at_once": True, "hold_failed_checks": False, **terms}
+        )
+        rows.update(**{**usual, **work})
+        assert why_not(rows.get()) == reason, (terms, work)
+        conditions = [rows.filter(condition).exists() for condition in (counting(), not_counting())]
+        assert conditions == [not reason, bool(reason)], (terms, work)
 
 
 def test_only_work_in_progress_can_be_given_up(assignment):

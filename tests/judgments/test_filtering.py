@@ -113,17 +113,6 @@ def test_judgments_of_work_that_waits_for_a_person_are_in_no_score_and_are_not_a
     assert len(ratings_of_stage(place.stage).ratings) == len(judgments)
 
 
-def test_work_that_failed_its_checks_is_in_no_score_until_a_person_approves_it(place):
-    before = len(ratings_of_stage(place.stage).ratings)
-    work = Assignment.objects.filter(stage=place.stage, judgments__isnull=False).first()
-    Assignment.objects.filter(pk=work.pk).update(state="submitted", failed_checks=1)
-    assert len(ratings_of_stage(place.stage).ratings) == before
-    Stage.objects.filter(pk=place.stage.pk).update(hold_failed_checks=True)
-    assert len(ratings_of_stage(place.stage).ratings) == before - work.judgments.count()
-    Assignment.objects.filter(pk=work.pk).update(state="approved")
-    assert len(ratings_of_stage(place.stage).ratings) == before
-
-
 def test_checks_are_counted_by_worker_without_those_of_work_that_does_not_count(place):
     honest, spammer = worker_of(place, "A").pk, worker_of(place, "SPAM").pk
     found = checks_of(place.stage)
