@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import os
 import socket
-import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
@@ -65,7 +64,7 @@ class Command(BaseCommand):
         if options["no_web"] and options["no_jobs"]:
             raise CommandError("--no-web and --no-jobs together leave nothing to run.")
         wait_for_services(options["wait"], say=self._say)
-        _begin_again_for_a_key()
+        _keep_key()
         self._check(migrates=not options["no_migrate"])
         os.umask(0o077)
         with contextlib.ExitStack() as opened:
@@ -80,6 +79,7 @@ class Command(BaseCommand):
                 ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
             if not options["no_jobs"]:
                 children.append(jobs(beat=not options["no_beat"]))
+            supervisor = opened.enter_context(Supervisor(children, say=self._say).loading())
             if not options["no_migrate"]:
                 with one_at_a_time():
                     load_schema()
@@ -88,7 +88,6 @@ class Command(BaseCommand):
             connections.close_all()
             if not options["no_web"]:
                 listener.listen(gunicorn_conf.backlog)
-            supervisor = Supervisor(children, say=self._say)
             code = supervisor.run(
                 answers=answers or (lambda: children[0].runs_since(WORKER_UP_SECONDS)), ready_line=ready_line
             )
@@ -128,15 +127,16 @@ def _migrate() -> None:
         ) from error
 
 
-def _begin_again_for_a_key() -> None:
-    """Load the settings once more where there is no SECRET_KEY because the database could not be asked.
+def _keep_key() -> None:
+    """Generate the SECRET_KEY where the settings could not, because the database did not answer them.
 
-    Now that it was waited for it can say whether it holds secrets of another key; once is enough.
+    Now that it was waited for, it can say whether it holds secrets of another key.
     """
-    kept = env.text("SECRET_KEY") or (settings.DATA_DIR / "secrets" / "secret_key").exists()
-    if not kept and not os.environ.get("DISTILLERY_BEGUN_AGAIN"):
-        os.environ["DISTILLERY_BEGUN_AGAIN"] = "1"
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # ourselves
+    folder = settings.DATA_DIR / "secrets"
+    if not env.text("SECRET_KEY") and not (folder / "secret_key").exists():
+        settings.SECRET_KEY = env.secret(
+            "SECRET_KEY", folder, needed=lambda: env.holds_sealed_values(settings.DATABASE_URL)
+        )
 
 
 def web(listener: socket.socket) -> Child:
@@ -148,6 +148,7 @@ def web(listener: socket.socket) -> Child:
         descriptors=(listener.fileno(),),
         before_stop=lambda: close_listener(listener),
         drain_seconds=gunicorn_conf.drain_seconds,
+        loads_early=True,
     )
 
 
