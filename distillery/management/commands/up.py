@@ -65,21 +65,22 @@ class Command(BaseCommand):
             raise CommandError("--no-web and --no-jobs together leave nothing to run.")
         wait_for_services(options["wait"], say=self._say)
         _keep_key()
-        self._check(migrates=not options["no_migrate"])
         os.umask(0o077)
         with contextlib.ExitStack() as opened:
             children, answers, ready_line = [], None, "The jobs worker is running (Ctrl-C stops it)."
             if not options["no_web"]:
-                listener = opened.enter_context(bound(options["bind"], options["port"]))
-                address, port = listener.getsockname()[:2]
-                if not is_loopback(address) and all(map(is_loopback, settings.ALLOWED_HOSTS)):
-                    self._say(f"Listening on {address}, but ALLOWED_HOSTS admits this machine only.")
-                children.append(web(listener))
-                answers = probe(address, port).answers
-                ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
+                listener, place = unbound(options["bind"], options["port"])
+                children.append(web(opened.enter_context(listener)))
             if not options["no_jobs"]:
                 children.append(jobs(beat=not options["no_beat"]))
             supervisor = opened.enter_context(Supervisor(children, say=self._say).loading())
+            self._check(migrates=not options["no_migrate"])
+            if not options["no_web"]:
+                address, port = bind(listener, place)
+                if not is_loopback(address) and all(map(is_loopback, settings.ALLOWED_HOSTS)):
+                    self._say(f"Listening on {address}, but ALLOWED_HOSTS admits this machine only.")
+                answers = probe(address, port).answers
+                ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
             if not options["no_migrate"]:
                 with one_at_a_time():
                     load_schema()
@@ -157,8 +158,8 @@ def jobs(*, beat: bool) -> Child:
     return Child("jobs", "The jobs worker", environment={"JOBS_BEAT": "1" if beat else "0"})
 
 
-def bound(address: str, port: int) -> socket.socket:
-    """A socket on this address, or an error in words."""
+def unbound(address: str, port: int) -> tuple[socket.socket, Any]:
+    """A socket for this address, and the place that it is for; or an error in words."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             address.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -167,15 +168,21 @@ def bound(address: str, port: int) -> socket.socket:
         raise CommandError(f"{address}, port {port}, is not an address of this machine: {error}.") from error
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return listener, place
+
+
+def bind(listener: socket.socket, place: Any) -> tuple[str, int]:
+    """Take the place: its address and port, or an error in words."""
+    address, port = place[:2]
     try:
         listener.bind(place)
     except OSError as error:
-        listener.close()
         raise CommandError(
             f"Cannot listen on {address}, port {port}: {error.strerror}. "
             "Stop what listens there, or choose another with --port."
         ) from error
-    return listener
+    address, port = listener.getsockname()[:2]
+    return address, port
 
 
 def probe(address: str, port: int) -> Probe:
