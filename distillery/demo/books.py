@@ -52,7 +52,7 @@ def summarise(*, site: str, panel: Panel, seconds: float) -> dict[str, Any]:
     }
 
 
-def counts(rows: QuerySet[Any], field: str) -> dict[str, int]:
+def count_values(rows: QuerySet[Any], field: str) -> dict[str, int]:
     """How many rows have each value."""
     return dict(rows.order_by().values_list(field).annotate(number=Count("pk")))
 
@@ -67,8 +67,8 @@ def figures() -> dict[str, Any]:
     return {
         "hits_by_script": HIT.objects.filter(annotation__startswith="demo ").count(),
         "batch_to_review": Holding.objects.exclude(hit__batch=None).filter(state="submitted").count(),
-        "queries": counts(Query.objects.filter(project=answers), "status"),
-        "answers": counts(Answer.objects.filter(query__project=answers), "state"),
+        "queries": count_values(Query.objects.filter(project=answers), "status"),
+        "answers": count_values(Answer.objects.filter(query__project=answers), "state"),
         "candidates": {each.system.name: each.to_judge for each in judged if each.to_judge},
         "judgments": Judgment.objects.filter(stage=stage).count(),
         "removed_judges": FilterRun.objects.in_force().get(stage=stage).summary["counts"]["removed_workers"],
@@ -79,7 +79,7 @@ def figures() -> dict[str, Any]:
         "means": {each.system.name: round(each.mean, 2) for each in judged if each.mean is not None},
         "best_metric": evaluation.best,
         "pearson": evaluation.best_value,
-        "middle_queries": counts(Query.objects.filter(project=middle), "status"),
+        "middle_queries": count_values(Query.objects.filter(project=middle), "status"),
         "middle_to_review": undecided.filter(query__project=middle).count(),
         "middle_flagged": AnswerFlag.objects.filter(answer__in=undecided).values("answer").distinct().count(),
         "middle_open_hits": Hit.objects.filter(stage__project=middle, state=Hit.State.OPEN).count(),
@@ -88,7 +88,7 @@ def figures() -> dict[str, Any]:
     }
 
 
-def row(
+def make_row(
     name: str, tasks: int, ours: tuple[int, int], theirs: tuple[int | None, ...], *, here: bool = True
 ) -> dict[str, Any]:
     """Rewards and fees by our ledger, and by the other side's books; `here` at this marketplace."""
@@ -111,14 +111,14 @@ def at_marketplace(stages: QuerySet[Stage]) -> QuerySet[HIT]:
 def stage_books() -> Iterator[dict[str, Any]]:
     """Every stage that is published on this marketplace alone, and what the lab's script posted."""
     tasks, *paid = marketplace_side(HIT.objects.filter(annotation__startswith="demo "))
-    yield row("by the lab's script", tasks, (paid[0], paid[1]), tuple(paid))
+    yield make_row("by the lab's script", tasks, (paid[0], paid[1]), tuple(paid))
     stages = Stage.objects.exclude(project__slug="anywhere").select_related("project").order_by("pk")
     for stage in stages:
         spent = LedgerEntry.objects.filter(stage=stage, kind=LedgerEntry.Kind.SPEND)
         sums = spent.aggregate(paid=Sum("cents", default=0), fees=Sum("fee_cents", default=0))
         done = Assignment.objects.filter(stage=stage, state=Assignment.State.APPROVED).count()
         theirs = marketplace_side(at_marketplace(stages.filter(pk=stage.pk)))[1:]
-        yield row(f"{stage.project.slug}/{stage.slug}", done, (sums["paid"], sums["fees"]), theirs)
+        yield make_row(f"{stage.project.slug}/{stage.slug}", done, (sums["paid"], sums["fees"]), theirs)
 
 
 def source_books(panel: Panel) -> Iterator[dict[str, Any]]:
@@ -144,4 +144,4 @@ def source_books(panel: Panel) -> Iterator[dict[str, Any]]:
             sum(each.money.fee_cents for each in sources),
         )
         tasks = sum(each.places.answers for each in sources)
-        yield row(f"anywhere, by {name}", tasks, ours, side, here=number == 0)
+        yield make_row(f"anywhere, by {name}", tasks, ours, side, here=number == 0)

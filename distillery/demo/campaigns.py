@@ -186,31 +186,34 @@ def decide_ties(scene: Scene, project: Project) -> None:
             curation.exclude_query(query=query, actor=scene.people.owner, reason=reason)
 
 
-def undecided(stage: Stage) -> QuerySet[Answer]:
-    """Answers that wait for a reviewer, those with the most flags first."""
-    return (
-        Answer.objects.filter(stage=stage, state=Answer.State.UNDECIDED)
-        .select_related("stage__project", "worker", "query", "assignment__stage__endpoint", "assignment__hit")
-        .annotate(flags_in_all=Count("flags"))
-        .order_by("-flags_in_all", "pk")
+def undecided_answers(stage: Stage) -> QuerySet[Answer]:
+    """Answers that wait for a reviewer."""
+    return Answer.objects.filter(stage=stage, state=Answer.State.UNDECIDED).select_related(
+        "stage__project", "worker", "query", "assignment__stage__endpoint", "assignment__hit"
     )
+
+
+def flagged_answers(stage: Stage) -> QuerySet[Answer]:
+    """Of these, those with flags, the most flags first."""
+    with_flags = undecided_answers(stage).annotate(flags_in_all=Count("flags")).filter(flags_in_all__gt=0)
+    return with_flags.order_by("-flags_in_all", "pk")
 
 
 def approve_answers(scene: Scene, stage: Stage, queries: int | None = None) -> None:
     """Approve the answers without flags query by query; without a limit, those with flags, too."""
     waiting = Query.objects.filter(
-        Exists(undecided(stage).filter(query=OuterRef("pk"))), project=stage.project
+        Exists(undecided_answers(stage).filter(query=OuterRef("pk"))), project=stage.project
     )
     for query in waiting.order_by("pk")[:queries]:
         review_decisions.approve_unflagged(stage=stage, query=query, actor=scene.people.owner)
-    for answer in undecided(stage) if queries is None else ():
+    for answer in undecided_answers(stage) if queries is None else ():
         review_decisions.approve(answer=answer, actor=scene.people.owner, seen=answer.state)
 
 
 def pay(scene: Scene, stage: Stage) -> None:
     """Approve all work that waits for it, but that of answers which still wait for a reviewer."""
     waiting = Assignment.objects.filter(stage=stage, state=Assignment.State.SUBMITTED)
-    rows = waiting.exclude(Exists(undecided(stage).filter(assignment=OuterRef("pk")))).values_list(
+    rows = waiting.exclude(Exists(undecided_answers(stage).filter(assignment=OuterRef("pk")))).values_list(
         "pk", flat=True
     )
     if chosen := list(rows.order_by("pk")):
@@ -278,7 +281,7 @@ def finish_campaign(scene: Scene) -> Project:
     scene.work(scene.open(project, "curation"), 6, "diligent")
     distillation = scene.open(project, "distillation")
     scene.work(distillation, 12, "moderate")
-    worst, second = undecided(distillation).filter(flags_in_all__gt=0)[:2]
+    worst, second = flagged_answers(distillation)[:2]
     review.reject(assignment=worst.assignment, actor=owner, reason="This is a passage pasted as it stands.")
     review_decisions.exclude(
         answer=second, actor=owner, seen=second.state, reason="This is not about the question."
@@ -369,10 +372,10 @@ def start_campaign(scene: Scene) -> Project:
     scene.work(scene.open(project, "curation"), 5, "diligent", seed=11, hits_each=2)
     distillation = scene.open(project, "distillation")
     scene.work(distillation, 8, "moderate", seed=11, hits_each=2, copy_pasters=1)
-    flagged = list(undecided(distillation).filter(flags_in_all__gt=0).order_by("pk")[:2])
-    if len(flagged) == 2:  # one stays for whoever tries the review
+    first, *others = flagged_answers(distillation)
+    if others:  # one stays for whoever tries the review
         reason = "Please use words of your own."
-        review_decisions.ask_rewrite(answer=flagged[0], actor=owner, seen=flagged[0].state, reason=reason)
+        review_decisions.ask_rewrite(answer=first, actor=owner, seen=first.state, reason=reason)
     approve_answers(scene, distillation, queries=1)
     log = write_lines(scene.folder / "later-queries.jsonl", late)
     import_queries(project=project, path=log, name=log.name, actor=owner)

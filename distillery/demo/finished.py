@@ -125,6 +125,9 @@ def begin_again(site: str, panel: Panel) -> tuple[dict[str, Any], str, IssuedKey
 def _move_addresses(former: str, site: str) -> None:
     for model, field in ADDRESSES:
         model._default_manager.update(**{field: Replace(field, Value(former), Value(site))})
+    with contextlib.closing(sqlite3.connect(settings.DATA_DIR / PANEL)) as books:
+        books.execute("UPDATE things SET body = replace(body, ?, ?)", (former, site))
+        books.commit()
     for endpoint in Endpoint.objects.all():
         endpoint.submit_origins = [site, site.replace("localhost", "127.0.0.1")]
         endpoint.save(update_fields=["submit_origins"])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import User
+from django.core.management.base import CommandError
 from django.template.loader import render_to_string
 
 from core.accounts.services import create_user_with_printed_password, printed_password
@@ -47,7 +48,15 @@ class People:
 
 
 def make_people() -> People:
-    """A researcher and a guest, two workers, a lab with play money, and a worker that is a script."""
+    """A researcher and a guest, two workers, a lab with play money, and a worker that is a script.
+
+    Raises CommandError where the database has any of them.
+    """
+    if User.objects.filter(username__in=[ADMIN, GUEST, *WORKERS]).exists():
+        raise CommandError(
+            f"The database has a demonstration already, or accounts called {ADMIN}, {GUEST}, "
+            f"{' or '.join(WORKERS)}. Give it an empty one."
+        )
     password = printed_password()
     for name in (ADMIN, GUEST, *WORKERS):
         is_admin = name == ADMIN

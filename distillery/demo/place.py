@@ -31,7 +31,7 @@ ELSEWHERE = {
 FILE = Path(__file__).with_name("finished.tar.xz")
 START_SECONDS = 120
 #: What a stopping server still does is for nobody: after so long it is told again, and ends at once.
-STOP_SECONDS = 1.0
+STOP_SECONDS = 0.5
 #: Of prctl(2): the signal that the kernel sends a process when its parent dies.
 PR_SET_PDEATHSIG = 1
 
@@ -75,7 +75,7 @@ def choose_port(wanted: int) -> int:
 
 
 @contextlib.contextmanager
-def running(site: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def run_server(site: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
     """A server for as long as the block runs; it comes up while other things are done."""
     with (settings.DATA_DIR / "server.log").open("wb") as words:
         process = subprocess.Popen(  # noqa: S603  # our own command

@@ -9,7 +9,7 @@ from django.db import connections
 
 from distillery.demo.finished import SUMMARY, begin_again
 from distillery.demo.panel import simulated_panel
-from distillery.demo.place import choose_port, running, wait_until_healthy
+from distillery.demo.place import choose_port, run_server, wait_until_healthy
 from distillery.demo.screen import Screen
 from distillery.empty_database import load_schema
 from distillery.management.commands.up import one_at_a_time
@@ -23,7 +23,7 @@ def demonstrate(*, wanted_port: int, live: bool, stay: bool, started: float) -> 
     settings.TASK_URL = site = f"http://localhost:{port}"  # which was not known when the settings were read
     with contextlib.ExitStack() as opened:
         with one_at_a_time():  # the server loads its modules meanwhile, and waits
-            server = opened.enter_context(running(site, port))
+            server = opened.enter_context(run_server(site, port))
             # The panel ends with the demonstration: who goes on with its study finds it as long as this runs.
             panel = opened.enter_context(simulated_panel(settings.DATA_DIR))
             if live:

@@ -50,7 +50,8 @@ class Screen:
                 status.update(f"{words}: {number} assignments")
 
             yield count
-        self.done(f"{words}: {number} assignments by simulated people" if number else words)
+        tasks = "assignment" if number == 1 else "assignments"
+        self.done(f"{words}: {number} {tasks} by simulated people" if number else words)
 
     # What there is to see
 

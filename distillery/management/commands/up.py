@@ -69,14 +69,14 @@ class Command(BaseCommand):
         with contextlib.ExitStack() as opened:
             children, answers, ready_line = [], None, "The jobs worker is running (Ctrl-C stops it)."
             if not options["no_web"]:
-                listener, place = unbound(options["bind"], options["port"])
+                listener, place = open_socket(options["bind"], options["port"])
                 children.append(web(opened.enter_context(listener)))
             if not options["no_jobs"]:
                 children.append(jobs(beat=not options["no_beat"]))
             supervisor = opened.enter_context(Supervisor(children, say=self._say).loading())
             self._check(migrates=not options["no_migrate"])
             if not options["no_web"]:
-                address, port = bind(listener, place)
+                address, port = bind_socket(listener, place)
                 if not is_loopback(address) and all(map(is_loopback, settings.ALLOWED_HOSTS)):
                     self._say(f"Listening on {address}, but ALLOWED_HOSTS admits this machine only.")
                 answers = probe(address, port).answers
@@ -158,7 +158,7 @@ def jobs(*, beat: bool) -> Child:
     return Child("jobs", "The jobs worker", environment={"JOBS_BEAT": "1" if beat else "0"})
 
 
-def unbound(address: str, port: int) -> tuple[socket.socket, Any]:
+def open_socket(address: str, port: int) -> tuple[socket.socket, Any]:
     """A socket for this address, and the place that it is for; or an error in words."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
@@ -171,7 +171,7 @@ def unbound(address: str, port: int) -> tuple[socket.socket, Any]:
     return listener, place
 
 
-def bind(listener: socket.socket, place: Any) -> tuple[str, int]:
+def bind_socket(listener: socket.socket, place: Any) -> tuple[str, int]:
     """Take the place: its address and port, or an error in words."""
     address, port = place[:2]
     try:
