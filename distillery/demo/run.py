@@ -7,7 +7,7 @@ import time
 from django.conf import settings
 from django.db import connections
 
-from distillery.demo.finished import SUMMARY, begin_again
+from distillery.demo.archive import SUMMARY, begin_again
 from distillery.demo.panel import simulated_panel
 from distillery.demo.place import choose_port, run_server, wait_until_healthy
 from distillery.demo.screen import Screen

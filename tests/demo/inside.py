@@ -52,7 +52,7 @@ def begin_again() -> dict:
     from django.test import Client
     from django.utils import timezone
 
-    from distillery.demo import finished
+    from distillery.demo import archive
     from distillery.demo.panel import simulated_panel
     from marketplace.models import HIT, Holding
     from marketplace.tasks import nightly, sweep_task
@@ -61,7 +61,7 @@ def begin_again() -> dict:
 
     settings.TASK_URL = SITE
     with simulated_panel(settings.DATA_DIR) as panel:
-        summary, _, _ = finished.begin_again(SITE, panel)
+        summary, _, _ = archive.begin_again(SITE, panel)
     sweep_task()
     nightly()
     consent = Client(HTTP_HOST="localhost").get(address_of(StudyLink.objects.get()).removeprefix(SITE))

@@ -21,7 +21,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
-from distillery.demo.finished import ADDRESSES
+from distillery.demo.archive import ADDRESSES
 from distillery.demo.place import FILE
 from distillery.env import SEALED_COLUMNS
 from tests.clients import ask

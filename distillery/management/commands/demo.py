@@ -41,7 +41,7 @@ class Command(BaseCommand):
             place.enter(live=live)
             return
         # The first process needs none of it.
-        from distillery.demo.finished import write_file  # noqa: PLC0415
+        from distillery.demo.archive import write_file  # noqa: PLC0415
         from distillery.demo.run import demonstrate  # noqa: PLC0415
 
         # What it does is printed line by line; its own sign-ins and roles are no news.
