@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 SERVE ?= 1
+LIVE ?= 0
 WORKERS ?= 2
 ARGS ?=
 ALL ?=
@@ -40,7 +41,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-head
 INSTALL := uv pip install --quiet --require-hashes --no-deps
 
 .DEFAULT_GOAL := help
-.PHONY: help env env-dev demo run test test-services test-browser test-clients test-all test-mutants test-dates hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts openapi package-map papers schema version-dumps benchmark benchmark-scale coverage shape clean
+.PHONY: help env env-dev demo demo-file run test test-services test-browser test-clients test-all test-mutants test-dates hosts check check-types check-code check-imports check-django check-repository lock landed-migrations contracts openapi package-map papers schema version-dumps benchmark benchmark-scale coverage shape clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -48,8 +49,11 @@ help: ## this list
 env: $(VENV)/.base ## make .venv with what an installation needs
 env-dev: $(VENV)/.dev ## add what tests and linters need
 
-demo: env ## campaigns to look at on http://localhost:8000 (SERVE=0: stop when they are set up; PORT=n)
-	SERVE=$(SERVE) PORT=$(PORT) $(BIN)/python manage.py demo
+demo: env ## campaigns to look at on http://localhost:8000 (LIVE=1: made before your eyes; SERVE=0: stop then; PORT=n)
+	LIVE=$(LIVE) SERVE=$(SERVE) PORT=$(PORT) $(BIN)/python manage.py demo
+
+demo-file: env ## run the demonstration's campaigns and keep them as the file that `make demo` begins with
+	PORT=$(PORT) $(BIN)/python manage.py demo --write
 
 run: env ## web server, job worker and timer on this machine (PORT=n)
 	PORT=$(PORT) $(BIN)/python manage.py up

@@ -27,7 +27,7 @@ BATCH = 2_000
 REWARD = 10
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
-    'ExternalQuestion.xsd"><ExternalURL>http://localhost:8000/examples/answer/1/</ExternalURL>'
+    'ExternalQuestion.xsd"><ExternalURL>http://localhost:8000/task/</ExternalURL>'
     "<FrameHeight>700</FrameHeight></ExternalQuestion>"
 )
 ANSWER = "An answer of a usual length, in the worker's own words: it says what the passages say, and no more."

@@ -181,9 +181,9 @@ def working_page(bench: Bench) -> Iterator[Figure]:
 
 
 def framed_pages(job: Job, line_up: Callable[[], float], result: Result) -> None:
-    """One browser that opens the sample task page again and again, as the frame of a working page does."""
+    """One browser that opens the page for signing in again and again, beside those who work."""
     browser = Browser(job["host"], job["port"])
-    path = f"/examples/answer/1/?assignmentId=3SAMPLE&turkSubmitTo=http://{job['host']}:{job['port']}"
+    path = "/accounts/login/"
     browser.get(path)
     deadline = line_up()
     while (at := time.perf_counter()) < deadline:

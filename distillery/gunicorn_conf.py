@@ -20,6 +20,9 @@ _socket = os.environ.get("DISTILLERY_SOCKET")
 wsgi_app = "distillery.wsgi:application"
 bind = f"fd://{_socket}" if _socket else f"{_address}:{env.integer('PORT', 8000)}"
 backlog = 1024
+# Loaded once for all its processes. `up` replaces the whole server where it is told to reload; gunicorn alone
+# loads each process anew, so that a signal to it is enough.
+preload_app = bool(_socket)
 worker_class = "distillery.webworker.PatientWorker"
 workers = env.integer("WEB_WORKERS", 2, least=1)
 threads = env.integer("WEB_THREADS", 8, least=1)
@@ -46,7 +49,8 @@ SWITCH_SECONDS = 0.0005
 
 
 def on_starting(server: Any) -> None:
-    """Begin counting at 0 (`/metrics`)."""
+    """Wait for the database; begin counting at 0 (`/metrics`)."""
+    lifeline.wait_to_begin()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "distillery.settings")
     from django.conf import settings  # noqa: PLC0415  # `up`, too, reads this module, before settings are
 

@@ -2,8 +2,9 @@
 
 The supervisor holds the only write end of a pipe and never writes. Whatever ends it closes the pipe, and
 every child, at the read end, comes to the end of it. A second pipe, which it closes earlier, tells them that
-they are about to be stopped. A child that takes another's place has a third one, into which it says that it
-is ready.
+they are about to be stopped. A third one it closes as soon as the database is ready: a child that was started
+before loads its modules meanwhile. A child that takes another's place has one into which it says that it is
+ready.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ import time
 VARIABLE = "DISTILLERY_LIFELINE"
 READY_VARIABLE = "DISTILLERY_READY"
 DRAIN_VARIABLE = "DISTILLERY_DRAIN"
+BEGIN_VARIABLE = "DISTILLERY_BEGIN"
 GRACE_SECONDS = 5
 #: Set by a process without a supervisor when a signal asks it to stop.
 draining = threading.Event()
@@ -35,6 +37,13 @@ def announce_ready() -> None:
     if number:
         with contextlib.suppress(OSError):  # it knows already, or waits no longer
             os.write(int(number), b"1")
+
+
+def wait_to_begin() -> None:
+    """Wait until the supervisor says that the database is ready."""
+    number = os.environ.get(BEGIN_VARIABLE)
+    if number:
+        os.read(int(number), 1)
 
 
 def is_draining() -> bool:

@@ -184,6 +184,8 @@ class Child:
     before_stop: Callable[[], None] = lambda: None
     #: It goes on for so long after it was told that it is about to be stopped.
     drain_seconds: float = 0.0
+    #: It can be started before the database is ready, and waits for that (`lifeline.wait_to_begin`).
+    loads_early: bool = False
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
     start_at: float = 0.0
@@ -226,6 +228,8 @@ class Supervisor:
         self._code = 0
         #: What children read from, by the variable that names it to them.
         self._ends: dict[str, int] = {}
+        #: What closes the other ends, which is what tells them.
+        self._close_end: dict[str, Callable[[], None]] = {}
         self._terminals = [descriptor for descriptor in (0, 1, 2) if os.isatty(descriptor)]
         self._reload_asked = False
         self._to_reload: list[Child] = []
@@ -239,8 +243,9 @@ class Supervisor:
         `answers` tells whether they are up; once they are, `ready_line` is said.
         """
         with contextlib.ExitStack() as ends:
-            self._ends[lifeline.VARIABLE], _ = _pipe(ends)
-            self._ends[lifeline.DRAIN_VARIABLE], begin_draining = _pipe(ends)
+            if not self._ends:
+                ends.enter_context(self.loading())
+            self._close_end[lifeline.BEGIN_VARIABLE]()
             # In a thread: a probe may take five seconds, in which children want to be tended.
             threading.Thread(target=self._announce, args=[answers, ready_line], daemon=True).start()
             with self._signals_counted():
@@ -248,9 +253,26 @@ class Supervisor:
                     self._tend()
                     self._tend_reload()
                     time.sleep(TICK_SECONDS)
-                begin_draining()
+                self._close_end[lifeline.DRAIN_VARIABLE]()
                 self._stop()
         return self._code
+
+    @contextlib.contextmanager
+    def loading(self) -> Iterator["Supervisor"]:
+        """Have children that can wait load their modules while the block makes the database ready."""
+        try:
+            with contextlib.ExitStack() as ends:
+                for variable in (lifeline.VARIABLE, lifeline.DRAIN_VARIABLE, lifeline.BEGIN_VARIABLE):
+                    self._ends[variable], self._close_end[variable] = _pipe(ends)
+                for child in self.children:
+                    if child.loads_early:
+                        self._start(child)
+                yield self
+        finally:
+            for child in self.children:  # only where `run` was not reached
+                if child.process is not None and child.process.poll() is None:
+                    _signal_group(child.process, signal.SIGKILL)
+                    child.process.wait()
 
     def _tend(self) -> None:
         for child in self.children:

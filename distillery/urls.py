@@ -53,7 +53,7 @@ urlpatterns = [
     path("leaderboards/", include("evaluations.urls")),
     path("accounts/", include("core.accounts.urls")),
     path("accounts/", include(library_urlpatterns)),
-    path("examples/", include("distillery.demo.task_pages")),
+    path("examples/", include("distillery.demo.tour")),
     path(".well-known/security.txt", show_security_contact, name="security"),
     path("health/", health, name="health"),
     path("metrics", show_metrics, name="metrics"),

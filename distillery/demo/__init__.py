@@ -1,1 +1,1 @@
-"""The demonstration: ten real questions, the task page that asks them, and the command that posts them."""
+"""The demonstration: campaigns by simulated people, live or from a file, and a tour through them."""

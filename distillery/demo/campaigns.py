@@ -1,360 +1,487 @@
-"""The demonstration's two campaigns over a query log: a finished one, and one in the middle of its work.
+"""The demonstration's campaigns, made before one's eyes: studies from files, people who are simulated.
 
-Where the pipeline waits for a person, the owner decides, each time with a reason.
+Where the pipeline waits for a person, the owner decides, each time with a reason. One campaign ends with a
+release and its evaluation, one stops in the middle of its work, one has people of three places.
 """
 
+import contextlib
+import json
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.utils import timezone
 
-from annotation.models import Answer, AnswerFlag, Query
+import annotation
+import judgments
+from annotation.models import Answer, HeldOutWorker, Query
 from annotation.services import curation, review_decisions
+from annotation.services.importing import Options, import_queries
 from annotation.units import simulated_truth
+from core.jobs.models import OPEN_STATES
 from core.projects.models import Project
-from crowd.models import Assignment, Endpoint, Stage
+from crowd.kinds import kind_of
+from crowd.models import Assignment, Endpoint, PanelStudy, Stage
 from crowd.services import review
-from crowd.services.review import MOST_AT_ONCE, approve_chosen
-from crowd.services.stages import close_stage, create_stage
-from crowd.simulation.accounts import Account
-from distillery.demo import answers, judging
-from distillery.demo.answers import CURATION, DISTILLATION, SCREENING, Part
-from distillery.demo.judging import EvaluationSummary, JudgingSummary, ReleaseSummary
-from distillery.demo.people import People
-from distillery.demo.screen import Screen, waiting_in
-from judgments.services.filter_runs import Preview
+from crowd.services.endpoints import change_endpoint
+from crowd.services.publication import quote
+from crowd.services.stages import close_stage, open_stage
+from crowd.services.tick import tick
+from crowd.simulation.accounts import Account, Browser, mark_simulated
+from crowd.simulation.answers import PROFILES, SimulatedPerson, crowd_of
+from crowd.simulation.people import Visitor
+from crowd.simulation.run import Crowd
+from crowd.study.planning import apply, plan
+from crowd.study.reader import parse
+from distillery.demo import lab
+from distillery.demo.lab import People
+from distillery.demo.panel import Panel
+from distillery.demo.screen import Screen
+from distillery.demo.tour import end_progress, mark
+from evaluations.plans import EvaluationPlan
+from evaluations.services import evaluate_here, show_evaluation
+from judgments.services import filter_runs, reports
+from judgments.services.candidates import human_candidates
+from judgments.services.filter_decisions import FilteringError
+from judgments.services.imports import import_candidates
+from marketplace.services.people import create_scripted_workers
+from people.links import LinkPlan, address_of, make_link
+from people.models import StudyLink, Visit
+from people.owners import project_owner
+from releases.build import build_here
+from releases.models import PrivacyFinding
+from releases.options import Options as ReleaseOptions
+from releases.privacy import HAS_TEXT, accept_findings, check_project, redact_findings
+from releases.services import plan_release, show_release
+from retrieval.passage_files import open_passages
+from retrieval.services.corpora import add_passages, create_corpus
+from retrieval.services.indexing import build_index
+from retrieval.services.networks import build_network
+
+HERE, SAMPLE = Path(__file__).parent, Path(annotation.__file__).parent / "sample"
+#: Answers of two made-up systems, in our own words (CC0 1.0), with how correct each is, from 1 to 5.
+CANDIDATES = Path(judgments.__file__).parent / "sample" / "candidates.jsonl"
+SEED = 7
+#: People who are simulated at the same moment, each by a thread.
+THREADS = 4
+#: Nobody works on two stages of a campaign: the poll, both campaigns, three sources, the batch.
+CROWD = 14 + (8 + 6 + 12 + 6 + 20 + 12) + (8 + 5 + 8) + (3 + 2) + lab.REVIEWERS
+#: Rounds of publishing, collecting and paying until nothing is left to do, at most.
+ROUNDS = 40
+#: Queries of the finished campaign whose answers are judged, and of that over three sources.
+JUDGED, ANYWHERE = 16, 4
+RECIPE = "default"
+CODE = "DEMO-DONE"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Scene:
-    """Where campaigns run: the people, the marketplace, the crowd, the address, the folder, the terminal."""
+    """Where campaigns run: the people, the address, the panel, the data folder, the terminal, the crowd."""
 
     people: People
-    endpoint: Endpoint
-    workers: Iterator[Account]
     site: str
+    panel: Panel
     folder: Path
     screen: Screen
 
-    def crowd(self, size: int) -> list[Account]:
-        """So many people who have worked on nothing here."""
-        return list(islice(self.workers, size))
+    def __post_init__(self) -> None:
+        names = [f"Simulated worker {number}" for number in range(1, CROWD + 1)]
+        self._workers = iter(
+            [Account(row.worker_id, token) for row, token in create_scripted_workers(names=names)]
+        )
+
+    def workers(self, number: int) -> list[Account]:
+        """So many who have worked on nothing here."""
+        return list(islice(self._workers, number))
+
+    def apply_study(self, name: str) -> Project:
+        """Apply one of the demonstration's study files; its stages are drafts then."""
+        text = (HERE / "studies" / f"{name}.toml").read_text(encoding="utf-8")
+        text = text.replace(":8000", f":{self.site.rpartition(':')[2]}")
+        study = parse(
+            f"{name}.toml", text.replace("http://127.0.0.1:9000", self.panel.simulator.site).encode()
+        )
+        keys = {
+            "LAB_ACCESS_KEY": self.people.key.access_key,
+            "LAB_SECRET": self.people.key.secret,
+            "PANEL_WORKSPACE": self.panel.workspace,
+            "PANEL_TOKEN": self.panel.token,
+        }
+        apply(study, plan(study, keys, to_apply=True), keys, actor=self.people.owner)
+        return Project.objects.get(slug=study.fields.project.slug)
+
+    def open(self, project: Project, slug: str) -> Stage:
+        """Open a stage that a study file made."""
+        stage = Stage.objects.select_related("project", "endpoint").get(project=project, slug=slug)
+        open_stage(stage=stage, actor=self.people.owner)
+        return stage
+
+    def work(
+        self,
+        stage: Stage,
+        number: int,
+        mix: str,
+        *,
+        seed: int = SEED,
+        hits_each: int | None = None,
+        copy_pasters: int = 0,
+    ) -> None:
+        """Let a crowd do what is on offer, through the pages that people use, until it is collected and paid.
+
+        `copy_pasters` of them paste passages whatever the mix is, so that there are flags for certain. A
+        worker who leaves gives the HIT back: otherwise it would be theirs for an hour.
+        """
+        profiles = crowd_of(mix, number - copy_pasters, seed=seed) + [PROFILES["copy-paster"]] * copy_pasters
+        profiles = [replace(each, leaves=0.0, returns=max(each.leaves, each.returns)) for each in profiles]
+        with self.screen.step(f"{stage.project.title}: {stage.kind}") as count:
+            crowd = Crowd(
+                stage,
+                profiles,
+                self.workers(number),
+                seed=seed,
+                site=self.site,
+                threads=THREADS,
+                fast=True,
+                drafts=False,
+                hits_each=hits_each,
+            )
+            crowd.run(progress=lambda now: count(now.summary.outcomes["submitted"]), settle_s=20.0)
+            kind_of(stage).settle(stage)
+
+
+def go_on() -> None:
+    """Rounds until nothing is left to do, with a fresh look at the panel before."""
+    PanelStudy.objects.filter(state=PanelStudy.State.OPEN).update(hinted_at=timezone.now())
+    for _ in takewhile(lambda _: not tick().idle, range(ROUNDS)):
+        pass
+
+
+def write_lines(file: Path, rows: Sequence[Any]) -> Path:
+    """A file of JSON lines, as a user brings one."""
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    """Its rows again."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 # What the owner decides
 
 
-def decide_ties(project: Project, *, owner: User) -> tuple[int, int]:
-    """Read every query whose editors were of two minds; how many came in, and how many stay out."""
-    came_in = stay_out = 0
+def decide_ties(scene: Scene, project: Project) -> None:
+    """Read every query whose editors were of two minds, and accept or exclude it."""
     for query in Query.objects.filter(project=project, status=Query.Status.TIED).order_by("pk"):
         truth = simulated_truth(query.extra)
         if truth.get("kind") == "informational" and truth.get("answerable") == "yes":
-            curation.accept_query(query=query, actor=owner, reason="One passage can settle it.")
-            came_in += 1
+            reason = "One passage can settle it."
+            curation.accept_query(query=query, actor=scene.people.owner, reason=reason)
         else:
-            curation.exclude_query(query=query, actor=owner, reason="No short passage settles it.")
-            stay_out += 1
-    return came_in, stay_out
+            reason = "No short passage settles it."
+            curation.exclude_query(query=query, actor=scene.people.owner, reason=reason)
 
 
-def turn_down_two(distillation: Stage, *, owner: User) -> int:
-    """Reject the answer with the most flags and exclude the next; others are asked in their place."""
-    flagged = (
-        _undecided(distillation)
-        .filter(Exists(AnswerFlag.objects.filter(answer=OuterRef("pk"))))
-        .annotate(flags_in_all=Count("flags"))
-        .order_by("-flags_in_all", "pk")
-    )
-    worst = list(flagged[:2])
-    if worst:
-        review.reject(
-            assignment=worst[0].assignment, actor=owner, reason="This is a passage pasted as it stands."
-        )
-    for answer in worst[1:]:
-        review_decisions.exclude(
-            answer=answer, actor=owner, seen=answer.state, reason="This is not about the question."
-        )
-    return len(worst)
-
-
-def ask_one_again(distillation: Stage, *, owner: User) -> bool:
-    """Ask the author of a flagged answer to write it in words of their own.
-
-    False where there is no second one with flags, which is left for whoever tries the review.
-    """
-    flagged = Exists(AnswerFlag.objects.filter(answer=OuterRef("pk")))
-    found = list(_undecided(distillation).filter(flagged).order_by("pk")[:2])
-    if len(found) < 2:
-        return False
-    again = found[0]
-    review_decisions.ask_rewrite(
-        answer=again, actor=owner, seen=again.state, reason="Please use words of your own."
-    )
-    return True
-
-
-def approve_answers(distillation: Stage, *, owner: User, queries: int | None = None) -> None:
-    """Approve the answers without flags query by query; without a limit, those with flags, too."""
-    unread = Answer.objects.filter(stage=distillation, query=OuterRef("pk"), state=Answer.State.UNDECIDED)
-    mine = Query.objects.filter(Exists(unread), project=distillation.project_id)
-    for query in mine.order_by("pk")[:queries]:
-        review_decisions.approve_unflagged(stage=distillation, query=query, actor=owner)
-    if queries is None:
-        for answer in _undecided(distillation):
-            review_decisions.approve(answer=answer, actor=owner, seen=answer.state)
-
-
-def pay(stage: Stage, *, owner: User) -> None:
-    """Approve all work that waits for it, but that of answers which still wait for a reviewer."""
-    waiting = Assignment.objects.filter(stage=stage, state=Assignment.State.SUBMITTED)
-    unread = Answer.objects.filter(assignment=OuterRef("pk"), state=Answer.State.UNDECIDED)
-    rows = list(waiting.exclude(Exists(unread)).order_by("pk").values_list("pk", flat=True))
-    for start in range(0, len(rows), MOST_AT_ONCE):
-        approve_chosen(stage=stage, chosen=rows[start : start + MOST_AT_ONCE], actor=owner)
-
-
-def _undecided(distillation: Stage) -> QuerySet[Answer]:
-    return Answer.objects.filter(stage=distillation, state=Answer.State.UNDECIDED).select_related(
+def undecided_answers(stage: Stage) -> QuerySet[Answer]:
+    """Answers that wait for a reviewer."""
+    return Answer.objects.filter(stage=stage, state=Answer.State.UNDECIDED).select_related(
         "stage__project", "worker", "query", "assignment__stage__endpoint", "assignment__hit"
     )
 
 
-# The finished campaign: from a query log to a published release, with everything decided and paid.
-
-TITLE = "Answers from two open textbooks"
-FIRST_LOG = "first-log.jsonl"
-BUDGET_CENTS = 150_00
-PART_CENTS = 60_00
-#: Who works on each part: nobody on two of them. The last are asked in place of who was turned down.
-SCREENERS, CURATORS, EDITORS, LATER_EDITORS = 8, 6, 12, 6
-CROWD = SCREENERS + CURATORS + EDITORS + LATER_EDITORS + judging.JUDGES + judging.LATER_JUDGES
+def flagged_answers(stage: Stage) -> QuerySet[Answer]:
+    """Of these, those with flags, the most flags first."""
+    with_flags = undecided_answers(stage).annotate(flags_in_all=Count("flags")).filter(flags_in_all__gt=0)
+    return with_flags.order_by("-flags_in_all", "pk")
 
 
-@dataclass
-class CampaignResult:
-    """What the campaign left; seconds that each stage took, by its primary key."""
-
-    project: Project
-    passages: int
-    seconds: dict[int, float] = field(default_factory=dict)
-    judged: JudgingSummary | None = None
-    filters: dict[str, Any] = field(default_factory=dict)
-    release: ReleaseSummary | None = None
-    evaluation: EvaluationSummary | None = None
+def approve_answers(scene: Scene, stage: Stage, queries: int | None = None) -> None:
+    """Approve the answers without flags query by query; without a limit, those with flags, too."""
+    waiting = Query.objects.filter(
+        Exists(undecided_answers(stage).filter(query=OuterRef("pk"))), project=stage.project
+    )
+    for query in waiting.order_by("pk")[:queries]:
+        review_decisions.approve_unflagged(stage=stage, query=query, actor=scene.people.owner)
+    for answer in undecided_answers(stage) if queries is None else ():
+        review_decisions.approve(answer=answer, actor=scene.people.owner, seen=answer.state)
 
 
-def finish_campaign(scene: Scene, lines: list[str]) -> CampaignResult:
+def pay(scene: Scene, stage: Stage) -> None:
+    """Approve all work that waits for it, but that of answers which still wait for a reviewer."""
+    waiting = Assignment.objects.filter(stage=stage, state=Assignment.State.SUBMITTED)
+    rows = waiting.exclude(Exists(undecided_answers(stage).filter(assignment=OuterRef("pk")))).values_list(
+        "pk", flat=True
+    )
+    if chosen := list(rows.order_by("pk")):
+        review.approve_chosen(stage=stage, chosen=chosen, actor=scene.people.owner)
+    go_on()
+
+
+# Campaigns
+
+
+def make_all(scene: Scene) -> None:
+    """HITs of the lab's script, a batch, a poll; campaigns that are finished, half done, of three places."""
+    people, screen = scene.people, scene.screen
+    with screen.step(f"Posting {len(lab.all_tasks())} HITs by boto3"):
+        client = lab.mturk_client(scene.site, people.key)
+        first = lab.post_hits(client)[0]
+        assignment = lab.do_hit(scene.site, people.script_token, first, answer=lab.ANSWER)
+        client.approve_assignment(AssignmentId=assignment, RequesterFeedback="Thank you, script.")
+    with screen.step("A batch from a template and a table"):
+        lab.publish_batch(people.requester, scene.workers(lab.REVIEWERS), scene.site)
+    poll = scene.open(scene.apply_study("poll"), "answerable")
+    scene.work(poll, 14, "moderate")
+    finished, middle, sources = finish_campaign(scene), start_campaign(scene), ask_anywhere(scene)
+    mark(finished=finished, middle=middle, sources=sources, actor=people.owner)
+    end_progress()
+
+
+def begin_project(scene: Scene, name: str) -> Project:
+    """A project of a study file, with the sample's passages, their index and word network."""
+    with scene.screen.step(f"Indexing the passages of {name}"):
+        project = scene.apply_study(name)
+        corpus = create_corpus(
+            project=project,
+            slug="textbooks",
+            title="Two OpenStax textbooks",
+            licence="CC BY 4.0",
+            attribution="OpenStax, Rice University; see annotation/sample/ATTRIBUTION.md",
+            actor=scene.people.owner,
+        )
+        passages = open_passages(SAMPLE / "passages.jsonl")
+        add_passages(corpus=corpus, file=passages, actor=scene.people.owner)
+        build_index(corpus=corpus)
+        build_network(corpus=corpus)
+    return project
+
+
+def query_log() -> list[dict[str, Any]]:
+    """The sample's queries; what is true of systems' answers to them is for simulated judges who read."""
+    rows, truths = read_lines(SAMPLE / "queries.jsonl"), read_lines(CANDIDATES)
+    for row in rows:
+        scores = {each["system"]: each["truth"] for each in truths if each["query_id"] == row["id"]}
+        row["truth"] |= {"scores": scores, "scale": [1, 5]}
+    return rows
+
+
+def finish_campaign(scene: Scene) -> Project:
     """All of it, from the import of queries to the evaluation of the release."""
-    people, screen = scene.people, scene.screen
-    project, passages = answers.begin(
-        slug=f"answers{people.suffix}",
-        title=TITLE,
-        owner=people.owner,
-        guest=people.guest,
-        budget_cents=BUDGET_CENTS,
+    owner, project = scene.people.owner, begin_project(scene, "answers")
+    log = write_lines(scene.folder / "first-log.jsonl", query_log()[::2])
+    import_queries(project=project, path=log, name=log.name, actor=owner)
+    screening = scene.open(project, "screening")
+    scene.work(screening, 8, "diligent")
+    pay(scene, screening)
+    decide_ties(scene, project)
+    scene.work(scene.open(project, "curation"), 6, "diligent")
+    distillation = scene.open(project, "distillation")
+    scene.work(distillation, 12, "moderate")
+    worst, second = flagged_answers(distillation)[:2]
+    review.reject(assignment=worst.assignment, actor=owner, reason="This is a passage pasted as it stands.")
+    review_decisions.exclude(
+        answer=second, actor=owner, seen=second.state, reason="This is not about the question."
     )
-    done = CampaignResult(project, passages)
-    queries = answers.bring_in(project, lines, name=FIRST_LOG, folder=scene.folder, owner=people.owner)
-    screen.done(f"{queries} queries imported, {passages} passages of two textbooks indexed")
-    stages = _references(scene, done)
-    stages.append(_scores(scene, done))
-    for stage in stages:
-        close_stage(stage=stage, actor=people.owner, why="Everything is in and decided.")
-    answers.go_on()
-    done.release = judging.publish(project, owner=people.owner, site=scene.site)
-    screen.published(done.release)
-    version = done.release.version
-    done.evaluation = judging.evaluate(project, version, owner=people.owner, site=scene.site)
-    screen.evaluated(done.evaluation)
-    return done
-
-
-def _references(scene: Scene, done: CampaignResult) -> list[Stage]:
-    """Screening, curation, distillation and their review."""
-    chief = scene.people.owner
-    screening = _part(SCREENING, SCREENERS, scene, done)
-    pay(screening, owner=chief)
-    answers.go_on()
-    came_in, stay_out = decide_ties(done.project, owner=chief)
-    scene.screen.decided(came_in, stay_out)
-    curation = _part(CURATION, CURATORS, scene, done)
-    distillation = _part(DISTILLATION, EDITORS, scene, done)
-    began = time.monotonic()
-    turn_down_two(distillation, owner=chief)
-    with scene.screen.progress("Others write in place of who was turned down", None) as progress:
-        answers.work_on(
-            distillation,
-            mix="diligent",
-            workers=scene.crowd(LATER_EDITORS),
-            site=scene.site,
-            progress=progress,
-            seed=answers.SEED + 1,
+    scene.work(distillation, 6, "diligent", seed=SEED + 1)  # they write in place of those two
+    approve_answers(scene, distillation)
+    pay(scene, distillation)
+    judge_systems(scene, project)
+    release(
+        scene,
+        project,
+        "The first release: reference answers to queries of a small log, and human scores of two systems.",
+    )
+    with scene.screen.step("Evaluating four metrics on the release"):
+        evaluation = EvaluationPlan(
+            metrics=("bleu-1", "rouge-l", "chrf", "meteor"), replicates=500, draws=1_999
         )
-    approve_answers(distillation, owner=chief)
-    pay(distillation, owner=chief)
-    answers.go_on()
-    done.seconds[distillation.pk] += time.monotonic() - began
-    scene.screen.reviewed(answers.summarise(done.project, done.passages))
-    return [screening, curation, distillation]
+        title, version = "A few metrics beside simulated judges", project.releases.get()
+        done = evaluate_here(release=version, plan=evaluation, title=title, actor=owner)
+        show_evaluation(evaluation=done, actor=owner)
+    return project
 
 
-def _part(part: Part, size: int, scene: Scene, done: CampaignResult) -> Stage:
-    began = time.monotonic()
-    with scene.screen.progress(f"Simulated editors: {part.kind}", None) as progress:
-        stage = answers.open_part(
-            part,
-            project=done.project,
-            endpoint=scene.endpoint,
-            owner=scene.people.owner,
-            budget_cents=PART_CENTS,
-        )
-        answers.work_on(stage, mix=part.mix, workers=scene.crowd(size), site=scene.site, progress=progress)
-    done.seconds[stage.pk] = time.monotonic() - began
-    scene.screen.part(part, answers.summarise(done.project, done.passages))
-    return stage
-
-
-def _scores(scene: Scene, done: CampaignResult) -> Stage:
+def judge_systems(scene: Scene, project: Project) -> None:
     """KPQA's protocol: answers of two systems, ten judges each, filters, others asked again, the report."""
-    chief, screen = scene.people.owner, scene.screen
-    began = time.monotonic()
-    screen.imported(judging.bring_in(done.project, owner=chief, file=scene.folder / "systems.jsonl"))
-    stage = judging.open_judging(done.project, endpoint=scene.endpoint, owner=chief)
-    _judge(stage, judging.JUDGES, scene, seed=judging.SEED)
-    looked, hits = judging.filter_and_top_up(stage, owner=chief)
-    screen.filtered(looked, hits)
-    _judge(stage, judging.LATER_JUDGES, scene, seed=judging.SEED + 1)
-    report = judging.filter_again(stage, owner=chief)
-    pay(stage, owner=chief)
-    answers.go_on()
-    done.seconds[stage.pk] = time.monotonic() - began
-    done.judged = judging.summarise(stage, topped_up=hits, report=report)
-    done.filters = _filters(looked, hits, done.judged)
-    screen.judged(done.judged)
-    return stage
-
-
-def _judge(stage: Stage, size: int, scene: Scene, *, seed: int) -> None:
-    """A moderate crowd does what is on offer; some of them do not read."""
-    with scene.screen.progress("Simulated judges", None) as progress:
-        answers.work_on(
-            stage,
-            mix=judging.MIX,
-            workers=scene.crowd(size),
-            site=scene.site,
-            progress=progress,
-            seed=seed,
-        )
-
-
-def _filters(looked: Preview, hits: int, judged: JudgingSummary) -> dict[str, Any]:
-    """What the filters did: at the first look, and in the end."""
-    return {
-        "recipe": judging.RECIPE,
-        "first_removed_judges": looked.removed_workers,
-        "first_removed_judgments": looked.removed_ratings,
-        "answers_below_target": looked.missing.answers,
-        "topped_up_hits": hits,
-        "removed_judges": judged.removed_judges,
-        "judgments": judged.judgments,
-    }
-
-
-# A second campaign, left in the middle of its work: open stages, ties, flags, tasks that wait for a person.
-
-OPEN_TITLE = "More of the query log"
-OPEN_FIRST, OPEN_LATER = "second-log.jsonl", "later-queries.jsonl"
-OPEN_BUDGET_CENTS, OPEN_PART_CENTS = 60_00, 18_00
-#: Queries that come in when the others are screened.
-LATE = 4
-#: How many people work on each part, and how many HITs each does at most; then nobody comes for a while.
-SHIFTS = {"screening": (8, 1), "curation": (5, 2), "distillation": (8, 2)}
-OPEN_CROWD = sum(people for people, _ in SHIFTS.values())
-OPEN_SEED = 11
-
-
-@dataclass
-class OpenCampaign:
-    """The campaign and what waits in it; seconds that each stage took so far, by its primary key."""
-
-    project: Project
-    passages: int
-    seconds: dict[int, float] = field(default_factory=dict)
-
-
-def start_campaign(scene: Scene, lines: list[str]) -> OpenCampaign:
-    """Open the parts of the pipeline one by one, and let some people come to each."""
-    people, screen = scene.people, scene.screen
-    project, passages = answers.begin(
-        slug=f"more{people.suffix}",
-        title=OPEN_TITLE,
-        owner=people.owner,
-        guest=people.guest,
-        budget_cents=OPEN_BUDGET_CENTS,
+    owner = scene.people.owner
+    answered = Query.objects.filter(project=project, status=Query.Status.ANSWERED).order_by("pk")[:JUDGED]
+    keys = {query.key for query in answered}
+    rows = [row for row in read_lines(CANDIDATES) if row["query_id"] in keys]
+    # One system copied a reference, which nobody needs to judge; one made up an address, as systems do.
+    held_out = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
+    references = Answer.objects.filter(query__project=project, query__key=rows[0]["query_id"])
+    copied = references.filter(~Exists(held_out), state=Answer.State.APPROVED).order_by("pk")[0]
+    rows[0]["answer"], rows[-1]["answer"] = (
+        copied.text,
+        rows[-1]["answer"] + " Questions? Write to economics-desk@example.org.",
     )
-    found = OpenCampaign(project, passages)
-    late = lines[:: len(lines) // LATE][:LATE]
-    first = [line for line in lines if line not in late]
-    answers.bring_in(project, first, name=OPEN_FIRST, folder=scene.folder, owner=people.owner)
-    _shift(SCREENING, scene, found, redundancy=2)
-    _shift(CURATION, scene, found)
-    distillation = _shift(DISTILLATION, scene, found, redundancy=3)
-    ask_one_again(distillation, owner=people.owner)
-    approve_answers(distillation, owner=people.owner, queries=1)
-    _plan_judging(scene, project)
-    answers.bring_in(project, late, name=OPEN_LATER, folder=scene.folder, owner=people.owner)
-    answers.bring_in_conversation(project, owner=people.owner)
-    answers.go_on()
-    screen.in_the_middle(waiting_in(project))
-    return found
+    import_candidates(project=project, path=write_lines(scene.folder / "systems.jsonl", rows), actor=owner)
+    human_candidates(project, actor=owner)
+    scene.apply_study("answers-judging")
+    stage = scene.open(project, "judging")
+    scene.work(stage, 20, "moderate")
+    seen = filter_runs.preview(stage, RECIPE, {})
+    filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner, seen=seen.seen)
+    while (offer := quote(stage)).hits and offer.affordable:  # the server's own rounds top up as well
+        with contextlib.suppress(FilteringError):
+            filter_runs.top_up(stage=stage, most_cents=offer.total_cents, actor=owner)
+        tick()
+    scene.work(stage, 12, "moderate", seed=SEED + 1)
+    filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner)
+    go_on()
+    with scene.screen.step("The report of agreement"):
+        job = reports.ask(stage=stage)
+        while job.state in OPEN_STATES:
+            time.sleep(0.1)
+            job.refresh_from_db()
+    pay(scene, stage)
 
 
-def _shift(part: Part, scene: Scene, found: OpenCampaign, **fields: int) -> Stage:
-    size, hits_each = SHIFTS[part.kind]
-    began = time.monotonic()
-    with scene.screen.progress(f"Some editors of a second campaign: {part.kind}", None) as progress:
-        stage = answers.open_part(
-            part,
-            project=found.project,
-            endpoint=scene.endpoint,
-            owner=scene.people.owner,
-            budget_cents=OPEN_PART_CENTS,
-            **fields,
+def release(scene: Scene, project: Project, notes: str, **card: str) -> None:
+    """Close what is open, look for personal data and decide about it, build, show it to everybody."""
+    owner = scene.people.owner
+    for stage in Stage.objects.filter(project=project, status=Stage.Status.OPEN):
+        close_stage(stage=stage, actor=owner, why="Everything is in and decided.")
+    go_on()
+    with scene.screen.step(f"The release of {project.slug}"):
+        check_project(project=project, actor=owner)
+        findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
+        reason = "A system made this up; it may still be somebody's."
+        redact_findings(findings=findings.filter(HAS_TEXT), reason=reason, actor=owner)
+        reason = "Texts of two open textbooks and of simulated people: nobody real can be told from them."
+        accept_findings(findings=findings, reason=reason, actor=owner)
+        answers = {**json.loads((HERE / "card.json").read_text(encoding="utf-8")), **card}
+        planned = plan_release(
+            project=project, notes=notes, options=ReleaseOptions(answers=answers), actor=owner
         )
-        answers.work_on(
-            stage,
-            mix="moderate" if part.kind == "distillation" else part.mix,
-            workers=scene.crowd(size),
-            site=scene.site,
-            progress=progress,
-            seed=OPEN_SEED,
-            hits_each=hits_each,
-            copy_pasters=1 if part.kind == "distillation" else 0,
+        built, _ = build_here(planned, actor=owner)
+        show_release(release=built, actor=owner)
+
+
+def start_campaign(scene: Scene) -> Project:
+    """A campaign in the middle of its work: open stages, ties, flags, work that waits for a person."""
+    owner, project, rows = scene.people.owner, begin_project(scene, "more"), query_log()[1::2]
+    late = rows[:: len(rows) // 4][:4]
+    log = write_lines(scene.folder / "second-log.jsonl", [row for row in rows if row not in late])
+    import_queries(project=project, path=log, name=log.name, actor=owner)
+    scene.work(scene.open(project, "screening"), 8, "diligent", seed=11, hits_each=1)
+    scene.work(scene.open(project, "curation"), 5, "diligent", seed=11, hits_each=2)
+    distillation = scene.open(project, "distillation")
+    scene.work(distillation, 8, "moderate", seed=11, hits_each=2, copy_pasters=1)
+    first, *others = flagged_answers(distillation)
+    if others:  # one stays for whoever tries the review
+        reason = "Please use words of your own."
+        review_decisions.ask_rewrite(answer=first, actor=owner, seen=first.state, reason=reason)
+    approve_answers(scene, distillation, queries=1)
+    log = write_lines(scene.folder / "later-queries.jsonl", late)
+    import_queries(project=project, path=log, name=log.name, actor=owner)
+    # A conversation needs no screening: five turns about money and banks, our own questions under CC0.
+    options = Options(start_at="curation")
+    import_queries(project=project, path=SAMPLE / "conversation.jsonl", options=options, actor=owner)
+    go_on()
+    return project
+
+
+# People of three places
+
+
+def ask_anywhere(scene: Scene) -> Project:
+    """Two stages by workers who accept HITs, visitors of a study link, and participants of a panel."""
+    owner, project = scene.people.owner, scene.apply_study("anywhere")
+    for name in ("links", "panel"):  # the panel's people and money are simulated
+        endpoint, demo = Endpoint.objects.get(name=name), Endpoint.objects.get(name="demo")
+        change_endpoint(
+            endpoint=endpoint, changes={"submit_origins": demo.submit_origins, "real_money": False}
         )
-    found.seconds[stage.pk] = time.monotonic() - began
-    return stage
-
-
-def _plan_judging(scene: Scene, project: Project) -> None:
-    """The last stage as a draft, to see what one looks like before it is opened."""
-    create_stage(
-        project=project,
-        slug="judging",
-        title="How correct are the answers?",
-        kind="judging",
-        endpoint=scene.endpoint,
-        task_title="How correct are these answers?",
-        task_description="Read what a textbook says, then say how correct each answer is.",
-        reward_cents=judging.REWARD_CENTS,
-        redundancy=judging.REDUNDANCY,
-        units_per_hit=judging.UNITS_PER_HIT,
-        checks_per_hit=judging.CHECKS_PER_HIT,
-        seed=OPEN_SEED,
-        actor=scene.people.owner,
+    tasks = list(enumerate(lab.all_tasks()[:ANYWHERE], 1))
+    rows = [
+        {
+            "id": f"q{number}",
+            "query": task["query"],
+            "passages": [
+                {"id": f"q{number}-{place}", "text": text, "is_selected": int(place == 1)}
+                for place, text in enumerate(task["passages"], 1)
+            ],
+            "truth": {"scores": {"first-sentence": 5, "another-passage": 1}, "scale": [1, 5]},
+        }
+        for number, task in tasks
+    ]
+    file = write_lines(scene.folder / "queries-for-three-sources.jsonl", rows)
+    options = Options(start_at="distillation", without=())
+    import_queries(project=project, path=file, options=options, actor=owner)
+    stage = scene.open(project, "answers")
+    link = make_link(
+        owner=project_owner(project),
+        plan=LinkPlan(
+            title="Come and answer a question",
+            target=f"project:{project.pk}",
+            quota=100,
+            most_tasks=2,
+            compensation=StudyLink.Compensation.MONEY,
+            returns={"completed": {"code": CODE, "address": ""}},
+        ),
+        actor=owner,
     )
+    visitors = (
+        Visitor(SimulatedPerson(number, PROFILES["diligent"], SEED), Browser()) for number in range(1, 99)
+    )
+    come_from_three_places(scene, stage, link, visitors, workers=3)
+    said = [f"{task['passages'][0].partition('. ')[0].rstrip('.')}." for _, task in tasks]
+    rows = [
+        {"query_id": f"q{number}", "system": system, "answer": answer}
+        for number, _ in tasks
+        for system, answer in (("first-sentence", said[number - 1]), ("another-passage", said[number - 2]))
+    ]
+    file = write_lines(scene.folder / "systems-for-three-sources.jsonl", rows)
+    import_candidates(project=project, path=file, actor=owner)
+    scene.apply_study("anywhere-judging")
+    come_from_three_places(scene, scene.open(project, "judging"), link, visitors, workers=2)
+    release(
+        scene,
+        project,
+        "Answers and judgments of people from a marketplace, a study link and a simulated panel.",
+        summary="Answers to a few questions from two open textbooks, and scores from 1 to 5 of two systems' "
+        "answers, by people of a marketplace, a study link and a simulated panel. Everybody is simulated.",
+        consent="Scripts pressed the button that agrees to the project's consent text.",
+    )
+    scene.apply_study("anywhere-open")
+    scene.open(project, "yours")
+    go_on()
+    return project
+
+
+def come_from_three_places(
+    scene: Scene, stage: Stage, link: StudyLink, visitors: Iterator[Visitor], *, workers: int
+) -> None:
+    """People come by the link until one finds nothing to do, one for each place of the panel, and here."""
+    go_on()
+    with scene.screen.step(f"People from a study link and a panel: {stage.slug}"):
+        links, pool = Endpoint.objects.get(name="links"), Endpoint.objects.get(name="panel")
+        for _ in takewhile(
+            lambda done: done == 2, (come_by_link(link, links, each) for each in islice(visitors, 5))
+        ):
+            pass
+        study = PanelStudy.objects.get(stage=stage, endpoint=pool)
+        for _ in range(study.places):
+            person, submission, address = scene.panel.arrive(study.external_id)
+            mark_simulated(pool, [person])
+            _, last_page = next(visitors).visit(address)
+            code = next((each for each in study.codes.values() if each in last_page), "")
+            scene.panel.call("POST", "/_control/complete", {"submission_id": submission, "code": code})
+        go_on()  # else the crowd would wait for what the panel is asked for only now and then
+    scene.work(stage, workers, "diligent")
+    if stage.kind == "distillation":
+        approve_answers(scene, stage)
+    pay(scene, stage)
+
+
+def come_by_link(link: StudyLink, endpoint: Endpoint, visitor: Visitor) -> int:
+    """One visitor; how many tasks they did."""
+    done, _ = visitor.visit(address_of(link))
+    guests = Visit.objects.filter(link=link, guest__isnull=False)
+    mark_simulated(endpoint, list(guests.values_list("guest__worker_id", flat=True)))
+    return done

@@ -1,261 +1,115 @@
-"""The tour of the demonstration: a few steps in words over the pages of its campaigns.
+"""The tour of the demonstration: steps in words over the pages of its campaigns, and what is still made.
 
 An event marks a project as the demonstration's and says where each step lies. Other installations ask for it
 nowhere: the tour is there only in the processes of `manage.py demo`.
 """
 
-import fcntl
+import json
 import os
-import shutil
-import sys
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django import template
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.core.management.base import CommandError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.template import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from core.projects.models import Event, Project
 from core.projects.services import record
 
-# Where the demonstration lives: a data folder of its own, which every run starts again.
-#
-# Settings are read once per process, so the command starts itself again inside that folder. What the run
-# before left is kept beside it as `demo-previous`. A database given by DATABASE_URL is added to and never
-# emptied.
-
-#: Set inside the demonstration's own process: when the command was started, in seconds since 1970.
+#: Set inside the demonstration's own processes: when the command was started, in seconds since 1970.
 STARTED = "DISTILLERY_DEMO_STARTED"
-#: Settings of an installation that others reach under a name; a demonstration is for one's own machine.
-ELSEWHERE = {
-    "ALLOWED_HOSTS",
-    "BEHIND_TLS_PROXY",
-    "CSRF_TRUSTED_ORIGINS",
-    "DATA_STORAGE",
-    "EMAIL_HOST",
-    "EMAIL_URL",
-    "PUBLIC_URL",
-    "RELEASES_STORAGE",
-    "TASK_URL",
-    "WEB_BIND",
-}
-
-
-def started_at() -> float | None:
-    """When the command was started, once it runs in the demonstration's folder; before that None."""
-    value = os.environ.get(STARTED)
-    return float(value) if value else None
-
-
-def enter() -> None:
-    """Take the folder `demo` of the data folder and start the command again with its settings; never returns.
-
-    Raises CommandError where another demonstration is using the folder.
-    """
-    folder = settings.DATA_DIR / "demo"
-    _hold(folder.with_suffix(".lock"))
-    if "DATABASE_URL" not in os.environ and folder.exists():
-        previous = folder.with_name("demo-previous")
-        shutil.rmtree(previous, ignore_errors=True)
-        folder.rename(previous)
-    kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
-    environment = {**kept, "DATA_DIR": str(folder), STARTED: str(time.time())}
-    os.execve(sys.executable, [sys.executable, *sys.argv], environment)  # noqa: S606 - this program again
-
-
-def _hold(lock: Path) -> None:
-    """Lock the folder until this process, and the command it becomes, has ended."""
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise CommandError(
-            f"A demonstration is already running in {lock.with_suffix('')}. Stop it first, with Ctrl-C."
-        ) from error
-    os.set_inheritable(descriptor, True)
-
-
 ACTION = "demo.made"
 #: In a session: the person does not want to see it.
 HIDDEN = "demo_tour_hidden"
+#: In the data folder, for as long as something is still coming: `step` of `steps`, and its `words`.
+PROGRESS = "demo-progress.json"
+STEPS = Path(__file__).with_name("tour.json")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A page of the tour and what to see there; `here` where one is on it."""
-
-    number: int
-    label: str
-    words: str
-    address: str
-    here: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Tour:
-    """All steps, and the two that matter now."""
-
-    steps: tuple[Step, ...]
-    here: Step | None
-    following: Step | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    """A step before its address is known. `campaign` is the project's part in the demonstration."""
-
-    label: str
-    words: str
-    url_name: str
-    campaign: str
-    stage: str = ""
-
-
-_STOPS = (
-    _Stop(
-        "Overview",
-        "A campaign that is finished. The funnel says what became of the queries at each step; each "
-        "number opens the list behind it.",
-        "desk:project",
-        "finished",
-    ),
-    _Stop(
-        "Queries",
-        "Everything that was imported, with its status and the reason. A query's page has its whole history.",
-        "annotation:queries",
-        "finished",
-    ),
-    _Stop(
-        "Work in progress",
-        "The second campaign is in the middle of its work. What waits for a person comes first.",
-        "desk:project",
-        "middle",
-    ),
-    _Stop(
-        "Adjudication",
-        "Editors were of two minds about these queries. Decide one: accept it, or exclude it with a reason.",
-        "annotation:adjudication",
-        "middle",
-    ),
-    _Stop(
-        "Answers",
-        "Several people answered each query. Flags say what to look at and remove nothing; you approve, ask "
-        "for a rewrite, or exclude.",
-        "annotation:answers",
-        "middle",
-        "distillation",
-    ),
-    _Stop(
-        "Agreement",
-        "Judges scored two systems' answers. The report says how far they agree, before and after the "
-        "filters, with intervals.",
-        "judgments:agreement",
-        "finished",
-        "judging",
-    ),
-    _Stop(
-        "Filters",
-        "What removed whom, and why. A filter deletes nothing: it can be undone, and others were "
-        "asked in place of those removed.",
-        "judgments:filters",
-        "finished",
-        "judging",
-    ),
-    _Stop(
-        "People from three places",
-        "A study link, a panel and the own marketplace worked on one study. Open its link in a private "
-        "window: no account is needed, and this page counts you.",
-        "people:links",
-        "sources",
-    ),
-    _Stop(
-        "Release",
-        "The data set that lasts: files with checksums, a data card, every format. Download it, or "
-        "compare it with the next one.",
-        "releases:list",
-        "finished",
-    ),
-    _Stop(
-        "Evaluation",
-        "What the data are made for: which metric agrees with people, with intervals, tests and plots; and "
-        "the public leaderboard.",
-        "evaluations:list",
-        "finished",
-    ),
-)
-
-
-def mark(*, finished: Project, middle: Project, sources: Project, actor: object) -> None:
+def mark(*, actor: object, **campaigns: Project) -> None:
     """Note in the campaigns that the demonstration made them, so that the tour is shown there."""
-    for project in (finished, middle, sources):
-        record(
-            project=project,
-            action=ACTION,
-            subject=project.slug,
-            actor=actor,
-            details={"finished": finished.slug, "middle": middle.slug, "sources": sources.slug},
-        )
+    details = {part: project.slug for part, project in campaigns.items()}
+    for project in campaigns.values():
+        record(project=project, action=ACTION, subject=project.slug, actor=actor, details=details)
 
 
-def tour_of(project: Project, path: str) -> Tour | None:
-    """The tour as a page at `path` shows it; None where the project is not the demonstration's."""
-    if started_at() is None:
+def tour_of(project: Project, here: str) -> dict[str, Any] | None:
+    """The tour as the page at this address shows it; None where the project is not the demonstration's."""
+    made = Event.objects.filter(project=project, action=ACTION).order_by("pk").first()
+    if STARTED not in os.environ or made is None:
         return None
-    event = Event.objects.filter(project=project, action=ACTION).order_by("pk").first()
-    if event is None:
+    steps = [
+        {**step, "number": number, "address": reverse(step["page"], args=_arguments(step, made.details))}
+        for number, step in enumerate(json.loads(STEPS.read_text(encoding="utf-8")), 1)
+    ]
+    now = next((step for step in steps if step["address"] == here), None)
+    return {"steps": steps, "here": now, "following": steps[now["number"] % len(steps)] if now else steps[0]}
+
+
+def _arguments(step: dict[str, str], slugs: dict[str, str]) -> list[str]:
+    return [slugs[step["campaign"]], *filter(None, [step.get("stage")])]
+
+
+# What is still coming: a file in the data folder, for the terminal's process tells the server's.
+
+
+def tell_progress(step: int, steps: int, words: str) -> None:
+    """Say what is being made, on the pages of the desk."""
+    file: Path = settings.DATA_DIR / PROGRESS
+    half = file.with_suffix(".tmp")
+    half.write_text(json.dumps({"step": step, "steps": steps, "words": words}), encoding="utf-8")
+    half.replace(file)
+
+
+def end_progress() -> None:
+    """All is there."""
+    (settings.DATA_DIR / PROGRESS).unlink(missing_ok=True)
+
+
+def progress() -> dict[str, Any] | None:
+    """What is being made; None where all is there."""
+    if STARTED not in os.environ:
         return None
-    found = [(stop, _address(stop, event.details)) for stop in _STOPS]
-    steps = tuple(
-        Step(number, stop.label, stop.words, address, address == path)
-        for number, (stop, address) in enumerate(((stop, to) for stop, to in found if to), 1)
-    )
-    here = next((step for step in steps if step.here), None)
-    following = steps[here.number % len(steps)] if here else steps[0]
-    return Tour(steps, here, following)
-
-
-def _address(stop: _Stop, slugs: Mapping[str, str]) -> str:
-    """Where it lies; empty where this installation has no such page, or the demonstration no such part."""
-    if stop.campaign not in slugs:
-        return ""
-    parts = [slugs[stop.campaign], *([stop.stage] if stop.stage else [])]
     try:
-        return reverse(stop.url_name, args=parts)
-    except NoReverseMatch:
-        return ""
+        facts: dict[str, Any] = json.loads((settings.DATA_DIR / PROGRESS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return facts
 
 
-# The template tag `tour`, a library of the settings, and the switch that hides the tour.
+# The template tag `tour`, a library of the settings, and the pages that belong to it.
 
 register = template.Library()
 
 
 @register.inclusion_tag("demo/tour.html", takes_context=True)
 def tour(context: Context) -> dict[str, Any]:
-    """The tour on pages of the demonstration's projects; nothing elsewhere."""
+    """The tour on pages of the demonstration's projects, and what is coming on all; nothing elsewhere."""
     project, request = context.get("project"), context.get("request")
-    if request is None or not isinstance(project, Project):
-        return {}
-    found = tour_of(project, request.path)
-    if found is None:
+    if request is None:
         return {}
     return {
-        "tour": found,
+        "tour": tour_of(project, request.path) if isinstance(project, Project) else None,
+        "progress": progress(),
         "hidden": bool(request.session.get(HIDDEN)),
         "path": request.path,
         "csrf_token": context.get("csrf_token"),
     }
+
+
+@require_safe
+@login_required
+def show_progress(request: HttpRequest) -> HttpResponseBase:
+    """The words for a page that is open; no content once all is there."""
+    now = progress()
+    return render(request, "demo/progress.html", {"progress": now}) if now else HttpResponse(status=204)
 
 
 @require_POST
@@ -266,3 +120,10 @@ def switch_tour(request: HttpRequest) -> HttpResponseBase:
     back = request.POST.get("next", "")
     ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()})
     return redirect(back if ours else "desk:projects")
+
+
+app_name = "examples"
+urlpatterns = [
+    path("tour/", switch_tour, name="tour"),
+    path("progress/", show_progress, name="progress"),
+]

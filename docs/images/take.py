@@ -167,7 +167,7 @@ def requester_pages() -> dict[str, str]:
     """Pages of the demonstration's lab, with the review of a task of its batch."""
     from django.urls import reverse
 
-    from distillery.demo.people import LAB
+    from distillery.demo.lab import LAB
     from marketplace.models import Requester
 
     lab = Requester.objects.get(name=LAB)

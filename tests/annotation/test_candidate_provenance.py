@@ -13,7 +13,7 @@ from annotation.models import CandidatePassage, Query
 from annotation.selectors.curation import first, shown_candidates
 from annotation.services.candidates import give_candidates, provide_for
 from annotation.services.importing import Options, import_queries
-from distillery.demo.answers import CONVERSATION, FOLDER
+from distillery.demo.campaigns import SAMPLE
 from retrieval.passage_files import open_passages
 from retrieval.search import search_conversation
 from retrieval.services.corpora import add_passages, create_corpus
@@ -188,10 +188,12 @@ def textbooks(tmp_path_factory, django_db_setup, django_db_blocker):
     with django_db_blocker.unblock(), transaction.atomic():
         project = make_project()
         corpus = create_corpus(project=project, slug="textbooks", title="Two textbooks")
-        add_passages(corpus=corpus, file=open_passages(FOLDER / "passages.jsonl"))
+        add_passages(corpus=corpus, file=open_passages(SAMPLE / "passages.jsonl"))
         build_index(corpus=corpus)
         build_network(corpus=corpus)
-        import_queries(project=project, path=FOLDER / CONVERSATION, options=Options(start_at="curation"))
+        import_queries(
+            project=project, path=SAMPLE / "conversation.jsonl", options=Options(start_at="curation")
+        )
         assert provide_for(project, Recipe(shown=8)).notes == ()
         yield project
         transaction.set_rollback(True)

@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import os
 import socket
-import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
@@ -65,21 +64,23 @@ class Command(BaseCommand):
         if options["no_web"] and options["no_jobs"]:
             raise CommandError("--no-web and --no-jobs together leave nothing to run.")
         wait_for_services(options["wait"], say=self._say)
-        _begin_again_for_a_key()
-        self._check(migrates=not options["no_migrate"])
+        _keep_key()
         os.umask(0o077)
         with contextlib.ExitStack() as opened:
             children, answers, ready_line = [], None, "The jobs worker is running (Ctrl-C stops it)."
             if not options["no_web"]:
-                listener = opened.enter_context(bound(options["bind"], options["port"]))
-                address, port = listener.getsockname()[:2]
-                if not is_loopback(address) and all(map(is_loopback, settings.ALLOWED_HOSTS)):
-                    self._say(f"Listening on {address}, but ALLOWED_HOSTS admits this machine only.")
-                children.append(web(listener))
-                answers = probe(address, port).answers
-                ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
+                listener, place = open_socket(options["bind"], options["port"])
+                children.append(web(opened.enter_context(listener)))
             if not options["no_jobs"]:
                 children.append(jobs(beat=not options["no_beat"]))
+            supervisor = opened.enter_context(Supervisor(children, say=self._say).loading())
+            self._check(migrates=not options["no_migrate"])
+            if not options["no_web"]:
+                address, port = bind_socket(listener, place)
+                if not is_loopback(address) and all(map(is_loopback, settings.ALLOWED_HOSTS)):
+                    self._say(f"Listening on {address}, but ALLOWED_HOSTS admits this machine only.")
+                answers = probe(address, port).answers
+                ready_line = f"Distillery is ready: {shown_url(address, port)} (Ctrl-C stops it)."
             if not options["no_migrate"]:
                 with one_at_a_time():
                     load_schema()
@@ -88,7 +89,6 @@ class Command(BaseCommand):
             connections.close_all()
             if not options["no_web"]:
                 listener.listen(gunicorn_conf.backlog)
-            supervisor = Supervisor(children, say=self._say)
             code = supervisor.run(
                 answers=answers or (lambda: children[0].runs_since(WORKER_UP_SECONDS)), ready_line=ready_line
             )
@@ -128,15 +128,16 @@ def _migrate() -> None:
         ) from error
 
 
-def _begin_again_for_a_key() -> None:
-    """Load the settings once more where there is no SECRET_KEY because the database could not be asked.
+def _keep_key() -> None:
+    """Generate the SECRET_KEY where the settings could not, because the database did not answer them.
 
-    Now that it was waited for it can say whether it holds secrets of another key; once is enough.
+    Now that it was waited for, it can say whether it holds secrets of another key.
     """
-    kept = env.text("SECRET_KEY") or (settings.DATA_DIR / "secrets" / "secret_key").exists()
-    if not kept and not os.environ.get("DISTILLERY_BEGUN_AGAIN"):
-        os.environ["DISTILLERY_BEGUN_AGAIN"] = "1"
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # ourselves
+    folder = settings.DATA_DIR / "secrets"
+    if not env.text("SECRET_KEY") and not (folder / "secret_key").exists():
+        settings.SECRET_KEY = env.secret(
+            "SECRET_KEY", folder, needed=lambda: env.holds_sealed_values(settings.DATABASE_URL)
+        )
 
 
 def web(listener: socket.socket) -> Child:
@@ -148,6 +149,7 @@ def web(listener: socket.socket) -> Child:
         descriptors=(listener.fileno(),),
         before_stop=lambda: close_listener(listener),
         drain_seconds=gunicorn_conf.drain_seconds,
+        loads_early=True,
     )
 
 
@@ -156,8 +158,8 @@ def jobs(*, beat: bool) -> Child:
     return Child("jobs", "The jobs worker", environment={"JOBS_BEAT": "1" if beat else "0"})
 
 
-def bound(address: str, port: int) -> socket.socket:
-    """A socket on this address, or an error in words."""
+def open_socket(address: str, port: int) -> tuple[socket.socket, Any]:
+    """A socket for this address, and the place that it is for; or an error in words."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             address.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -166,15 +168,21 @@ def bound(address: str, port: int) -> socket.socket:
         raise CommandError(f"{address}, port {port}, is not an address of this machine: {error}.") from error
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return listener, place
+
+
+def bind_socket(listener: socket.socket, place: Any) -> tuple[str, int]:
+    """Take the place: its address and port, or an error in words."""
+    address, port = place[:2]
     try:
         listener.bind(place)
     except OSError as error:
-        listener.close()
         raise CommandError(
             f"Cannot listen on {address}, port {port}: {error.strerror}. "
             "Stop what listens there, or choose another with --port."
         ) from error
-    return listener
+    address, port = listener.getsockname()[:2]
+    return address, port
 
 
 def probe(address: str, port: int) -> Probe:

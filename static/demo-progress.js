@@ -1,0 +1,18 @@
+// What the demonstration still makes, told while a page is open; at its end the page shows what came.
+"use strict";
+
+const coming = document.querySelector("[data-progress]");
+const asking = setInterval(async () => {
+  if (document.hidden) return;
+  try {
+    const answer = await fetch(coming.dataset.progress, { headers: { "X-Requested-With": "fetch" } });
+    if (answer.status === 204) {
+      clearInterval(asking);
+      location.reload();
+    } else if (answer.status === 200 && !answer.redirected) {
+      coming.firstElementChild.innerHTML = await answer.text();
+    }
+  } catch {
+    // The next round asks again.
+  }
+}, 2000);
