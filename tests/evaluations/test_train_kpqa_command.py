@@ -20,7 +20,6 @@ from evaluations.papers.report import (
     paper_named,
 )
 from evaluations.training import progress
-from evaluations.training.kpqa_epochs import Step
 from evaluations.training.progress import stopping
 from metrics.neural.folders import opened
 from tests.metrics.neural import tiny
@@ -103,7 +102,7 @@ def test_ctrl_c_keeps_the_training_and_says_how_to_go_on(folder, trained, tmp_pa
     before = signal.getsignal(signal.SIGINT)
     step = progress.TrainingProgress.step
 
-    def interrupted(self, at: Step) -> None:
+    def interrupted(self, at) -> None:
         step(self, at)
         if at.done == 3:
             signal.raise_signal(signal.SIGINT)
@@ -216,6 +215,8 @@ def test_the_help_needs_no_model_library() -> None:
 
 def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
     lines: list[str] = []
+    from evaluations.training.kpqa_epochs import Step
+
     step = Step(1, 5, 40, 800, 0.31234, 45.4, 190.0)
     rare, often = (
         progress.TrainingProgress(silent, lines.append),
