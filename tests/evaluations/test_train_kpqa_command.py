@@ -178,6 +178,7 @@ def test_the_facts_may_not_overwrite_the_model(folder, tmp_path) -> None:
     assert "would overwrite the model" in refused(folder, out, json=out)[0]
 
 
+@pytest.mark.long
 def test_examples_that_are_nothing_but_a_key_phrase_can_be_left_out(folder, tmp_path) -> None:
     asked = {"id": "1", "question": "What is it?", "answers": [{"text": "The red book.", "answer_start": 0}]}
     squad = json.loads((folder / "data.json").read_text())
@@ -244,6 +245,7 @@ def test_durations(seconds, said) -> None:
     assert progress.duration(seconds) == said
 
 
+@pytest.mark.long
 def test_several_seeds_make_several_models_whose_spread_stands_in_paper_002(folder, tmp_path):
     said, _ = train(folder, tmp_path / "kpqa", seeds=2, seed=3, epochs=1)
     models = [tmp_path / "kpqa-3", tmp_path / "kpqa-4"]
