@@ -1,4 +1,4 @@
-"""Money after five hundred random steps, counted again from what the protocol says."""
+"""Money after hundreds of random steps, counted again from what the protocol says."""
 
 import random
 from datetime import timedelta
@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from tests.clients import RefusedError
 from tests.conformance.protocol import assignments, create_hit, get_hit
+from tests.scale import limit_cases
 
 SEED = 20261120
 STEPS = limit_cases(500, least=120)
