@@ -6,14 +6,16 @@ second word is the least role of the project, or who else may.
 
 from dataclasses import dataclass
 
-#: Everybody who is tried, from those who may least to those who may most.
+#: Everybody who is tried, from those who may least to those who may most; the former one owned the project.
 PEOPLE = (
-    "anonymous", "stranger", "worker", "staff", "neighbour", "viewer", "manager", "owner",
+    "anonymous", "stranger", "former", "worker", "staff", "neighbour", "viewer", "manager", "owner",
 )  # fmt: skip
 _RANK = {"viewer": 0, "manager": 1, "owner": 2}
 LOOK, ACT, FORM = "look", "act", "form"
 #: Answers of pages that are there, and of actions that were heard: done or refused in words.
 SHOWN, HEARD = frozenset({200}), frozenset({200, 204, 302, 400, 422})
+#: Of an action that was heard: back to a page, or its form once more with what is wrong.
+LED_ON, FORM_AGAIN = frozenset({302}), frozenset({422})
 TO_LOG_IN, NOT_THERE, WRONG_METHOD, NOT_A_WORKER = (frozenset({each}) for each in (302, 404, 405, 403))
 
 
@@ -194,6 +196,9 @@ LEADING = {
     "accounts:login", "account_login", "mfa_authenticate", "site:accept", "site:preview_by_query",
     "site:continue",
 }  # fmt: skip
+
+#: Actions of the desk that answer an empty form with the form; all others lead on.
+SHOWN_AGAIN = {"desk:create_token", "desk:write_panel_message"}
 
 #: Downloads, of which the event log has a line, and pages that hand out a key, which the list of keys
 #: has then. Nothing else changes.

@@ -19,6 +19,7 @@ from annotation.likeness import (
     shingles,
     tokens,
 )
+from tests.scale import limit_cases
 
 LIMITS = Limits()
 ENGLISH = (
@@ -149,13 +150,13 @@ def brute_longest(answer, passages):
 WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=14).map(" ".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=limit_cases(300), deadline=None)
 @given(WORDS, st.lists(WORDS, max_size=4))
 def test_the_longest_run_is_what_comparing_everything_finds(answer, passages):
     assert longest_run(answer, Passages(passages)) == brute_longest(answer, passages)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=limit_cases(200), deadline=None)
 @given(WORDS, st.lists(WORDS, max_size=4))
 def test_the_evidence_of_a_run_is_the_same_words_on_both_sides(answer, passages):
     known = Passages(passages)
@@ -403,7 +404,7 @@ def test_the_suite_finds_what_was_put_there_and_leaves_good_answers_alone():
     }
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=limit_cases(30), deadline=None)
 @given(st.permutations(ANSWERS))
 def test_the_order_of_answers_makes_no_difference(answers):
     def plain(found):
@@ -412,7 +413,7 @@ def test_the_order_of_answers_makes_no_difference(answers):
     assert plain(flags_of(ASKED, answers, LIMITS)) == plain(flags_of(ASKED, ANSWERS, LIMITS))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=6), st.text(max_size=80))
 def test_evidence_lies_inside_the_text_and_each_flag_comes_once(texts, passage):
     answers = of(*texts)

@@ -24,6 +24,8 @@ from tests.site import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MODULE = "marketplace.batches.publication"
+EXTENDING = "marketplace.batches.extensions"
+LONG = pytest.mark.long
 
 
 def attempt(job: Job, function: str, when: str) -> None:
@@ -45,13 +47,12 @@ def attempt(job: Job, function: str, when: str) -> None:
 @pytest.mark.parametrize(
     ("function", "when"),
     [
-        (f"{MODULE}.create_hits", "before"),
-        ("marketplace.ledger.post", "after"),
-        (f"{MODULE}.create_hits", "after"),
-        (f"{MODULE}._publish_together", "after"),
-        (f"{MODULE}._finish", "before"),
+        pytest.param(f"{MODULE}.create_hits", "before", id="before-the-hit", marks=LONG),
+        pytest.param("marketplace.ledger.post", "after", id="money-moved"),
+        pytest.param(f"{MODULE}.create_hits", "after", id="hit-not-linked", marks=LONG),
+        pytest.param(f"{MODULE}._publish_together", "after", id="committed"),
+        pytest.param(f"{MODULE}._finish", "before", id="at-the-end", marks=LONG),
     ],
-    ids=["before-the-hit", "money-moved", "hit-not-linked", "committed", "at-the-end"],
 )
 def test_every_row_has_exactly_one_hit_wherever_the_worker_dies(function, when):
     lab = world.make_requester(dollars=100)
@@ -97,11 +98,10 @@ def test_two_workers_at_one_batch_make_one_hit_of_a_row():
 @pytest.mark.parametrize(
     ("function", "when"),
     [
-        ("marketplace.ledger.post", "after"),
-        ("marketplace.batches.extensions._extend_together", "after"),
-        ("marketplace.batches.extensions._finish", "before"),
+        pytest.param("marketplace.ledger.post", "after", id="money-moved", marks=LONG),
+        pytest.param(f"{EXTENDING}._extend_together", "after", id="committed"),
+        pytest.param(f"{EXTENDING}._finish", "before", id="at-the-end", marks=LONG),
     ],
-    ids=["money-moved", "committed", "at-the-end"],
 )
 def test_every_hit_is_extended_once_wherever_the_worker_dies(function, when):
     lab = world.make_requester(dollars=100)
@@ -118,7 +118,7 @@ def test_every_hit_is_extended_once_wherever_the_worker_dies(function, when):
     assert ledger.audit() == []
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("when", [pytest.param("before", marks=LONG), "after"])
 def test_every_bonus_of_a_file_is_paid_once_wherever_the_worker_dies(when):
     lab, rosa = world.make_requester(dollars=100), world.make_worker("rosa")
     work = world.do(rosa, world.post(world.make_group(lab)))

@@ -11,14 +11,13 @@ from tests.browser.looking import check
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/?q=nothing", "/accounts/login/", "/signup", "/invitation/x", "/nothing"]
-)
-def test_pages_of_visitors(lab, context_of, path):
+def test_pages_of_visitors(lab, context_of, subtests):
     lab.post(Title="A title that is quite long and goes on for a while, as titles do " + "x" * 60)
     page = context_of().new_page()
-    page.goto(path)
-    check(page)
+    for path in ("/", "/?q=nothing", "/accounts/login/", "/signup", "/invitation/x", "/nothing"):
+        with subtests.test(path=path):
+            page.goto(path)
+            check(page)
 
 
 def test_the_sign_up_with_mistakes(server, context_of):
@@ -87,19 +86,19 @@ def experienced(lab, newcomer) -> Callable[[], Page]:
     return mira
 
 
-@pytest.mark.parametrize(
-    "path", ["/history", "/dashboard", "/inbox", "/profile", "/profile/country", "/?sort=reward"]
-)
-def test_pages_of_workers(experienced, path):
-    experienced.page.goto(path)
-    check(experienced.page)
+def test_pages_of_workers(experienced, subtests):
+    for path in ("/history", "/dashboard", "/inbox", "/profile", "/profile/country", "/?sort=reward"):
+        with subtests.test(path=path):
+            experienced.page.goto(path)
+            check(experienced.page)
 
 
-@pytest.mark.parametrize("path", ["/tasks", "/history", "/dashboard", "/inbox", "/desk/"])
-def test_pages_of_workers_who_have_done_nothing(lab, newcomer, path):
+def test_pages_of_workers_who_have_done_nothing(lab, newcomer, subtests):
     page = newcomer().page
-    page.goto(path)
-    check(page)
+    for path in ("/tasks", "/history", "/dashboard", "/inbox", "/desk/"):
+        with subtests.test(path=path):
+            page.goto(path)
+            check(page)
 
 
 def test_after_submitting(lab, newcomer):

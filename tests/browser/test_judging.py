@@ -195,8 +195,15 @@ def in_view(page: Page, locator: Locator) -> bool:
     )
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-@pytest.mark.parametrize("predicted", [PREDICTED, VERBOSE], ids=["short", "verbose"])
+@pytest.mark.parametrize(
+    ("size", "predicted"),
+    [
+        pytest.param((1280, 800), PREDICTED, id="wide-short"),
+        pytest.param((390, 844), VERBOSE, id="phone-verbose"),
+        pytest.param((1280, 800), VERBOSE, id="wide-verbose", marks=pytest.mark.long),
+        pytest.param((390, 844), PREDICTED, id="phone-short", marks=pytest.mark.long),
+    ],
+)
 def test_question_answers_and_scale_are_in_view_together_however_long_the_passages_are(
     judgers, newcomer, context_of, size, predicted
 ):

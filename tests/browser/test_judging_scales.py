@@ -12,6 +12,7 @@ __all__ = ["judgers", "judgers_process"]
 pytestmark = pytest.mark.browser
 ASKED = "How correct is the predicted answer?"
 SLIDER = {"scale": "slider"}
+WIDE, PHONE = (1280, 800), (390, 844)
 SCALES = {
     "slider": SLIDER,
     "halves": {"scale": "halves"},
@@ -113,8 +114,14 @@ def test_half_points_and_whole_ones_are_chosen_with_keys(judgers, newcomer):
     assert judgers.judged(title)["judgments"] == [["query-0", "unilm", 4.5, {}]]
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    ("scale", "size"),
+    [
+        ("slider", PHONE), ("halves", PHONE), ("numbers", WIDE),
+        *(pytest.param(*other, marks=pytest.mark.long)
+          for other in (("slider", WIDE), ("halves", WIDE), ("numbers", PHONE))),
+    ],
+)  # fmt: skip
 def test_every_scale_is_in_view_and_for_everybody(judgers, newcomer, context_of, scale, size):
     viewport = {"width": size[0], "height": size[1]}
     _, page = opened(judgers, newcomer, context_of, SCALES[scale], viewport=viewport)

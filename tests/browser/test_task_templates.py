@@ -24,8 +24,22 @@ from tests.server import RunningServer
 
 pytestmark = pytest.mark.browser
 
-PAGES = sorted((Path(__file__).parent / "pages").glob("*.html"))
+FOLDER = Path(__file__).parent / "pages"
+PAGES = sorted(FOLDER.glob("*.html"))
 NAMES = [path.stem for path in PAGES]
+#: Of each way to write a page one, by a pointer: fields, pages one after another, what is dragged or drawn,
+#: words that are marked, a form that a script sends. `make test-all` takes the others, too.
+BY_POINTER = (
+    "01-fields-of-every-kind", "09-many-pages-by-script", "13-sorted-by-drag", "16-editable-text",
+    "20-crowd-fields", "26-crowd-boxes", "31-crowd-bounding-box", "37-crowd-semantic-segmentation",
+    "39-crowd-entity-annotation", "45-sent-by-fetch",
+)  # fmt: skip
+#: And by keys: others, so that the two make twenty.
+BY_KEYS = (
+    "02-fields-without-a-form", "08-two-buttons", "11-checked-by-script", "21-crowd-sliders",
+    "24-crowd-image-classifier", "33-crowd-keypoint", "36-crowd-polygon", "46-sent-by-a-request",
+    "47-a-policy-of-its-own", "53-pages-by-address",
+)  # fmt: skip
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 PIXEL = """async ([data, x, y]) => {
   const image = new Image();
@@ -41,7 +55,7 @@ PIXEL = """async ([data, x, y]) => {
 
 @dataclass
 class Market:
-    """One server with a HIT for each page, and two people who work on them."""
+    """One server with a HIT for each page that is worked on, and two people who do."""
 
     server: RunningServer
     client: Any
@@ -50,9 +64,23 @@ class Market:
     pages: dict[str, Page]
     complaints: list[str]
 
+    def post(self, name: str, question: str = "") -> dict[str, Any]:
+        """A HIT with the page of this name, or with another one."""
+        question = question or (FOLDER / f"{name}.html").read_text(encoding="utf-8")
+        self.hits[name] = self.client.create_hit(
+            Title=name,
+            Description="A page",
+            Reward="0.05",
+            AssignmentDurationInSeconds=3600,
+            LifetimeInSeconds=86_400,
+            MaxAssignments=2,
+            Question=html_question_xml(question, 0),
+        )["HIT"]
+        return self.hits[name]
+
     def take_hit(self, who: str, name: str) -> Page:
         """Accept the HIT of a page, and open it."""
-        page, hit = self.pages[who], self.hits[name]
+        page, hit = self.pages[who], self.hits.get(name) or self.post(name)
         self.complaints.clear()
         token = page.locator("[name=csrfmiddlewaretoken]").first.get_attribute("value")
         accepted = page.request.post(
@@ -75,18 +103,7 @@ class Market:
 def market(server: RunningServer, chromium: Browser) -> Iterator[Market]:
     server.reset(data=True)
     client = server.requester().client
-    hits = {}
-    for path in PAGES:
-        hits[path.stem] = client.create_hit(
-            Title=path.stem,
-            Description="A page",
-            Reward="0.05",
-            AssignmentDurationInSeconds=3600,
-            LifetimeInSeconds=86_400,
-            MaxAssignments=2,
-            Question=html_question_xml(path.read_text(encoding="utf-8"), 0),
-        )["HIT"]
-    made = Market(server, client, hits, {}, {}, [])
+    made = Market(server, client, {}, {}, {}, [])
     for who, size in (("wide", WIDE), ("phone", PHONE)):
         context = chromium.new_context(base_url=server.url, viewport=size)  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE_MS)
@@ -111,7 +128,7 @@ def sign_up(server: RunningServer, context: BrowserContext) -> Page:
 
 def plan_of(name: str) -> dict[str, Any]:
     """What is to be done on a page, and what comes of it."""
-    first = (Path(__file__).parent / "pages" / f"{name}.html").read_text(encoding="utf-8").split("\n", 1)[0]
+    first = (FOLDER / f"{name}.html").read_text(encoding="utf-8").split("\n", 1)[0]
     plan: dict[str, Any] = json.loads(first.removeprefix("<!--plan ").removesuffix(" -->"))
     return plan
 
@@ -154,7 +171,12 @@ def worker_of(page: Page) -> str:
     return parse_qs(urlsplit(address).query)["workerId"][0]
 
 
-@pytest.mark.parametrize("name", NAMES)
+def these_and_long_ones(names: tuple[str, ...]) -> list[Any]:
+    """All pages; those that are not named take long together."""
+    return [name if name in names else pytest.param(name, marks=pytest.mark.long) for name in NAMES]
+
+
+@pytest.mark.parametrize("name", these_and_long_ones(BY_POINTER))
 def test_a_page_sends_its_answer_once_from_a_wide_window_that_was_loaded_again(market, name):
     plan = plan_of(name)
     page = market.take_hit("wide", name)
@@ -171,7 +193,7 @@ def test_a_page_sends_its_answer_once_from_a_wide_window_that_was_loaded_again(m
     check_answer(market, page, name, worker)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", these_and_long_ones(BY_KEYS))
 def test_a_page_sends_its_answer_once_from_a_phone_with_keys_alone_and_without_a_line(market, name):
     plan = plan_of(name)
     page = market.take_hit("phone", name)
@@ -200,14 +222,7 @@ def test_an_answer_in_the_address_is_sent_whatever_its_fields_are_called(market)
           + "/mturk/externalSubmit?code=7&submit=yes&method=get";
       };
     </script>"""
-    market.hits["by address"] = market.client.create_hit(
-        Title="by address",
-        Description="A page",
-        Reward="0.05",
-        AssignmentDurationInSeconds=3600,
-        LifetimeInSeconds=86_400,
-        Question=html_question_xml(page, 0),
-    )["HIT"]
+    market.post("by address", page)
     window = market.take_hit("wide", "by address")
     worker = worker_of(window)
     ready(window)

@@ -51,6 +51,7 @@ def test_long_files_and_rows_of_unknown_length_come_in_over_http(installation, t
         client.project("long").upload(log)
 
 
+@pytest.mark.long
 def test_what_is_lost_on_the_way_is_done_once(installation, tmp_path):
     """One request in four is refused, lost, answered in vain or cut; by both clients, many at once."""
     retry = RetryPolicy(attempts=12, first_pause_s=0.01)
@@ -85,6 +86,7 @@ def notebook(installation):
     return run_notebook(installation)
 
 
+@pytest.mark.long
 def test_every_cell_of_the_notebook_does_what_its_reader_sees(notebook):
     committed = nbformat.read(NOTEBOOK, as_version=4)
     for cell, seen in zip(notebook.cells, committed.cells, strict=True):
@@ -94,6 +96,7 @@ def test_every_cell_of_the_notebook_does_what_its_reader_sees(notebook):
     assert "ROUGE-L" in text_of(notebook.cells[-3])
 
 
+@pytest.mark.long
 def test_the_hubs_library_opens_a_table(installation, notebook, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

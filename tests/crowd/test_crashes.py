@@ -16,11 +16,13 @@ def market():
         yield server
 
 
-#: All on one database at least; the two that take longest are made of what the others do on both.
+#: A bonus goes through all that the others do: its work was published, submitted and approved before. The two
+#: that take longest are made of what the others do on both databases.
 SCENARIOS = [
-    *("publish", "approve", "bonus", "extend"),
-    pytest.param("sources", marks=pytest.mark.only_on("postgresql")),
-    pytest.param("close_one", marks=pytest.mark.only_on("sqlite")),
+    "bonus",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("publish", "approve", "extend")),
+    pytest.param("sources", marks=[pytest.mark.long, pytest.mark.only_on("postgresql")]),
+    pytest.param("close_one", marks=[pytest.mark.long, pytest.mark.only_on("sqlite")]),
 ]
 
 

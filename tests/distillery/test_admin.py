@@ -3,7 +3,8 @@
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
-from django.test import RequestFactory
+from django.db import transaction
+from django.test import RequestFactory, override_settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,11 +21,21 @@ _FORMS = {User, Group, PasswordState}
 _MOST_QUERIES = 12
 
 
+@pytest.fixture(scope="module")
+def rows(django_db_setup, django_db_blocker, tmp_path_factory):
+    """A project with a row of every kind, made once; what a test does to it is rolled back."""
+    models = tmp_path_factory.mktemp("models")
+    with override_settings(METRIC_MODELS=models), django_db_blocker.unblock(), transaction.atomic():
+        users = make_people()
+        yield make_place("mine", users["owner"], {"viewer": users["viewer"]}, first=0)
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def place(settings, tmp_path):
-    settings.METRIC_MODELS = tmp_path / "models"
-    users = make_people()
-    return make_place("mine", users["owner"], {"viewer": users["viewer"]}, first=0)
+def place(rows, db):
+    """The project as it was made."""
+    rows.project.refresh_from_db()
+    return rows
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ def test_it_is_ready_when_worker_and_timer_are_heard(running):
     assert answers[-1] == {"ok"}
 
 
+@pytest.mark.long
 @OF_THE_WEB_SERVER
 def test_a_stopping_server_is_not_ready_while_it_still_answers(installation):
     installation.up("--no-jobs", WEB_DRAIN_SECONDS="600")
@@ -203,6 +204,7 @@ class Visitors:
             self.endings[ending] += 1
 
 
+@pytest.mark.long
 @OF_THE_WEB_SERVER
 def test_at_a_stop_those_who_have_connected_are_answered_and_later_ones_refused(installation):
     installation.up("--no-jobs")
@@ -253,6 +255,7 @@ def test_sighup_replaces_every_process_and_no_visitor_is_refused(installation):
     assert installation.processes() == []
 
 
+@pytest.mark.long
 @OF_THE_WEB_SERVER
 def test_a_reload_that_fails_leaves_what_runs(installation, tmp_path):
     threads = tmp_path / "threads"
@@ -270,6 +273,7 @@ def test_a_reload_that_fails_leaves_what_runs(installation, tmp_path):
     installation.eventually(lambda: "The web server was reloaded." in installation.words(), what="a yes")
 
 
+@pytest.mark.long
 @OF_THE_WEB_SERVER
 def test_closing_the_terminal_still_stops_it(installation):
     ours, theirs = os.openpty()
@@ -280,6 +284,7 @@ def test_closing_the_terminal_still_stops_it(installation):
     assert installation.processes() == []
 
 
+@pytest.mark.long
 def test_without_migrating_it_starts_on_a_database_of_this_version_only(installation):
     installation.up("--no-jobs", "--no-migrate")
     assert installation.health()[0] == 200
@@ -340,6 +345,7 @@ def forwarded(port: int, to: tuple[str, int]) -> Iterator[None]:
             thread.join()
 
 
+@pytest.mark.long
 def test_the_jobs_worker_can_run_alone(installation):
     installation.up("--no-web", until="The jobs worker is running")
     assert installation.processes("distillery.child web") == []

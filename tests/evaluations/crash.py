@@ -1,6 +1,6 @@
 """An evaluation whose worker is killed at a point, and the worker that goes on with it.
 
-    python -m tests.evaluations.crash
+    python -m tests.evaluations.crash POINT…
 
 Runs inside an installation's environment and prints a report in JSON. For each point a process is forked that
 runs the job and sends itself SIGKILL when it gets there; when the lease is over another one runs it again.
@@ -99,7 +99,7 @@ def killed_at(release: Any, place: str, time: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Every point, and one that nobody kills."""
+    """Every point that is named, and one that nobody kills."""
     from evaluations.models import Evaluation
     from tests.evaluations.desk_world import make_evaluation, make_release
     from tests.releases.shelf_world import make_project
@@ -109,7 +109,7 @@ def main() -> None:
     assert quiet.job is not None
     _, parts = work(quiet.job)
     files = {each["name"]: each["sha256"] for each in Evaluation.objects.get(pk=quiet.pk).files}
-    points = {name: killed_at(release, place, time) for name, (place, time) in POINTS.items()}
+    points = {name: killed_at(release, *POINTS[name]) for name in sys.argv[1:]}
     json.dump({"parts": parts, "files": files, "points": points}, sys.stdout)
 
 

@@ -216,6 +216,7 @@ def test_figure_7_goes_through_the_kept_epoch(made):
         assert len(report["watched"][form]) == len(report["history"][form])
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_model_and_another_another(table, encoder, made, tmp_path):
     digests = []
     for seed in (0, 1):
@@ -493,6 +494,7 @@ def test_a_table_without_systems_has_no_figures_of_systems(tmp_path, encoder):
     assert "--column system=NAME" in (tmp_path / "r" / "report.html").read_text()
 
 
+@pytest.mark.long
 def test_the_final_model_after_folds_has_seen_all_but_its_validation(table, encoder, tmp_path):
     trained(table, encoder=encoder, folds=2, out=tmp_path / "m", which=("r-adem",))
     card = json.loads((tmp_path / "m" / "card.json").read_text())

@@ -20,7 +20,6 @@ from evaluations.papers.report import (
     paper_named,
 )
 from evaluations.training import progress
-from evaluations.training.kpqa_epochs import Step
 from evaluations.training.progress import stopping
 from metrics.neural.folders import opened
 from tests.metrics.neural import tiny
@@ -103,7 +102,7 @@ def test_ctrl_c_keeps_the_training_and_says_how_to_go_on(folder, trained, tmp_pa
     before = signal.getsignal(signal.SIGINT)
     step = progress.TrainingProgress.step
 
-    def interrupted(self, at: Step) -> None:
+    def interrupted(self, at) -> None:
         step(self, at)
         if at.done == 3:
             signal.raise_signal(signal.SIGINT)
@@ -179,6 +178,7 @@ def test_the_facts_may_not_overwrite_the_model(folder, tmp_path) -> None:
     assert "would overwrite the model" in refused(folder, out, json=out)[0]
 
 
+@pytest.mark.long
 def test_examples_that_are_nothing_but_a_key_phrase_can_be_left_out(folder, tmp_path) -> None:
     asked = {"id": "1", "question": "What is it?", "answers": [{"text": "The red book.", "answer_start": 0}]}
     squad = json.loads((folder / "data.json").read_text())
@@ -216,6 +216,8 @@ def test_the_help_needs_no_model_library() -> None:
 
 def test_where_there_is_no_bar_lines_are_written_now_and_then() -> None:
     lines: list[str] = []
+    from evaluations.training.kpqa_epochs import Step
+
     step = Step(1, 5, 40, 800, 0.31234, 45.4, 190.0)
     rare, often = (
         progress.TrainingProgress(silent, lines.append),
@@ -243,6 +245,7 @@ def test_durations(seconds, said) -> None:
     assert progress.duration(seconds) == said
 
 
+@pytest.mark.long
 def test_several_seeds_make_several_models_whose_spread_stands_in_paper_002(folder, tmp_path):
     said, _ = train(folder, tmp_path / "kpqa", seeds=2, seed=3, epochs=1)
     models = [tmp_path / "kpqa-3", tmp_path / "kpqa-4"]

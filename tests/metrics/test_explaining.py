@@ -8,6 +8,7 @@ from metrics import MetricError, metric
 from metrics.explanation import explain, explainable, weights
 from metrics.tokens import placed, tokeniser_named
 from tests.metrics.answers.drawn import cases, split_on_spaces
+from tests.scale import limit_cases
 
 REFERENCES = ["The bridge was opened in 1932.", "It opened in March 1932.", "A bridge for trains."]
 
@@ -101,7 +102,7 @@ NAMES = ("bleu-1", "bleu-4", "rouge-1", "rouge-2", "rouge-l", "rouge-l-stem", "p
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=limit_cases(25), deadline=None)
 @given(
     drawn=cases(), smoothing=st.sampled_from(["none", "exp", "kpqa"]), refs=st.sampled_from(["clip", "max"])
 )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from metrics import Answers
 from metrics.texts import Chunk
 from metrics.tokens import CHAR, DEFAULT, WHITESPACE, Tokeniser
+from tests.scale import limit_cases
 
 any_text = st.text(st.characters(codec=None, exclude_categories=())) | st.text(
     "aB_ .,\x00\x1c\x85\u00a0İΣßé猫\u0301\ud800", max_size=40
@@ -20,7 +21,7 @@ def said(tokens):
 
 
 @pytest.mark.parametrize("tokeniser", [DEFAULT, WHITESPACE, CHAR], ids=lambda tokeniser: tokeniser.name)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=limit_cases(300), deadline=None)
 @given(candidates=st.lists(any_text, min_size=1, max_size=8))
 def test_texts_as_numbers_are_the_texts_split_one_by_one(tokeniser, candidates):
     chunk = Chunk(Answers(candidates, [[]] * len(candidates)))
@@ -32,7 +33,7 @@ def test_texts_as_numbers_are_the_texts_split_one_by_one(tokeniser, candidates):
     assert set(tokens.ids.tolist()) == set(range(len(tokens.words)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=limit_cases(20), deadline=None)
 @given(seed=st.integers(0, 1000))
 def test_thousands_of_distinct_tokens_keep_numbers_of_their_own(seed):
     rng = np.random.default_rng(seed)

@@ -37,8 +37,13 @@ REPORT = make_report(
         },
     },
 )  # fmt: skip
-EVERY = {plot.key: plot for plot in figures_of(read_report(REPORT), make_points(REPORT, 120))}
 SHEET = Path(__file__).resolve().parents[2] / "static" / "evaluations.css"
+
+
+@pytest.fixture(scope="module")
+def plots():
+    """Every plot of the report by its key: drawn up when a test looks, for it takes a second."""
+    return {plot.key: plot for plot in figures_of(read_report(REPORT), make_points(REPORT, 120))}
 
 
 def marks(plot, role):
@@ -46,56 +51,59 @@ def marks(plot, role):
     return [each.get("aria-label", "") for each in root.iter() if each.get("aria-roledescription") == role]
 
 
-def test_a_report_has_these_plots_in_this_order():
-    assert list(EVERY) == [
+def test_a_report_has_these_plots_in_this_order(plots):
+    assert list(plots) == [
         "correlation-1", "correlation-2", "significance-1", "significance-2",
         *(f"scatter-{at}" for at in range(1, 6)), "types", *(f"systems-{at}" for at in range(1, 6)),
         "length-bias", "learning-questions-1", "resample-overall",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("key", EVERY)
-@pytest.mark.parametrize("look", list(Look))
-def test_every_plot_is_drawn_in_every_look(key, look):
-    assert ElementTree.fromstring(svg(EVERY[key], look)).tag == "{http://www.w3.org/2000/svg}svg"
+def test_every_plot_is_drawn_in_every_look(plots, subtests):
+    for look in list(Look):
+        for key in plots:
+            with subtests.test(look=look, key=key):
+                assert ElementTree.fromstring(svg(plots[key], look)).tag == "{http://www.w3.org/2000/svg}svg"
 
 
-@pytest.mark.parametrize("key", EVERY)
-def test_every_plot_says_what_it_shows_and_how_it_was_made(key):
-    plot = EVERY[key]
-    assert re.fullmatch(r"[^\n]{30,}\.", plot.says)
-    assert plot.signature.endswith("|distillery=0.7.0")
-    assert plot.twin
-    json.dumps(specification(plot), allow_nan=False)
+def test_every_plot_says_what_it_shows_and_how_it_was_made(plots, subtests):
+    for key in plots:
+        with subtests.test(key=key):
+            plot = plots[key]
+            assert re.fullmatch(r"[^\n]{30,}\.", plot.says)
+            assert plot.signature.endswith("|distillery=0.7.0")
+            assert plot.twin
+            json.dumps(specification(plot), allow_nan=False)
 
 
-@pytest.mark.parametrize("key", EVERY)
-def test_every_plot_has_a_file_of_its_data(key):
-    answer = chart_files.answer(RequestFactory().get("/plot"), EVERY[key], key, "csv")
-    first, *rows = answer.content.decode().splitlines()
-    assert first == f"# {EVERY[key].signature}"
-    assert len(list(csv.reader(io.StringIO("\n".join(rows))))) == len(EVERY[key].rows) + 1
+def test_every_plot_has_a_file_of_its_data(plots, subtests):
+    for key in plots:
+        with subtests.test(key=key):
+            answer = chart_files.answer(RequestFactory().get("/plot"), plots[key], key, "csv")
+            first, *rows = answer.content.decode().splitlines()
+            assert first == f"# {plots[key].signature}"
+            assert len(list(csv.reader(io.StringIO("\n".join(rows))))) == len(plots[key].rows) + 1
 
 
-def test_every_metric_has_a_dot_for_all_answers_and_one_for_questions():
-    dots = marks(EVERY["correlation-1"], "point")
+def test_every_metric_has_a_dot_for_all_answers_and_one_for_questions(plots):
+    dots = marks(plots["correlation-1"], "point")
     assert len(dots) == 10
     assert sum("METEOR" in dot for dot in dots) == 2
 
 
-def test_ceiling_and_best_floor_are_named_lines_that_are_drawn_once():
-    drawing = svg(EVERY["correlation-1"])
+def test_ceiling_and_best_floor_are_named_lines_that_are_drawn_once(plots):
+    drawing = svg(plots["correlation-1"])
     assert (drawing.count(">ceiling<"), drawing.count(">floor (length-difference)<")) == (1, 1)
 
 
-def test_the_matrix_has_a_number_for_every_pair_both_ways():
-    drawing = ElementTree.fromstring(svg(EVERY["significance-1"]))
+def test_the_matrix_has_a_number_for_every_pair_both_ways(plots):
+    drawing = ElementTree.fromstring(svg(plots["significance-1"]))
     said = [each.text or "" for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
     assert sum(bool(re.fullmatch(r"<?1?\.\d{3}", each)) for each in said) == 20
 
 
-def test_jitter_moves_dots_and_no_figure():
-    plot = EVERY["scatter-1"]
+def test_jitter_moves_dots_and_no_figure(plots):
+    plot = plots["scatter-1"]
     answers = [row for row in plot.rows if row["what"] == "answer"]
     given = set(make_points(REPORT, 120).pairs("meteor"))
     assert {(row["metric"], row["human"]) for row in answers} == given
@@ -103,13 +111,13 @@ def test_jitter_moves_dots_and_no_figure():
     assert all(abs(row["human"] - row["y"]) <= 0.1 for row in answers)
 
 
-def test_jitter_is_the_same_each_time():
+def test_jitter_is_the_same_each_time(plots):
     again = {plot.key: plot for plot in figures_of(read_report(REPORT), make_points(REPORT, 120))}
-    assert again["scatter-1"].rows == EVERY["scatter-1"].rows
+    assert again["scatter-1"].rows == plots["scatter-1"].rows
 
 
-def test_the_table_of_a_scatter_plot_is_about_fifths():
-    table = EVERY["scatter-1"].twin
+def test_the_table_of_a_scatter_plot_is_about_fifths(plots):
+    table = plots["scatter-1"].twin
     assert [row["answers"] for row in table] == [24] * 5
     assert [row["human"] for row in table] == sorted(row["human"] for row in table)
 
@@ -128,25 +136,27 @@ def test_figures_that_are_missing_leave_no_empty_plot():
     assert figures_of(read_report({})) == []
 
 
-@pytest.mark.parametrize("key", EVERY)
-def test_a_page_takes_in_a_drawing_without_names_of_its_own(key):
-    drawing = inline(EVERY[key])
-    assert drawing.startswith("<svg ")
-    assert 'aria-hidden="true"' in drawing
-    assert not re.search(r"xmlns|http|role=|aria-label|style=|class=|font-family", drawing)
+def test_a_page_takes_in_a_drawing_without_names_of_its_own(plots, subtests):
+    for key in plots:
+        with subtests.test(key=key):
+            drawing = inline(plots[key])
+            assert drawing.startswith("<svg ")
+            assert 'aria-hidden="true"' in drawing
+            assert not re.search(r"xmlns|http|role=|aria-label|style=|class=|font-family", drawing)
 
 
-def test_many_dots_are_written_short():
-    plot = EVERY["scatter-1"]
+def test_many_dots_are_written_short(plots):
+    plot = plots["scatter-1"]
     drawing = inline(plot)
     assert drawing.count("<circle") == 120
     assert len(drawing) < len(svg(plot)) / 2
 
 
-@pytest.mark.parametrize("key", EVERY)
-def test_a_page_colours_all_of_a_drawing(key):
-    ours = set(re.findall(r'\[(?:fill|stroke)="(#\w+)"\]', colour_rules("svg")))
-    assert set(re.findall(r'"(#\w+)"', inline(EVERY[key]))) <= ours
+def test_a_page_colours_all_of_a_drawing(plots, subtests):
+    for key in plots:
+        with subtests.test(key=key):
+            ours = set(re.findall(r'\[(?:fill|stroke)="(#\w+)"\]', colour_rules("svg")))
+            assert set(re.findall(r'"(#\w+)"', inline(plots[key]))) <= ours
 
 
 def test_the_style_sheet_has_the_colours_of_drawings():

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from releases.manifest import MANIFEST, SUMS, ManifestFile, manifest_of, verify, write_manifest
+from tests.scale import limit_cases
 
 FILES = {
     "README.md": "# Capitals\n",
@@ -202,7 +203,7 @@ def test_a_folder_in_the_place_of_a_file_is_found(folder):
 
 
 @settings(
-    max_examples=60,
+    max_examples=limit_cases(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     derandomize=True,

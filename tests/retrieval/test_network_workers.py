@@ -51,6 +51,7 @@ def test_workers_on_the_broker_count_the_shards_and_change_no_byte(corpus, start
     assert tree(folder_of(corpus)) == alone
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_takes_no_shard_with_it(corpus, start_worker, monkeypatch):  # noqa: F811
     alone = tree(folder_of(corpus))
     monkeypatch.setattr(sharding, "_do_one", lambda jobs: False)
@@ -71,7 +72,7 @@ def test_a_worker_that_is_killed_takes_no_shard_with_it(corpus, start_worker, mo
     assert tree(folder_of(corpus)) == alone
 
 
-@pytest.mark.parametrize("lines", [3, 7, 8])
+@pytest.mark.parametrize("lines", [7, *(pytest.param(line, marks=pytest.mark.long) for line in (3, 8))])
 def test_killed_while_building_the_old_network_answers_and_the_next_build_leaves_nothing_behind(
     corpus, lines
 ):

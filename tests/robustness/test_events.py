@@ -16,8 +16,10 @@ from tests.clients import RefusedError, external_question
 from tests.conformance.events import Poller, specification
 from tests.conformance.protocol import assignments, create_hit, get_hit
 from tests.conformance.test_policies import deeds, known, plurality, report
+from tests.scale import limit_cases
 from tests.server import RunningServer
 
+KILLS = limit_cases(5, least=1)
 UNREACHABLE = (OSError, HTTPException, BotoCoreError, EOFError)
 POLICY = known(ApproveIfKnownAnswerScoreIsAtLeast=50, RejectIfKnownAnswerScoreIsLessThan=50)
 
@@ -104,7 +106,7 @@ class Load:
 
 
 def test_kills_lose_no_event_and_double_none_and_no_policy_decides_twice(mortal):
-    """Five kills at random moments; then the queue tells exactly what the API shows."""
+    """Kills at random moments; then the queue tells exactly what the API shows."""
     load, chance = Load(mortal), random.Random(7)
     threads = [threading.Thread(target=load.guarded, args=[load.publish])]
     threads += [
@@ -113,7 +115,7 @@ def test_kills_lose_no_event_and_double_none_and_no_policy_decides_twice(mortal)
     ]
     for thread in threads:
         thread.start()
-    for _ in range(5):
+    for _ in range(KILLS):
         load.wait_for_answers(6)
         time.sleep(chance.uniform(0, 0.1))
         mortal.kill()

@@ -32,13 +32,14 @@ from tests.robustness.webforms import (
     odd_body,
     urlencoded,
 )
-from tests.test_access_matrix import World, _with_credential, world
+from tests.scale import limit_cases
+from tests.test_access_matrix import World, _with_credential, rows, world
 
-__all__ = ["world"]
+__all__ = ["rows", "world"]
 pytestmark = pytest.mark.django_db
 
 #: Of each address: posts, and openings with a mutated query. PostgreSQL refuses more of what is sent.
-POSTS, LOOKS = (6 if connection.vendor == "postgresql" else 3), 1
+POSTS, LOOKS = limit_cases(6 if connection.vendor == "postgresql" else 3, least=1), 1
 #: Who tries: from a project, from the marketplace's office, from its worker site, and from the street.
 PEOPLE = ("owner", "staff", "worker", "anonymous")
 AREAS = [*sorted({each.name.rpartition(":")[0] for each in addresses()})]

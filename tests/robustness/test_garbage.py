@@ -22,6 +22,7 @@ from tests.robustness.garbage import (
     structures,
     violations,
 )
+from tests.scale import limit_cases
 
 JSON = "application/x-amz-json-1.1"
 #: The same examples for the same seed, whatever was drawn before.
@@ -74,7 +75,7 @@ def test_an_operation_with_fuzzed_parameters_answers_in_the_protocol(
     shape = MODEL.operation_model(operation).input_shape
 
     @hypothesis.seed(seed)
-    @settings(max_examples=30, suppress_health_check=list(HealthCheck), **STEADY)
+    @settings(max_examples=limit_cases(30), suppress_health_check=list(HealthCheck), **STEADY)
     @given(parameters=structures(shape, known))
     def check(parameters):
         answer = requester.send(operation, json.dumps(parameters).encode())
@@ -137,7 +138,7 @@ def test_random_bytes_are_a_protocol_error(server, requester, seed):
     """Whatever the bytes, signed or not."""
 
     @hypothesis.seed(seed)
-    @settings(max_examples=100, **STEADY)
+    @settings(max_examples=limit_cases(100), **STEADY)
     @given(
         body=st.binary(min_size=1, max_size=300).filter(lambda body: body.strip() != b"{}"),  # no parameters
         operation=st.sampled_from(["ListHITs", "CreateHIT", "SendBonus", "?", "é"]),
@@ -171,7 +172,7 @@ def test_a_garbled_front_door_is_a_protocol_error(requester, seed):
     """Authorization, X-Amz-Date, X-Amz-Target and Content-Type of any text that a header can carry."""
 
     @hypothesis.seed(seed)
-    @settings(max_examples=100, **STEADY)
+    @settings(max_examples=limit_cases(100), **STEADY)
     @given(
         authorization=header_text | scopes,
         date=header_text | st.sampled_from(["20261120T180736Z", "99999999T999999Z", ""]),
@@ -196,7 +197,7 @@ SIGNED = ("authorization", "x-amz-date", "x-amz-target")
 def test_a_good_call_that_was_damaged_on_its_way_is_refused(server, seed):
     """Its body or a signed header is not what was signed; or it is signed, and not whole."""
     whole = json.dumps(hit_properties()).encode()
-    for number in range(60):
+    for number in range(limit_cases(60, least=15)):
         if number % 15 == 0:  # more wrong signatures would be throttled
             requester = server.requester("1.00")
         chance = random_for(seed, "damaged", number)

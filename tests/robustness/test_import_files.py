@@ -48,9 +48,10 @@ from retrieval.passage_files import Layout, open_passages
 from tests.questionforms import KEY, TEST
 from tests.robustness.files import EXAMPLES, mutated_file, whole_files
 from tests.robustness.fuzzing import no_hang, random_for, repeat
+from tests.scale import limit_cases
 
 #: Of each importer.
-FILES = 120
+FILES = limit_cases(120)
 _ENCODINGS = [
     "",
     "",

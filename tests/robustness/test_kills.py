@@ -20,8 +20,10 @@ from tests.conformance.protocol import (
     get_hit,
     hit_properties,
 )
+from tests.scale import limit_cases
 from tests.server import RunningServer
 
+KILLS = limit_cases(5, least=1)
 UNREACHABLE = (OSError, HTTPException, BotoCoreError, EOFError)
 
 
@@ -169,7 +171,7 @@ class Storm:
 
 
 def test_kills_under_load_lose_nothing_and_double_nothing(mortal):
-    """Three workers and a publisher go on while the server is killed at five random moments."""
+    """Three workers and a publisher go on while the server is killed at random moments."""
     chance = random.Random(9)
     storm = Storm(mortal)
     storm.publish()
@@ -178,7 +180,7 @@ def test_kills_under_load_lose_nothing_and_double_nothing(mortal):
     threads += [threading.Thread(target=storm.guarded, args=[storm.work, mortal.worker()]) for _ in range(3)]
     for thread in threads:
         thread.start()
-    for _ in range(5):
+    for _ in range(KILLS):
         storm.wait_for_answers(6)
         time.sleep(chance.uniform(0, 0.1))
         mortal.kill()

@@ -32,6 +32,7 @@ from tests.robustness.webforms import (
     odd_body,
     urlencoded,
 )
+from tests.scale import limit_cases
 from tests.site import world as site
 from tests.taskpage.test_checks_hidden import WORLDS
 from tests.taskpage.world import Visitor, handed_over, make_hit
@@ -39,7 +40,7 @@ from tests.taskpage.world import Visitor, handed_over, make_hit
 pytestmark = pytest.mark.django_db
 
 #: Of each kind of page.
-CASES = 60
+CASES = limit_cases(60)
 _PAGE = "<form action='${to}'><input name='a'></form><crowd-form><input name='b'></crowd-form>"
 
 

@@ -22,6 +22,7 @@ def states(found) -> dict[str, int]:
 
 
 def test_diligent_people_do_everything_and_are_paid_to_the_cent(work):
+    """And are marked as simulated, and measured by the page like everybody."""
     found = work(crowd("diligent"), items=6, units_per_hit=2, redundancy=3)
     assert found["said"][0]["submitted"] == 9
     assert found["said"][0]["troubles"] == []
@@ -31,12 +32,9 @@ def test_diligent_people_do_everything_and_are_paid_to_the_cent(work):
     assert found["reserved_cents"] == 0
     assert set(found["hits"]) == {"closed"}
     assert found["unfinished"] == 0
-
-
-def test_everybody_is_marked_simulated(work):
-    found = work(crowd("diligent", 3), items=2)
     assert all(row["simulated"] for row in found["assignments"])
     assert found["real_workers"] == 0
+    assert all(row["telemetry"]["active_ms"] > 0 for row in found["assignments"])
 
 
 def test_a_constant_person_gives_one_answer_to_everything(work):
@@ -57,6 +55,7 @@ def test_who_clicks_twice_leaves_one_record(work):
     assert found["said"][0]["troubles"] == []
 
 
+@pytest.mark.long
 def test_people_who_go_home_after_one_hit_leave_a_stage_half_done(work):
     found = work(crowd("diligent", 3, hits_each=1, drafts=False), items=6, units_per_hit=2, redundancy=3)
     assert found["said"][0]["submitted"] == 3
@@ -66,6 +65,7 @@ def test_people_who_go_home_after_one_hit_leave_a_stage_half_done(work):
     assert found["reserved_cents"] == 60
 
 
+@pytest.mark.long
 def test_people_wait_for_hits_that_the_next_round_publishes(work):
     """As where a stage is open and its queries are decided about one after another."""
     found = work(crowd("diligent", 4, then_redundancy=3), items=4, units_per_hit=2, redundancy=1)
@@ -81,6 +81,7 @@ def test_an_abandoner_leaves_a_hit_open_and_does_not_come_back(work):
     assert len(found["votes"]) == said["submitted"] == states(found).get("approved", 0)
 
 
+@pytest.mark.long
 def test_a_returner_gives_hits_back_and_others_do_them(work):
     found = work(crowd("returner", 6), crowd("diligent", 9), items=6, units_per_hit=1, redundancy=3)
     assert found["said"][0]["returned"] >= 1
@@ -93,11 +94,13 @@ def test_the_same_seed_gives_the_same_answers(work):
     assert one["votes"] == again["votes"]
 
 
+@pytest.mark.long
 def test_another_seed_gives_other_answers(work):
     one, other = (work(crowd("sloppy", 3, threads=1, seed=seed), items=8) for seed in (5, 6))
     assert one["votes"] != other["votes"]
 
 
+@pytest.mark.long
 def test_what_somebody_answers_does_not_hang_on_who_else_is_quick(work):
     one, other = (work(crowd("diligent", 5, threads=threads, seed=5), items=8) for threads in (1, 6))
     said = {(worker, unit): choice for worker, unit, choice in one["votes"]}
@@ -107,6 +110,7 @@ def test_what_somebody_answers_does_not_hang_on_who_else_is_quick(work):
     assert common and all(before == after for before, after in common)
 
 
+@pytest.mark.long
 def test_a_heavy_crowd_loses_nothing(work):
     found = work(crowd("heavy", 30, threads=8), items=40, units_per_hit=4, redundancy=5, checks=3)
     said = found["said"][0]
@@ -118,15 +122,11 @@ def test_a_heavy_crowd_loses_nothing(work):
     assert len(units) == len(set(units)) == 4 * said["submitted"]
 
 
+@pytest.mark.long
 def test_hits_split_for_the_fee_are_done_by_different_people(work):
     found = work(crowd("diligent", 14), items=2, units_per_hit=1, redundancy=12, fees="mturk-2026")
     assert found["missing"] == 0
     assert len({(worker, unit) for worker, unit, _ in found["votes"]}) == len(found["votes"]) == 24
-
-
-def test_the_page_measures_them_as_it_measures_everybody(work):
-    found = work(crowd("diligent", 3), items=3)
-    assert all(row["telemetry"]["active_ms"] > 0 for row in found["assignments"])
 
 
 # The command

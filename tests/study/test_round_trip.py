@@ -19,6 +19,7 @@ from crowd.study.explain import table
 from crowd.study.planning import plan
 from crowd.study.reader import read
 from crowd.study.schema import duration, seconds
+from tests.scale import limit_cases
 
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 texts = st.text(characters, min_size=1, max_size=40).filter(lambda text: text.strip())
@@ -66,7 +67,7 @@ numbers = itertools.count()
 
 @pytest.mark.django_db
 @settings(
-    max_examples=30,
+    max_examples=limit_cases(30),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

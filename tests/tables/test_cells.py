@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.files.cells import cell, unguarded
 from releases.formats.csv_files import _guarded
+from tests.scale import limit_cases
 
 #: A text, and the cell that it becomes.
 CELLS = {
@@ -62,7 +63,7 @@ def through_csv(texts: list[str]) -> list[str]:
     return [unguarded(row[0]) for row in csv.reader(io.StringIO(file.getvalue(), newline=""))]
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=limit_cases(300), deadline=None, derandomize=True)
 @given(st.text(alphabet="=+-@\uff1d\uff0b\uff0d\uff20';\n\r\t \ufeff\u200b\",a1(", max_size=12))
 def test_every_text_comes_back_from_a_csv_file_and_begins_no_formula(text: str) -> None:
     assert through_csv([text, text]) == [text, text]

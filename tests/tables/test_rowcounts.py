@@ -21,10 +21,11 @@ from marketplace.workerfiles import grant_lines, open_grants
 from releases.score_files import Scale, open_table
 from releases.score_imports import Spool, _read
 from tests.judgments.candidates_world import make_project, make_query
+from tests.scale import limit_cases
 from tests.site import world
 
 MESSY = settings(
-    max_examples=40,
+    max_examples=limit_cases(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

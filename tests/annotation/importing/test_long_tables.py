@@ -17,6 +17,7 @@ from annotation.services.importing import ImportRefusedError, Options, import_qu
 from core.files.text_source import TextSource
 from core.projects.services import create_project
 from tests.annotation.importing.conftest import plain, read, sample
+from tests.scale import limit_cases
 
 LONG = (
     "query_id,query,passage_id,passage,reference\n"
@@ -234,7 +235,7 @@ CELLS = st.sampled_from(["", "a", "b", " A ", "mail@a.org", "PERSON", "7", '"', 
 ROWS = st.lists(st.lists(CELLS, min_size=4, max_size=6), max_size=25)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(rows=ROWS, size=st.integers(1, 4))
 def test_the_sum_holds_for_any_table(tmp_path_factory, rows, size):
     room = tmp_path_factory.mktemp("sum")

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from metrics.agreement.data import Ratings, ratings_of
 from metrics.agreement.scale import Scale
 from metrics.agreement.scores import item_scores
+from tests.scale import limit_cases
 
 
 def of(scores):
@@ -59,7 +60,7 @@ def test_no_ratings_have_no_scores():
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 def test_every_figure_is_that_of_the_plain_list(scores):
     found = item_scores(of(scores))
     cut = len(scores) // 5

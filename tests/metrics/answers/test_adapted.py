@@ -11,6 +11,7 @@ from metrics.texts import Chunk
 from metrics.tokens import tokeniser_named
 from tests.metrics.answers.drawn import cases
 from tests.metrics.goldens import golden
+from tests.scale import limit_cases
 
 FILE = golden("adapted_rouge_bleu")
 EXPECTED = FILE["expected"]
@@ -204,7 +205,7 @@ def test_without_labels_and_entities_it_says_what_it_needs():
             metric(name).score(["red"], [["red"]])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=limit_cases(40), deadline=None)
 @given(drawn=cases())
 def test_without_any_bonus_they_are_bleu_and_rouge(drawn):
     candidates, references = zip(*drawn, strict=True)

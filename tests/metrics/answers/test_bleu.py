@@ -9,6 +9,7 @@ from sacrebleu.metrics.bleu import BLEU
 from metrics import Answers, MetricError, metric
 from metrics.scoring import score
 from tests.metrics.answers.drawn import cases, scored, split_on_spaces
+from tests.scale import limit_cases
 
 SMOOTHINGS = [
     ("none", None),
@@ -22,7 +23,7 @@ SMOOTHINGS = [
 
 @pytest.mark.parametrize("effective", [True, False])
 @pytest.mark.parametrize(("smoothing", "value"), SMOOTHINGS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=limit_cases(40), deadline=None)
 @given(drawn=cases(), n=st.integers(1, 4))
 def test_it_is_the_bleu_of_sacrebleu(drawn, n, smoothing, value, effective):
     theirs = BLEU(
@@ -40,7 +41,7 @@ def test_it_is_the_bleu_of_sacrebleu(drawn, n, smoothing, value, effective):
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(drawn=cases(), smoothing=st.sampled_from(["none", "floor", "add-k", "exp"]))
 def test_the_score_of_a_corpus_is_that_of_sacrebleu(drawn, smoothing):
     theirs = BLEU(tokenize="none", smooth_method=smoothing)

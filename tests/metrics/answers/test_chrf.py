@@ -8,13 +8,14 @@ from metrics import Answers, metric
 from metrics.profiles import Profile
 from metrics.scoring import score
 from tests.metrics.answers.drawn import cases, scored, split_on_spaces, texts
+from tests.scale import limit_cases
 
 sentences = st.text(alphabet="aab (),.T't猫é\u00a0\t", max_size=30)
 
 
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize(("name", "words"), [("chrf", 0), ("chrf++", 2)])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(drawn=cases(references=sentences, candidates=sentences) | cases(references=texts))
 def test_it_is_the_chrf_of_sacrebleu(drawn, name, words, lower):
     theirs = CHRF(word_order=words, lowercase=lower)
@@ -25,7 +26,7 @@ def test_it_is_the_chrf_of_sacrebleu(drawn, name, words, lower):
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(drawn=cases(references=sentences, candidates=sentences))
 def test_the_score_of_a_corpus_is_that_of_sacrebleu(drawn):
     most = max(len(references) for _, references in drawn)

@@ -7,6 +7,7 @@ from pycocoevalcap.cider.cider import Cider
 from metrics import Answers, metric
 from metrics.scoring import score_chunks
 from tests.metrics.answers.drawn import cases, scored, split_on_spaces
+from tests.scale import limit_cases
 
 PLAIN = metric("cider", split_on_spaces())
 ALONE = metric("cider", split_on_spaces(cider={"refs": "max"}))
@@ -18,7 +19,7 @@ def coco(drawn):
     return Cider().compute_score(references, candidates)[1]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=limit_cases(150), deadline=None)
 @given(drawn=cases())
 def test_it_is_the_cider_of_coco_caption(drawn):
     assert scored(PLAIN, drawn) == pytest.approx(coco(drawn), abs=1e-11)
@@ -53,7 +54,7 @@ def test_each_reference_alone_is_weighed_by_references_at_its_place():
     assert scored(ALONE, drawn) == pytest.approx(np.maximum(firsts, seconds), abs=1e-11)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=limit_cases(50), deadline=None)
 @given(drawn=cases(), size=st.integers(1, 3))
 def test_chunks_change_no_value(drawn, size):
     candidates, references = zip(*drawn, strict=True)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from metrics import metric
 from metrics.profiles import Profile
 from tests.metrics.answers.drawn import cases, scored
+from tests.scale import limit_cases
 
 sentences = st.text(alphabet="aanthe THEx.,'“”é\u2003\t\x00_猫", max_size=20)
 
@@ -27,7 +28,7 @@ def f1(candidate, reference):
     return 2 * both / (len(own) + len(theirs))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=limit_cases(200), deadline=None)
 @given(drawn=cases(references=sentences, candidates=sentences))
 def test_they_are_the_metrics_of_squad(drawn):
     exact = [max(float(normalised(c) == normalised(r)) for r in references) for c, references in drawn]

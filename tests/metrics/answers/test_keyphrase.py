@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from metrics import MetricError
 from metrics.neural.kpqa import Pairs, bleu1_kpqa, bleu1_of, rouge_l_kpqa, rouge_l_of
 from tests.metrics.goldens import golden
+from tests.scale import limit_cases
 
 FILE = golden("kpqa_formulas")
 CASES = pytest.mark.parametrize("case", FILE["cases"], ids=[case["name"] for case in FILE["cases"]])
@@ -69,7 +70,7 @@ def brute(first, second):
     return best
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(first=weighted_texts, second=weighted_texts)
 def test_no_common_subsequence_is_heavier(first, second):
     p, r, _ = rouge_l_kpqa(words(first)[0], words(second)[0], words(first)[1], words(second)[1])
@@ -81,7 +82,7 @@ def test_no_common_subsequence_is_heavier(first, second):
 
 
 @pytest.mark.parametrize("variant", ["weighted", "paper", "repo"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=limit_cases(30), deadline=None)
 @given(drawn=st.lists(st.tuples(weighted_texts, weighted_texts), min_size=1, max_size=5))
 def test_many_pairs_at_a_time_give_what_each_gives(drawn, variant):
     firsts, seconds = [words(first) for first, _ in drawn], [words(second) for _, second in drawn]

@@ -10,6 +10,7 @@ from metrics import MetricError, metric
 from metrics.answers import stems
 from metrics.answers.meteor import matches_and_chunks, meteor_pair
 from tests.metrics.answers.drawn import scored, split_on_spaces
+from tests.scale import limit_cases
 
 words = st.lists(st.integers(0, 11), max_size=6)
 few_words = st.lists(st.integers(0, 2), max_size=7)
@@ -64,7 +65,7 @@ def by_trying_all(first, second, variant, stages):
 
 
 @pytest.mark.parametrize("variant", ["minchunk", "mincross"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=limit_cases(150), deadline=None)
 @given(first=few_words, second=few_words)
 def test_no_mapping_of_equal_words_is_better(variant, first, second):
     assert matches_and_chunks(first, second, variant) == by_trying_all(first, second, variant, [])
@@ -72,7 +73,7 @@ def test_no_mapping_of_equal_words_is_better(variant, first, second):
 
 @pytest.mark.parametrize("stages", [[stem], [synsets], [stem, synsets]], ids=["stem", "synonym", "both"])
 @pytest.mark.parametrize("variant", ["minchunk", "mincross"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(first=words, second=words)
 def test_no_mapping_in_stages_is_better(variant, stages, first, second):
     found = matches_and_chunks(first, second, variant, stages)

@@ -10,6 +10,7 @@ from metrics.answers.bleu import Overlap, count_matches, overlap, overlap_of
 from metrics.texts import Chunk, Tokens
 from metrics.tokens import WHITESPACE
 from tests.metrics.answers.drawn import cases, texts
+from tests.scale import limit_cases
 
 
 def counted(text, n):
@@ -22,7 +23,7 @@ def chunk_of(drawn):
 
 
 @pytest.mark.parametrize("block", [1, 40, 1 << 15])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=limit_cases(80), deadline=None)
 @given(drawn=cases(references=texts))
 def test_matches_are_those_of_counters_whatever_the_blocks(drawn, block):
     kept, bleu.BLOCK = bleu.BLOCK, block
@@ -46,7 +47,7 @@ def test_matches_are_those_of_counters_whatever_the_blocks(drawn, block):
         bleu.BLOCK = kept
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=limit_cases(80), deadline=None)
 @given(drawn=cases(references=texts))
 @pytest.mark.parametrize(("longest", "cells"), [(0, 1 << 19), (3, 1), (48, 40), (48, 1 << 19)])
 def test_lone_references_match_alike_by_sorting_and_token_by_token(drawn, longest, cells):

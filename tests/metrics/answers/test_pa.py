@@ -19,6 +19,7 @@ from metrics.scoring import in_chunks, score, score_chunks
 from metrics.tokens import tokeniser_named
 from tests.metrics.answers.drawn import WORDS, cases, scored, split_on_spaces
 from tests.metrics.goldens import golden
+from tests.scale import limit_cases
 
 TABLE = golden("pa_metrics_table2")
 REFERENCES = TABLE["references"]
@@ -154,7 +155,7 @@ def test_two_printed_meteors_are_above_what_any_one_to_one_mapping_can_reach(spl
     assert (printed > highest + 0.005).tolist() == [False, True, True, False, False]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=limit_cases(80), deadline=None)
 @given(
     drawn=cases(references=st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)),
     n=st.integers(1, 4),
@@ -172,14 +173,14 @@ def test_the_table_of_n_grams_says_what_each_pair_alone_says(drawn, n, smoothing
 
 
 @pytest.mark.parametrize("name", ["bleu-4", "rouge-l", "rouge-1-stem"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=limit_cases(20), deadline=None)
 @given(drawn=cases(most=1))
 def test_with_one_reference_it_is_the_metric_itself(drawn, name):
     assert scored(metric(f"pa-{name}"), drawn) == pytest.approx(scored(metric(name), drawn), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["bleu-1", "bleu-4", "rouge-1", "rouge-l"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=limit_cases(25), deadline=None)
 @given(drawn=cases())
 def test_it_is_the_weighted_mean_of_pairs(drawn, name):
     similarity = pairwise(metric(name))

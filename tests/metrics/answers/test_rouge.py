@@ -10,6 +10,7 @@ from metrics import MetricError, metric, tokens
 from metrics.profiles import Profile
 from metrics.tokens import Tokeniser
 from tests.metrics.answers.drawn import cases, scored, split_on_spaces, texts
+from tests.scale import limit_cases
 
 NAMES = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
 sentences = st.lists(
@@ -20,7 +21,7 @@ sentences = st.lists(
 
 @pytest.mark.parametrize("stemmer", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=limit_cases(30), deadline=None)
 @given(drawn=cases(references=sentences, candidates=sentences))
 def test_it_is_the_rouge_of_rouge_score(drawn, name, stemmer):
     theirs = RougeScorer([NAMES[name]], use_stemmer=stemmer)
@@ -35,7 +36,7 @@ def test_it_is_the_rouge_of_rouge_score(drawn, name, stemmer):
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(drawn=cases(most=3))
 def test_with_beta_and_references_separate_it_is_the_rouge_l_of_coco_caption(drawn):
     ours = metric("rouge-l", split_on_spaces(rouge={"beta": 1.2, "refs": "separate"}))
@@ -48,7 +49,7 @@ def test_with_beta_and_references_separate_it_is_the_rouge_l_of_coco_caption(dra
     assert found == pytest.approx(wanted, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(drawn=cases(references=texts))
 def test_more_references_never_lower_it(drawn):
     for name in NAMES:

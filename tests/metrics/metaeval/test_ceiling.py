@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from metrics.metaeval.ceiling import NO_RATINGS, _Halves, ceiling
 from tests.metrics.metaeval.studies import known, study
+from tests.scale import limit_cases
 
 FOUR = [("s", f"q{k}", 0.0) for k in range(4)]
 
@@ -109,7 +110,7 @@ def test_without_single_ratings_there_is_no_ceiling_and_a_reason():
 @given(
     st.lists(st.lists(st.floats(-5, 5), min_size=2, max_size=7), min_size=1, max_size=9), st.integers(1, 20)
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=limit_cases(200), deadline=None)
 def test_halves_are_those_of_all_ratings_sorted_at_once(ratings, at_once):
     sizes = np.array([len(each) for each in ratings], np.int32)
     answers = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)

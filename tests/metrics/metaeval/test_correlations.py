@@ -17,6 +17,7 @@ from metrics.metaeval.weighted_correlations import sign_sums
 from tests.metrics.metaeval.drawn import full, judgments, shuffled
 from tests.metrics.metaeval.marco import EXPECTED, METRICS, marco
 from tests.metrics.metaeval.studies import study
+from tests.scale import limit_cases
 
 STATISTICS = ("pearson", "spearman", "kendall")
 OF_SCIPY = {
@@ -71,7 +72,7 @@ def naive(statistic, human, scores):
     return float(OF_SCIPY[statistic](human, scores).statistic)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(judgments())
 def test_every_grouping_is_the_mean_of_scipys_values(judged):
     for statistic in STATISTICS:
@@ -92,7 +93,7 @@ def test_every_grouping_is_the_mean_of_scipys_values(judged):
                 assert found.reason.startswith("not defined: ")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=limit_cases(40), deadline=None)
 @given(judgments())
 def test_at_system_level_means_are_over_answers_with_both_scores(judged):
     there = np.isfinite(judged.human) & np.isfinite(judged.metrics["one"])
@@ -105,13 +106,13 @@ def test_at_system_level_means_are_over_answers_with_both_scores(judged):
         assert found.value == pytest.approx(naive("pearson", human, scores), abs=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=limit_cases(40), deadline=None)
 @given(judgments())
 def test_the_order_of_rows_and_the_numbers_of_names_change_no_bit(judged):
     assert correlations(judged, ["one", "two"]) == correlations(shuffled(judged, 4), ["one", "two"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(judgments(missing=False))
 def test_pairs_are_counted_as_one_by_one(judged):
     rows = rows_of(judged, ["one"])
@@ -141,7 +142,7 @@ def test_inversions_of_groups_are_counted_apart():
     assert inversions(np.array([2, 1, 0, 0, 1, 1, 0]), np.array([0, 3, 5])).tolist() == [3, 0, 1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=limit_cases(60), deadline=None)
 @given(judgments(missing=False))
 def test_sums_of_signs_are_those_of_all_pairs(judged):
     human, one, two = judged.human, judged.metrics["one"], judged.metrics["two"]

@@ -15,6 +15,7 @@ from metrics.metaeval.executor import processes
 from metrics.metaeval.papers import PROTOCOLS
 from metrics.metaeval.report import Comparison, CorpusRule, Plan, ReportHeader, evaluate
 from tests.metrics.metaeval.studies import known, shuffled, study
+from tests.scale import limit_cases
 
 QUICK = Plan(replicates=50, draws=99)
 FULL = replace(QUICK, protocols=tuple(PROTOCOLS))
@@ -335,7 +336,7 @@ _RATINGS = st.lists(
 
 
 @given(_RATINGS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=limit_cases(200), deadline=None)
 def test_workers_are_numbered_by_their_lists_of_ratings(ratings):
     ratings.sort(key=lambda rating: (rating[0], rating[2]))
     work: dict[int, list[tuple[int, float]]] = {}
@@ -348,7 +349,7 @@ def test_workers_are_numbered_by_their_lists_of_ratings(ratings):
 
 
 @given(_RATINGS, st.integers(1, 9))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=limit_cases(200), deadline=None)
 def test_ratings_lie_by_answer_score_and_worker_however_many_are_looked_at_together(ratings, size):
     answers, workers, scores = (np.array([rating[at] for rating in ratings]) for at in range(3))
     given_ones = Raters(answers.astype(np.int32), workers.astype(np.int32), scores.astype(np.float64) + 0.0)

@@ -14,6 +14,7 @@ from tests.metrics.goldens import golden
 from tests.metrics.metaeval.drawn import full, judgments, shuffled
 from tests.metrics.metaeval.marco import EXPECTED, METRICS, marco
 from tests.metrics.metaeval.studies import study
+from tests.scale import limit_cases
 
 TABLE_7 = golden("kpqa_marco_correlations")["datasets"]["marco_all"]["table7"]
 
@@ -90,7 +91,7 @@ def accuracy_by_hand(judged, epsilon):
     return float(np.mean(shares)) if shares else None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=limit_cases(80), deadline=None)
 @given(judgments())
 def test_no_threshold_does_better_than_the_calibrated_one(judged):
     found = acc_eq_cal(judged, "one")

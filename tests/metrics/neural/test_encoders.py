@@ -3,8 +3,6 @@
 import socket
 
 import pytest
-import torch
-from transformers import AutoTokenizer
 
 from metrics import MetricError
 from metrics.neural.devices import cores, device, threads
@@ -28,6 +26,9 @@ def test_an_encoder_is_loaded_from_its_folder_alone(tmp_path, no_network):
 
 
 def test_places_before_the_text_are_not_places_for_it(tmp_path):
+    import torch
+    from transformers import AutoTokenizer
+
     folder = tiny.roberta(tmp_path / "roberta", longest=40)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.model_max_length = 10**9
@@ -53,6 +54,8 @@ def test_a_folder_that_is_no_encoder_is_said(tmp_path):
 
 
 def test_weights_that_are_pickled_are_not_read(tmp_path):
+    import torch
+
     folder = tiny.bert(tmp_path / "bert")
     model = encoder(folder).model
     (folder / "model.safetensors").unlink()
@@ -69,6 +72,8 @@ def test_a_device_that_is_not_there_is_said():
 
 @pytest.mark.parametrize(("asked", "number"), [("1", 1), ("", None), ("many", None), ("0", None)])
 def test_threads_are_all_cores_unless_the_environment_says(monkeypatch, asked, number):
+    import torch
+
     before = torch.get_num_threads()
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     try:

@@ -8,6 +8,7 @@ from annotation.search_results import marked
 from retrieval.ranking.explanation import explain
 from retrieval.ranking.parameters import defaults
 from tests.retrieval.crown.world import Known
+from tests.scale import limit_cases
 
 NOLAN = "Christopher Nolan made Batman movies. They earned a lot! The films of Nolan end here."
 TERMS = {"nolan": 1.0, "batman": 1.0, "movies": 0.5}
@@ -173,7 +174,7 @@ def test_pieces_know_where_a_mark_begins_and_ends():
 spans = st.lists(st.tuples(st.integers(-3, 15), st.integers(-3, 15)), max_size=5)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=limit_cases(300), deadline=None)
 @given(st.text(max_size=12), spans, spans)
 def test_whatever_is_marked_the_text_is_untouched(text, sentences, words):
     pieces = marked(text, sentences, words)
@@ -182,7 +183,7 @@ def test_whatever_is_marked_the_text_is_untouched(text, sentences, words):
     assert sum(each.opens for each in pieces) == sum(each.closes for each in pieces)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=limit_cases(200), deadline=None)
 @given(st.text(alphabet="nolanbatm movies.!?\n<>&\"'é\u0301ﬁ中1", max_size=60), st.sampled_from(["en", "zh"]))
 def test_places_lie_in_the_text_and_say_the_word(text, language):
     found = explained(text, language=language)

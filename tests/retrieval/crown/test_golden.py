@@ -24,39 +24,44 @@ def parameters(expected):
     return Parameters.of({"profile": "crown-2020", "alpha": expected["alpha"], "beta": expected["beta"]})
 
 
-@pytest.mark.parametrize("number", CASES)
-def test_scores_are_the_golden_ones(number):
-    expected, passages = case(number)
-    terms = query_terms(expected["turns"], expected["model"])
-    found = score(
-        columns(passages), terms, golden()["evidence"], parameters(expected), np.zeros(len(passages))
-    )
-    for name in ("node", "edge", "pos"):
-        assert found.raw[name].tolist() == pytest.approx(expected[name], abs=1e-6)
-    assert found.final.tolist() == pytest.approx(expected["final"], abs=1e-6)
+def test_scores_are_the_golden_ones(subtests):
+    for number in CASES:
+        with subtests.test(number=number):
+            expected, passages = case(number)
+            terms = query_terms(expected["turns"], expected["model"])
+            found = score(
+                columns(passages), terms, golden()["evidence"], parameters(expected), np.zeros(len(passages))
+            )
+            for name in ("node", "edge", "pos"):
+                assert found.raw[name].tolist() == pytest.approx(expected[name], abs=1e-6)
+            assert found.final.tolist() == pytest.approx(expected["final"], abs=1e-6)
 
 
-@pytest.mark.parametrize("number", CASES)
-def test_words_of_the_query_have_the_golden_weights_in_the_golden_order(number):
-    expected, _ = case(number)
-    assert list(query_terms(expected["turns"], expected["model"]).items()) == [*expected["weights"].items()]
+def test_words_of_the_query_have_the_golden_weights_in_the_golden_order(subtests):
+    for number in CASES:
+        with subtests.test(number=number):
+            expected, _ = case(number)
+            assert list(query_terms(expected["turns"], expected["model"]).items()) == [
+                *expected["weights"].items()
+            ]
 
 
-@pytest.mark.parametrize("number", range(0, 140, 7))
-def test_loops_give_the_golden_scores_too(number):
-    expected, passages = case(number)
-    evidence = golden()["evidence"]
-    parts = [
-        literal_parts(
-            *(passage, expected["weights"], evidence.similarity, evidence.npmi),
-            *(expected["alpha"], expected["beta"]),
-        )
-        for passage in passages
-    ]
-    columns_of = [list(column) for column in zip(*parts, strict=True)]
-    for name, values in zip(("node", "edge", "pos"), columns_of, strict=True):
-        assert values == pytest.approx(expected[name], abs=1e-6)
-    assert literal_final(parts, WEIGHTS) == pytest.approx(expected["final"], abs=1e-6)
+def test_loops_give_the_golden_scores_too(subtests):
+    for number in range(0, 140, 7):
+        with subtests.test(number=number):
+            expected, passages = case(number)
+            evidence = golden()["evidence"]
+            parts = [
+                literal_parts(
+                    *(passage, expected["weights"], evidence.similarity, evidence.npmi),
+                    *(expected["alpha"], expected["beta"]),
+                )
+                for passage in passages
+            ]
+            columns_of = [list(column) for column in zip(*parts, strict=True)]
+            for name, values in zip(("node", "edge", "pos"), columns_of, strict=True):
+                assert values == pytest.approx(expected[name], abs=1e-6)
+            assert literal_final(parts, WEIGHTS) == pytest.approx(expected["final"], abs=1e-6)
 
 
 @pytest.mark.only_on("shared")

@@ -9,6 +9,7 @@ from retrieval.ranking.parameters import Parameters, defaults
 from retrieval.ranking.scoring import combined, fade, score
 from tests.retrieval.crown.literal import literal_final, literal_parts
 from tests.retrieval.crown.world import Known, columns
+from tests.scale import limit_cases
 
 WORDS = "abcdef"
 PAIRS = [(a, b) for a in WORDS for b in WORDS if a < b]
@@ -309,7 +310,7 @@ passages_of = st.lists(st.lists(st.text(WORDS, max_size=8).map(list), max_size=4
 hundredths = st.integers(-100, 100).map(lambda number: number / 100)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=limit_cases(200), deadline=None)
 @given(
     passages_of,
     st.dictionaries(st.sampled_from(WORDS), st.sampled_from([0.25, 0.5, 1.0]), min_size=1),
@@ -332,7 +333,7 @@ def test_all_at_once_is_the_same_as_in_loops(passages, terms, similar, near, alp
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=limit_cases(100), deadline=None)
 @given(passages_of, st.dictionaries(st.sampled_from(WORDS), st.sampled_from([0.5, 1.0]), min_size=1))
 def test_parts_and_scores_lie_between_nothing_and_one(passages, terms):
     for profile in ("crown-2020", "balanced"):

@@ -14,6 +14,7 @@ from retrieval.evaluation.measures import read_qrels
 from retrieval.evaluation.questions import read_questions
 from retrieval.evaluation.runs import Run, check_ids, read_run, write_run
 from tests.retrieval.evaluation.world import CONVERSATIONS, as_lines
+from tests.scale import limit_cases
 
 
 @pytest.fixture
@@ -225,7 +226,7 @@ def test_every_fault_of_a_run_is_told_with_its_place(file):
 ids = st.text("ab#é中", min_size=1, max_size=5)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=limit_cases(50))
 @given(st.dictionaries(ids, st.floats(-1e30, 1e30), min_size=1, max_size=8), st.booleans())
 def test_a_run_that_was_written_reads_back_in_its_order(tmp_path_factory, scores, equal):
     found = sorted(scores.items(), key=lambda pair: -pair[1])

@@ -13,6 +13,7 @@ from scipy import stats
 from retrieval.errors import EvaluationError
 from retrieval.evaluation.measures import DEFAULT, Qrels, parse_measures, values
 from retrieval.evaluation.report import paired
+from tests.scale import limit_cases
 
 QRELS = Qrels({"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"x": 1}, "q3": {"y": 0}})
 
@@ -81,7 +82,7 @@ def one(system, baseline, units=None, **options):
     return test
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=limit_cases(50))
 @given(arrays(float, st.tuples(st.integers(3, 12), st.just(2)), elements=st.integers(0, 8)))
 def test_the_t_test_is_that_of_scipy(values):
     test = one(values[:, 0], values[:, 1])
@@ -93,7 +94,7 @@ def test_the_t_test_is_that_of_scipy(values):
         assert test.interval == pytest.approx(tuple(expected.confidence_interval(0.95)))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=limit_cases(50))
 @given(arrays(float, st.tuples(st.integers(1, 9), st.just(2)), elements=st.integers(0, 8)))
 def test_few_queries_are_swapped_in_every_way(values):
     test = one(values[:, 0], values[:, 1])

@@ -18,6 +18,7 @@ from retrieval.network.segment import codes_of
 from retrieval.ranking.base import columns
 from tests.retrieval.network import literal
 from tests.retrieval.network.worlds import TEXTS, passages, tree
+from tests.scale import limit_cases
 
 ROOT = Path(__file__).resolve().parents[3]
 TOY = ["red cars drive", "red cars stop", "blue cars drive", "green trees"]
@@ -42,7 +43,7 @@ def test_counts_are_those_of_a_literal_dictionary(tmp_path):
     assert network.associations(one, two) == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=limit_cases(20), deadline=None)
 @given(texts=st.lists(st.text(alphabet="abc .1", max_size=40), max_size=12))
 def test_any_texts_give_the_counts_of_a_literal_dictionary(tmp_path_factory, texts):
     network = build(enumerate(texts, 1), tmp_path_factory.mktemp("n"), "en")
@@ -148,7 +149,7 @@ def test_stored_tokens_are_those_of_the_text(tmp_path):
     assert columns.count == 3
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=limit_cases(25), deadline=None)
 @given(
     texts=st.lists(st.text(alphabet="aBé1 .!?\n中。the'-", max_size=40), min_size=1, max_size=8),
     language=st.sampled_from(["en", "zh"]),

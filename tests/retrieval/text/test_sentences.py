@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.sentences import sentences
+from tests.scale import limit_cases
 
 
 def cut(text, language="en"):
@@ -72,7 +73,7 @@ def test_an_empty_text_has_no_sentence():
     assert sentences("", "en") == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=limit_cases(300), deadline=None)
 @given(st.text(alphabet="aB1 .!?\n\"'。)-•", max_size=60), st.sampled_from(["en", "de", "zh"]))
 def test_no_character_is_lost(text, language):
     found = sentences(text, language)

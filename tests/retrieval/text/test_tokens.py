@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.tokens import fingerprint, located, tokens
+from tests.scale import limit_cases
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_a_place_shows_the_word_as_it_is_written():
     assert [text[start:end] for _, start, end in located(text, "de")] == ["Ha\u0308user"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=limit_cases(300), deadline=None)
 @given(st.text(max_size=60), st.sampled_from(["en", "ar", "zh", "pl", "hi"]), st.booleans())
 def test_words_with_places_are_the_words_without(text, language, numbers):
     found = located(text, language, numbers=numbers)
@@ -80,7 +81,7 @@ def test_words_with_places_are_the_words_without(text, language, numbers):
     assert all(0 <= start < end <= len(text) for _, start, end in found)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=limit_cases(200), deadline=None)
 @given(st.text(max_size=60))
 def test_composed_and_decomposed_text_has_the_same_words(text):
     assert tokens(unicodedata.normalize("NFD", text), "en") == tokens(

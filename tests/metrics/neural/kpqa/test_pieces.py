@@ -8,6 +8,7 @@ from metrics.errors import MetricError
 from metrics.neural.encoders import encoder
 from metrics.neural.pieces import windows
 from tests.metrics.neural import tiny
+from tests.scale import limit_cases
 
 TEXTS = st.text(
     st.one_of(
@@ -134,7 +135,7 @@ def test_a_long_answer_is_read_in_windows_that_overlap_by_half(bert) -> None:
         assert max(window.firsts) <= 3 + 15
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=limit_cases(150), deadline=None)
 @given(pairs=st.lists(st.tuples(TEXTS, TEXTS), max_size=3), longest=st.integers(16, 40), asked=st.booleans())
 def test_each_word_is_in_exactly_one_window_by_its_own_piece(
     bert, bytes_, pieces_with_blanks, pairs, longest, asked
@@ -162,7 +163,7 @@ def test_each_word_is_in_exactly_one_window_by_its_own_piece(
             assert seen.get(pair, []) == covered
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=limit_cases(100), deadline=None)
 @given(answer=TEXTS)
 def test_the_first_piece_begins_in_its_word_or_covers_it(bert, bytes_, pieces_with_blanks, answer) -> None:
     for tokenizer in (bert, bytes_, pieces_with_blanks):

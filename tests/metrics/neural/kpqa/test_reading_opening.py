@@ -10,6 +10,7 @@ from evaluations.training.kpqa_examples import DropCounts, Passage, occurrences
 from evaluations.training.kpqa_files import examples_of, form_of
 from metrics.errors import MetricError
 from tests.metrics.neural.kpqa.published import HOTPOTQA, SQUAD_1, marco_columns, marco_lines, written
+from tests.scale import limit_cases
 
 SIMPLE = [
     {"question": "Where did he live?", "answer": "He lived in Rome, in old Rome.", "span": "Rome"},
@@ -128,7 +129,7 @@ def test_occurrences_say_the_phrase_as_words_of_its_own(text, phrase, any_case):
 PASSAGES = st.text(st.sampled_from("ab AB.!?\n\"'() 1,—é"), min_size=1, max_size=80).filter(str.strip)
 
 
-@settings(max_examples=200)
+@settings(max_examples=limit_cases(200))
 @given(st.data())
 def test_spans_point_at_the_key_phrase_within_the_answer(data):
     text = data.draw(PASSAGES)
@@ -164,7 +165,7 @@ def replaced(tree, value, draw):
     return changed
 
 
-@settings(max_examples=150)
+@settings(max_examples=limit_cases(150))
 @given(st.data())
 def test_whatever_is_wrong_is_said_in_one_sentence(tmp_path_factory, data):
     whole = data.draw(st.sampled_from([SQUAD_1, HOTPOTQA, marco_columns(), SIMPLE]))

@@ -46,6 +46,7 @@ def model(bert, tmp_path_factory):
     return world.train(tmp_path_factory.mktemp("models") / "model", bert)
 
 
+@pytest.mark.long
 def test_a_pattern_is_learned(bert, tmp_path) -> None:
     epochs = []
     made = world.train(
@@ -76,11 +77,18 @@ def test_the_same_training_makes_the_same_model(bert, model, tmp_path) -> None:
     assert again.card["data"] == model.card["data"]
 
 
-@pytest.mark.parametrize("other", [{"seed": 14}, {"epochs": 1}, {"with_question": False}])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 14},
+        *(pytest.param(each, marks=pytest.mark.long) for each in ({"epochs": 1}, {"with_question": False})),
+    ],
+)
 def test_another_training_makes_another_model(bert, model, tmp_path, other) -> None:
     assert world.train(tmp_path / "model", bert, world.settings(**other)).digest != model.digest
 
 
+@pytest.mark.long
 def test_a_training_that_was_killed_between_steps_makes_the_same_model(bert, model, tmp_path) -> None:
     out = tmp_path / "model"
     killed = subprocess.run(
@@ -100,7 +108,8 @@ def test_a_training_that_was_killed_between_steps_makes_the_same_model(bert, mod
     assert [epoch["dev"] for epoch in made.card["epochs"]] == [epoch["dev"] for epoch in model.card["epochs"]]
 
 
-@pytest.mark.parametrize("after", [1, 8, 16])  # within an epoch, at the end of one, at the very end
+# Within an epoch, at the end of one, at the very end.
+@pytest.mark.parametrize("after", [1, *(pytest.param(after, marks=pytest.mark.long) for after in (8, 16))])
 def test_a_training_that_is_told_to_stop_keeps_its_state(bert, model, tmp_path, after) -> None:
     out = tmp_path / "model"
     done = []
@@ -198,6 +207,7 @@ def test_an_encoder_in_half_precision_is_trained_in_full(bert, tmp_path) -> None
     assert {value.dtype for value in network.parameters()} == {torch.float32}
 
 
+@pytest.mark.long
 def test_mixed_precision_learns_nearly_the_same(bert, model, tmp_path) -> None:
     made = world.train(tmp_path / "model", bert, world.settings(precision="bf16"))
     assert made.card["training"]["precision"] == "bf16"
