@@ -16,7 +16,7 @@ SHARDS := $(BIN)/python -m tests.shards --workers $(WORKERS)
 ON_SQLITE := env -u DATABASE_URL -u REDIS_URL
 WITH_SERVICES := $(BIN)/python .ci/services.py --
 #: Folders that a target of their own runs.
-APART := tests/browser tests/clients_of_others tests/robustness/hosts
+APART := tests/browser,tests/clients_of_others,tests/robustness/hosts
 NOT_LONG := -m "not long"
 # What PostgreSQL and Redis can change: claims, money and protocol, locks and races, what survives a crash, jobs and
 # messages, the audit log, upgrades, large tables, and every page once.
@@ -59,16 +59,16 @@ run: env ## web server, job worker and timer on this machine (PORT=n)
 	PORT=$(PORT) $(BIN)/python manage.py up
 
 test: env-dev ## the tests of every commit, on SQLite: no browser, nothing long (ARGS="tests/jobs -x")
-	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) -- $(ARGS)
+	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) $(ARGS)
 
 test-services: env-dev ## what PostgreSQL and Redis can change, on both, which are started for it
-	$(WITH_SERVICES) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) -- $(or $(ARGS),$(if $(ALL),,$(ON_POSTGRES)))
+	$(WITH_SERVICES) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) $(or $(ARGS),$(if $(ALL),,$(ON_POSTGRES)))
 
 test-browser: env-dev ## the tests that drive chromium
-	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) -- $(if $(findstring tests/,$(ARGS)),,tests/browser) $(ARGS)
+	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) $(if $(findstring tests/,$(ARGS)),,tests/browser) $(ARGS)
 
 test-clients: env-dev .clients/.made ## other people's programs against our marketplace: aws command line, psiTurk, Mephisto, SDKs for JavaScript, R's paws if it is there
-	$(ON_SQLITE) $(SHARDS) -- tests/clients_of_others $(ARGS)
+	$(ON_SQLITE) $(SHARDS) tests/clients_of_others $(ARGS)
 
 hosts: env-dev ## two web hosts and two job hosts on real engines: nginx, PgBouncer, Redis, S3 (Debian's packages)
 	$(ON_SQLITE) $(BIN)/pytest tests/robustness/hosts $(ARGS)
@@ -85,7 +85,7 @@ DATES ?= +1d +8d +40d +400d 2028-02-29T12:00 2027-03-28T00:30
 test-dates: env-dev ## the tests of `make test` at other dates, a run for each (DATES="+8d"; needs a C compiler)
 	@for date in $(DATES); do \
 	  echo "=== $$date"; \
-	  $(ON_SQLITE) $(BIN)/python .ci/clock.py $$date -- $(SHARDS) $(NOT_LONG) --leave-out $(APART) -- $(ARGS) || exit 1; \
+	  $(ON_SQLITE) $(BIN)/python .ci/clock.py $$date $(SHARDS) $(NOT_LONG) --leave-out $(APART) -- $(ARGS) || exit 1; \
 	done
 
 check: check-types check-code check-imports check-django ## linters, types, layers of imports, migrations, settings
@@ -176,7 +176,7 @@ BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -
 
 coverage: env-dev ## the share of lines that the tests of `make test` reach; by file, lowest first
 	$(BIN)/coverage erase
-	$(ON_SQLITE) $(BIN)/coverage run -m tests.shards --workers $(WORKERS) $(NOT_LONG) --leave-out $(APART) -- $(ARGS)
+	$(ON_SQLITE) $(BIN)/coverage run -m tests.shards --workers $(WORKERS) $(NOT_LONG) --leave-out $(APART) $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

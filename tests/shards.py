@@ -162,14 +162,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run the tests in several processes.", allow_abbrev=False)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--record", action="store_true", help="write the seconds of each file to the list")
-    parser.add_argument("--leave-out", nargs="*", default=[], metavar="PATH")
+    parser.add_argument("--leave-out", default="", metavar="PATH,PATH")
     options, arguments = parser.parse_known_args()
     paths = [each for each in arguments if (ROOT / each.partition("::")[0]).exists()]
-    arguments = [each for each in arguments if each not in paths and each != "--"]
+    arguments = [each for each in arguments if each not in paths]
     if any("::" in path for path in paths):
         shares = [paths]
     else:
-        left_out = [path for path in options.leave_out if path not in paths]
+        left_out = [path for path in options.leave_out.split(",") if path and path not in paths]
         shares = share_files(find_files(paths or ["tests"], left_out), options.workers)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
