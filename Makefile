@@ -85,7 +85,7 @@ DATES ?= +1d +8d +40d +400d 2028-02-29T12:00 2027-03-28T00:30
 test-dates: env-dev ## the tests of `make test` at other dates, a run for each (DATES="+8d"; needs a C compiler)
 	@for date in $(DATES); do \
 	  echo "=== $$date"; \
-	  $(ON_SQLITE) $(BIN)/python .ci/clock.py $$date $(SHARDS) $(NOT_LONG) --leave-out $(APART) -- $(ARGS) || exit 1; \
+	  $(ON_SQLITE) $(BIN)/python .ci/clock.py $$date -- $(SHARDS) $(NOT_LONG) --leave-out $(APART) $(ARGS) || exit 1; \
 	done
 
 check: check-types check-code check-imports check-django ## linters, types, layers of imports, migrations, settings
