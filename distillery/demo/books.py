@@ -10,17 +10,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
-from annotation.models import Answer, AnswerFlag, Query
-from core.projects.models import Project
 from crowd.models import Assignment, Hit, LedgerEntry, Stage
 from crowd.selectors.stage_status import source_status
 from distillery.demo.panel import Panel
-from evaluations.models import Evaluation
-from judgments.models import AgreementReport, FilterRun, Judgment
-from judgments.selectors.candidates import systems
 from marketplace.models import HIT, Holding, Requester
 from people.models import StudyLink
 from people.selectors import VISIT_COLUMNS, visit_rows
@@ -38,7 +33,6 @@ def summarise(*, site: str, panel: Panel, seconds: float) -> dict[str, Any]:
         "url": site,
         "made_at": timezone.now().isoformat(),
         "wall_seconds": round(seconds, 2),
-        "figures": figures(),
         "books": books,
         "agree": total == requester.paid_cents + requester.fees_cents
         and all(
@@ -49,42 +43,6 @@ def summarise(*, site: str, panel: Panel, seconds: float) -> dict[str, Any]:
             "path": str(Path(storage.folder_of(release) or "").relative_to(settings.DATA_DIR)),
             "digest": release.digest,
         },
-    }
-
-
-def count_values(rows: QuerySet[Any], field: str) -> dict[str, int]:
-    """How many rows have each value."""
-    return dict(rows.order_by().values_list(field).annotate(number=Count("pk")))
-
-
-def figures() -> dict[str, Any]:
-    """What the campaigns brought; undefined figures are None."""
-    answers, middle = Project.objects.get(slug="answers"), Project.objects.get(slug="more")
-    stage = Stage.objects.get(project=answers, slug="judging")
-    report = AgreementReport.objects.filter(stage=stage).order_by("-pk")[0].report
-    alpha, judged = report["alpha"], systems(answers)
-    evaluation, undecided = Evaluation.objects.get(), Answer.objects.filter(state=Answer.State.UNDECIDED)
-    return {
-        "hits_by_script": HIT.objects.filter(annotation__startswith="demo ").count(),
-        "batch_to_review": Holding.objects.exclude(hit__batch=None).filter(state="submitted").count(),
-        "queries": count_values(Query.objects.filter(project=answers), "status"),
-        "answers": count_values(Answer.objects.filter(query__project=answers), "state"),
-        "candidates": {each.system.name: each.to_judge for each in judged if each.to_judge},
-        "judgments": Judgment.objects.filter(stage=stage).count(),
-        "removed_judges": FilterRun.objects.in_force().get(stage=stage).summary["counts"]["removed_workers"],
-        "topped_up": Hit.objects.filter(stage=stage, wave__gt=0).count(),
-        "alpha_before": alpha["before"]["interval"],
-        "alpha_after": alpha["after_workers"]["interval"],
-        "alpha_cross_fitted": alpha["after_workers"]["cross_fitted"],
-        "means": {each.system.name: round(each.mean, 2) for each in judged if each.mean is not None},
-        "best_metric": evaluation.best,
-        "pearson": evaluation.best_value,
-        "middle_queries": count_values(Query.objects.filter(project=middle), "status"),
-        "middle_to_review": undecided.filter(query__project=middle).count(),
-        "middle_flagged": AnswerFlag.objects.filter(answer__in=undecided).values("answer").distinct().count(),
-        "middle_open_hits": Hit.objects.filter(stage__project=middle, state=Hit.State.OPEN).count(),
-        "anywhere_answers": Answer.objects.filter(stage__project__slug="anywhere", state="approved").count(),
-        "anywhere_judgments": Judgment.objects.filter(stage__project__slug="anywhere").count(),
     }
 
 

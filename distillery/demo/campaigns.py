@@ -5,7 +5,9 @@ release and its evaluation, one stops in the middle of its work, one has people 
 """
 
 import contextlib
+import io
 import json
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +15,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
+from django.core.management import call_command
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
@@ -20,7 +23,6 @@ import annotation
 import judgments
 from annotation.models import Answer, HeldOutWorker, Query
 from annotation.services import curation, review_decisions
-from annotation.services.importing import Options, import_queries
 from annotation.units import simulated_truth
 from core.jobs.models import OPEN_STATES
 from core.projects.models import Project
@@ -35,8 +37,6 @@ from crowd.simulation.accounts import Account, Browser, mark_simulated
 from crowd.simulation.answers import PROFILES, SimulatedPerson, crowd_of
 from crowd.simulation.people import Visitor
 from crowd.simulation.run import Crowd
-from crowd.study.planning import apply, plan
-from crowd.study.reader import parse
 from distillery.demo import lab
 from distillery.demo.lab import People
 from distillery.demo.panel import Panel
@@ -45,26 +45,21 @@ from distillery.demo.tour import end_progress, mark
 from evaluations.plans import EvaluationPlan
 from evaluations.services import evaluate_here, show_evaluation
 from judgments.services import filter_runs, reports
-from judgments.services.candidates import human_candidates
 from judgments.services.filter_decisions import FilteringError
-from judgments.services.imports import import_candidates
 from marketplace.services.people import create_scripted_workers
 from people.links import LinkPlan, address_of, make_link
 from people.models import StudyLink, Visit
 from people.owners import project_owner
-from releases.build import build_here
-from releases.models import PrivacyFinding
-from releases.options import Options as ReleaseOptions
-from releases.privacy import HAS_TEXT, accept_findings, check_project, redact_findings
-from releases.services import plan_release, show_release
-from retrieval.passage_files import open_passages
-from retrieval.services.corpora import add_passages, create_corpus
+from releases.models import PrivacyFinding, Release
+from releases.privacy import HAS_TEXT, check_project, redact_findings
+from releases.services import show_release
+from retrieval.models import Corpus
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
 
-HERE, SAMPLE = Path(__file__).parent, Path(annotation.__file__).parent / "sample"
+STUDIES, SAMPLE = Path(__file__).with_name("studies"), Path(annotation.__file__).with_name("sample")
 #: Answers of two made-up systems, in our own words (CC0 1.0), with how correct each is, from 1 to 5.
-CANDIDATES = Path(judgments.__file__).parent / "sample" / "candidates.jsonl"
+CANDIDATES = Path(judgments.__file__).with_name("sample") / "candidates.jsonl"
 SEED = 7
 #: People who are simulated at the same moment, each by a thread.
 THREADS = 4
@@ -72,8 +67,8 @@ THREADS = 4
 CROWD = 14 + (8 + 6 + 12 + 6 + 20 + 12) + (8 + 5 + 8) + (3 + 2) + lab.REVIEWERS
 #: Rounds of publishing, collecting and paying until nothing is left to do, at most.
 ROUNDS = 40
-#: Queries of the finished campaign whose answers are judged, and of that over three sources.
-JUDGED, ANYWHERE = 16, 4
+#: Queries of the finished campaign whose answers are judged.
+JUDGED = 16
 RECIPE = "default"
 CODE = "DEMO-DONE"
 
@@ -90,33 +85,38 @@ class Scene:
 
     def __post_init__(self) -> None:
         names = [f"Simulated worker {number}" for number in range(1, CROWD + 1)]
-        self._workers = iter(
-            [Account(row.worker_id, token) for row, token in create_scripted_workers(names=names)]
-        )
-
-    def workers(self, number: int) -> list[Account]:
-        """So many who have worked on nothing here."""
-        return list(islice(self._workers, number))
-
-    def apply_study(self, name: str) -> Project:
-        """Apply one of the demonstration's study files; its stages are drafts then."""
-        text = (HERE / "studies" / f"{name}.toml").read_text(encoding="utf-8")
-        text = text.replace(":8000", f":{self.site.rpartition(':')[2]}")
-        study = parse(
-            f"{name}.toml", text.replace("http://127.0.0.1:9000", self.panel.simulator.site).encode()
-        )
-        keys = {
+        accounts = [Account(row.worker_id, token) for row, token in create_scripted_workers(names=names)]
+        self._accounts = iter(accounts)
+        os.environ |= {
             "LAB_ACCESS_KEY": self.people.key.access_key,
             "LAB_SECRET": self.people.key.secret,
             "PANEL_WORKSPACE": self.panel.workspace,
             "PANEL_TOKEN": self.panel.token,
         }
-        apply(study, plan(study, keys, to_apply=True), keys, actor=self.people.owner)
-        return Project.objects.get(slug=study.fields.project.slug)
 
-    def open(self, project: Project, slug: str) -> Stage:
+    def workers(self, number: int) -> list[Account]:
+        """So many who have worked on nothing here."""
+        return list(islice(self._accounts, number))
+
+    def manage(self, words: str, *command: object) -> None:
+        """A step that is a command, as somebody at the terminal would type it."""
+        self.screen.begin_step(words)
+        by = () if command[0] == "corpus" else ("--as", self.people.owner.username)
+        call_command(*map(str, command), *by, stdout=io.StringIO(), stderr=io.StringIO())
+        self.screen.done(words)
+
+    def apply_study(self, name: str) -> None:
+        """Apply one of the demonstration's study files; its stages are drafts then."""
+        text = (STUDIES / f"{name}.toml").read_text(encoding="utf-8")
+        text = text.replace(":8000", f":{self.site.rpartition(':')[2]}")
+        file = self.folder / f"{name}.toml"
+        file.write_text(text.replace("http://127.0.0.1:9000", self.panel.simulator.site), encoding="utf-8")
+        self.manage(f"The study file {file.name}", "study", "apply", file, "--yes")
+
+    def open(self, project: str, slug: str) -> Stage:
         """Open a stage that a study file made."""
-        stage = Stage.objects.select_related("project", "endpoint").get(project=project, slug=slug)
+        stages = Stage.objects.select_related("project", "endpoint")
+        stage = stages.get(project__slug=project, slug=slug)
         open_stage(stage=stage, actor=self.people.owner)
         return stage
 
@@ -174,16 +174,15 @@ def read_lines(file: Path) -> list[dict[str, Any]]:
 # What the owner decides
 
 
-def decide_ties(scene: Scene, project: Project) -> None:
+def decide_ties(scene: Scene, project: str) -> None:
     """Read every query whose editors were of two minds, and accept or exclude it."""
-    for query in Query.objects.filter(project=project, status=Query.Status.TIED).order_by("pk"):
+    owner = scene.people.owner
+    for query in Query.objects.filter(project__slug=project, status=Query.Status.TIED).order_by("pk"):
         truth = simulated_truth(query.extra)
-        if truth.get("kind") == "informational" and truth.get("answerable") == "yes":
-            reason = "One passage can settle it."
-            curation.accept_query(query=query, actor=scene.people.owner, reason=reason)
+        if (truth.get("kind"), truth.get("answerable")) == ("informational", "yes"):
+            curation.accept_query(query=query, actor=owner, reason="One passage can settle it.")
         else:
-            reason = "No short passage settles it."
-            curation.exclude_query(query=query, actor=scene.people.owner, reason=reason)
+            curation.exclude_query(query=query, actor=owner, reason="No short passage settles it.")
 
 
 def undecided_answers(stage: Stage) -> QuerySet[Answer]:
@@ -234,30 +233,35 @@ def make_all(scene: Scene) -> None:
         client.approve_assignment(AssignmentId=assignment, RequesterFeedback="Thank you, script.")
     with screen.step("A batch from a template and a table"):
         lab.publish_batch(people.requester, scene.workers(lab.REVIEWERS), scene.site)
-    poll = scene.open(scene.apply_study("poll"), "answerable")
-    scene.work(poll, 14, "moderate")
-    finished, middle, sources = finish_campaign(scene), start_campaign(scene), ask_anywhere(scene)
-    mark(finished=finished, middle=middle, sources=sources, actor=people.owner)
+    scene.apply_study("poll")
+    scene.work(scene.open("demo", "answerable"), 14, "moderate")
+    finish_campaign(scene)
+    start_campaign(scene)
+    ask_anywhere(scene)
+    parts = {"finished": "answers", "middle": "more", "sources": "anywhere"}
+    mark(actor=people.owner, **{part: Project.objects.get(slug=slug) for part, slug in parts.items()})
     end_progress()
 
 
-def begin_project(scene: Scene, name: str) -> Project:
+def begin_project(scene: Scene, slug: str) -> None:
     """A project of a study file, with the sample's passages, their index and word network."""
-    with scene.screen.step(f"Indexing the passages of {name}"):
-        project = scene.apply_study(name)
-        corpus = create_corpus(
-            project=project,
-            slug="textbooks",
-            title="Two OpenStax textbooks",
-            licence="CC BY 4.0",
-            attribution="OpenStax, Rice University; see annotation/sample/ATTRIBUTION.md",
-            actor=scene.people.owner,
-        )
-        passages = open_passages(SAMPLE / "passages.jsonl")
-        add_passages(corpus=corpus, file=passages, actor=scene.people.owner)
-        build_index(corpus=corpus)
-        build_network(corpus=corpus)
-    return project
+    scene.apply_study(slug)
+    words = {
+        "--slug": "textbooks",
+        "--title": "Two OpenStax textbooks",
+        "--licence": "CC BY 4.0",
+        "--attribution": "OpenStax, Rice University; see annotation/sample/ATTRIBUTION.md",
+    }
+    options = [each for option in words.items() for each in option]
+    scene.manage("Passages of two textbooks", "corpus", "add", slug, SAMPLE / "passages.jsonl", *options)
+    build_index(corpus=Corpus.objects.get(project__slug=slug))
+    build_network(corpus=Corpus.objects.get(project__slug=slug))
+
+
+def import_rows(scene: Scene, project: str, name: str, rows: Sequence[Any]) -> None:
+    """Import a log of queries, from a file as a user brings one."""
+    file = write_lines(scene.folder / name, rows)
+    scene.manage(f"{len(rows)} queries", "import-queries", project, file)
 
 
 def query_log() -> list[dict[str, Any]]:
@@ -269,60 +273,54 @@ def query_log() -> list[dict[str, Any]]:
     return rows
 
 
-def finish_campaign(scene: Scene) -> Project:
+def finish_campaign(scene: Scene) -> None:
     """All of it, from the import of queries to the evaluation of the release."""
-    owner, project = scene.people.owner, begin_project(scene, "answers")
-    log = write_lines(scene.folder / "first-log.jsonl", query_log()[::2])
-    import_queries(project=project, path=log, name=log.name, actor=owner)
-    screening = scene.open(project, "screening")
+    owner, slug = scene.people.owner, "answers"
+    begin_project(scene, slug)
+    import_rows(scene, slug, "first-log.jsonl", query_log()[::2])
+    screening = scene.open(slug, "screening")
     scene.work(screening, 8, "diligent")
     pay(scene, screening)
-    decide_ties(scene, project)
-    scene.work(scene.open(project, "curation"), 6, "diligent")
-    distillation = scene.open(project, "distillation")
+    decide_ties(scene, slug)
+    scene.work(scene.open(slug, "curation"), 6, "diligent")
+    distillation = scene.open(slug, "distillation")
     scene.work(distillation, 12, "moderate")
     worst, second = flagged_answers(distillation)[:2]
     review.reject(assignment=worst.assignment, actor=owner, reason="This is a passage pasted as it stands.")
-    review_decisions.exclude(
-        answer=second, actor=owner, seen=second.state, reason="This is not about the question."
-    )
+    reason = "This is not about the question."
+    review_decisions.exclude(answer=second, actor=owner, seen=second.state, reason=reason)
     scene.work(distillation, 6, "diligent", seed=SEED + 1)  # they write in place of those two
     approve_answers(scene, distillation)
     pay(scene, distillation)
-    judge_systems(scene, project)
-    release(
-        scene,
-        project,
-        "The first release: reference answers to queries of a small log, and human scores of two systems.",
+    judge_systems(scene, slug)
+    done = release(
+        scene, slug, "Reference answers to a small log of queries, and human scores of two systems."
     )
     with scene.screen.step("Evaluating four metrics on the release"):
-        evaluation = EvaluationPlan(
-            metrics=("bleu-1", "rouge-l", "chrf", "meteor"), replicates=500, draws=1_999
-        )
-        title, version = "A few metrics beside simulated judges", project.releases.get()
-        done = evaluate_here(release=version, plan=evaluation, title=title, actor=owner)
-        show_evaluation(evaluation=done, actor=owner)
-    return project
+        metrics = ("bleu-1", "rouge-l", "chrf", "meteor")
+        evaluation = EvaluationPlan(metrics=metrics, replicates=500, draws=1_999)
+        title = "A few metrics beside simulated judges"
+        report = evaluate_here(release=done, plan=evaluation, title=title, actor=owner)
+        show_evaluation(evaluation=report, actor=owner)
 
 
-def judge_systems(scene: Scene, project: Project) -> None:
+def judge_systems(scene: Scene, slug: str) -> None:
     """KPQA's protocol: answers of two systems, ten judges each, filters, others asked again, the report."""
     owner = scene.people.owner
-    answered = Query.objects.filter(project=project, status=Query.Status.ANSWERED).order_by("pk")[:JUDGED]
+    answered = Query.objects.filter(project__slug=slug, status=Query.Status.ANSWERED).order_by("pk")[:JUDGED]
     keys = {query.key for query in answered}
     rows = [row for row in read_lines(CANDIDATES) if row["query_id"] in keys]
     # One system copied a reference, which nobody needs to judge; one made up an address, as systems do.
     held_out = HeldOutWorker.objects.filter(query=OuterRef("query"), worker=OuterRef("worker"))
-    references = Answer.objects.filter(query__project=project, query__key=rows[0]["query_id"])
+    references = Answer.objects.filter(query__project__slug=slug, query__key=rows[0]["query_id"])
     copied = references.filter(~Exists(held_out), state=Answer.State.APPROVED).order_by("pk")[0]
-    rows[0]["answer"], rows[-1]["answer"] = (
-        copied.text,
-        rows[-1]["answer"] + " Questions? Write to economics-desk@example.org.",
-    )
-    import_candidates(project=project, path=write_lines(scene.folder / "systems.jsonl", rows), actor=owner)
-    human_candidates(project, actor=owner)
+    rows[0]["answer"] = copied.text
+    rows[-1]["answer"] += " Questions? Write to economics-desk@example.org."
+    file = write_lines(scene.folder / "systems.jsonl", rows)
+    scene.manage("Answers of two systems", "import-candidates", slug, file)
+    scene.manage("Answers of people that were held out", "import-candidates", slug, "--human")
     scene.apply_study("answers-judging")
-    stage = scene.open(project, "judging")
+    stage = scene.open(slug, "judging")
     scene.work(stage, 20, "moderate")
     seen = filter_runs.preview(stage, RECIPE, {})
     filter_runs.apply(stage=stage, recipe=RECIPE, parameters={}, actor=owner, seen=seen.seen)
@@ -341,117 +339,80 @@ def judge_systems(scene: Scene, project: Project) -> None:
     pay(scene, stage)
 
 
-def release(scene: Scene, project: Project, notes: str, **card: str) -> None:
+def release(scene: Scene, slug: str, notes: str) -> Release:
     """Close what is open, look for personal data and decide about it, build, show it to everybody."""
     owner = scene.people.owner
-    for stage in Stage.objects.filter(project=project, status=Stage.Status.OPEN):
+    for stage in Stage.objects.filter(project__slug=slug, status=Stage.Status.OPEN):
         close_stage(stage=stage, actor=owner, why="Everything is in and decided.")
     go_on()
-    with scene.screen.step(f"The release of {project.slug}"):
-        check_project(project=project, actor=owner)
-        findings = PrivacyFinding.objects.filter(project=project, state=PrivacyFinding.State.OPEN)
-        reason = "A system made this up; it may still be somebody's."
-        redact_findings(findings=findings.filter(HAS_TEXT), reason=reason, actor=owner)
-        reason = "Texts of two open textbooks and of simulated people: nobody real can be told from them."
-        accept_findings(findings=findings, reason=reason, actor=owner)
-        answers = {**json.loads((HERE / "card.json").read_text(encoding="utf-8")), **card}
-        planned = plan_release(
-            project=project, notes=notes, options=ReleaseOptions(answers=answers), actor=owner
-        )
-        built, _ = build_here(planned, actor=owner)
-        show_release(release=built, actor=owner)
+    check_project(project=Project.objects.get(slug=slug), actor=owner)
+    findings = PrivacyFinding.objects.filter(project__slug=slug, state=PrivacyFinding.State.OPEN)
+    reason = "A system made this up; it may still be somebody's."
+    redact_findings(findings=findings.filter(HAS_TEXT), reason=reason, actor=owner)
+    reason = "Texts of two open textbooks and of simulated people: nobody real can be told from them."
+    options = ("--card", STUDIES / f"{slug}-card.json", "--notes", notes, "--accept-findings", reason)
+    scene.manage(f"The release of {slug}", "release", "build", slug, *options)
+    built = Release.objects.select_related("project").get(project__slug=slug)
+    show_release(release=built, actor=owner)
+    return built
 
 
-def start_campaign(scene: Scene) -> Project:
+def start_campaign(scene: Scene) -> None:
     """A campaign in the middle of its work: open stages, ties, flags, work that waits for a person."""
-    owner, project, rows = scene.people.owner, begin_project(scene, "more"), query_log()[1::2]
+    slug, rows = "more", query_log()[1::2]
     late = rows[:: len(rows) // 4][:4]
-    log = write_lines(scene.folder / "second-log.jsonl", [row for row in rows if row not in late])
-    import_queries(project=project, path=log, name=log.name, actor=owner)
-    scene.work(scene.open(project, "screening"), 8, "diligent", seed=11, hits_each=1)
-    scene.work(scene.open(project, "curation"), 5, "diligent", seed=11, hits_each=2)
-    distillation = scene.open(project, "distillation")
+    begin_project(scene, slug)
+    import_rows(scene, slug, "second-log.jsonl", [row for row in rows if row not in late])
+    scene.work(scene.open(slug, "screening"), 8, "diligent", seed=11, hits_each=1)
+    scene.work(scene.open(slug, "curation"), 5, "diligent", seed=11, hits_each=2)
+    distillation = scene.open(slug, "distillation")
     scene.work(distillation, 8, "moderate", seed=11, hits_each=2, copy_pasters=1)
     first, *others = flagged_answers(distillation)
     if others:  # one stays for whoever tries the review
         reason = "Please use words of your own."
-        review_decisions.ask_rewrite(answer=first, actor=owner, seen=first.state, reason=reason)
+        review_decisions.ask_rewrite(answer=first, actor=scene.people.owner, seen=first.state, reason=reason)
     approve_answers(scene, distillation, queries=1)
-    log = write_lines(scene.folder / "later-queries.jsonl", late)
-    import_queries(project=project, path=log, name=log.name, actor=owner)
+    import_rows(scene, slug, "later-queries.jsonl", late)
     # A conversation needs no screening: five turns about money and banks, our own questions under CC0.
-    options = Options(start_at="curation")
-    import_queries(project=project, path=SAMPLE / "conversation.jsonl", options=options, actor=owner)
+    file = SAMPLE / "conversation.jsonl"
+    scene.manage("A conversation", "import-queries", slug, file, "--start-at", "curation")
     go_on()
-    return project
 
 
 # People of three places
 
 
-def ask_anywhere(scene: Scene) -> Project:
+def ask_anywhere(scene: Scene) -> None:
     """Two stages by workers who accept HITs, visitors of a study link, and participants of a panel."""
-    owner, project = scene.people.owner, scene.apply_study("anywhere")
-    for name in ("links", "panel"):  # the panel's people and money are simulated
-        endpoint, demo = Endpoint.objects.get(name=name), Endpoint.objects.get(name="demo")
-        change_endpoint(
-            endpoint=endpoint, changes={"submit_origins": demo.submit_origins, "real_money": False}
-        )
-    tasks = list(enumerate(lab.all_tasks()[:ANYWHERE], 1))
-    rows = [
-        {
-            "id": f"q{number}",
-            "query": task["query"],
-            "passages": [
-                {"id": f"q{number}-{place}", "text": text, "is_selected": int(place == 1)}
-                for place, text in enumerate(task["passages"], 1)
-            ],
-            "truth": {"scores": {"first-sentence": 5, "another-passage": 1}, "scale": [1, 5]},
-        }
-        for number, task in tasks
-    ]
-    file = write_lines(scene.folder / "queries-for-three-sources.jsonl", rows)
-    options = Options(start_at="distillation", without=())
-    import_queries(project=project, path=file, options=options, actor=owner)
-    stage = scene.open(project, "answers")
-    link = make_link(
-        owner=project_owner(project),
-        plan=LinkPlan(
-            title="Come and answer a question",
-            target=f"project:{project.pk}",
-            quota=100,
-            most_tasks=2,
-            compensation=StudyLink.Compensation.MONEY,
-            returns={"completed": {"code": CODE, "address": ""}},
-        ),
-        actor=owner,
+    owner, slug = scene.people.owner, "anywhere"
+    scene.apply_study(slug)
+    project, demo = Project.objects.get(slug=slug), Endpoint.objects.get(name="demo")
+    changes = {"submit_origins": demo.submit_origins, "real_money": False}
+    for endpoint in Endpoint.objects.exclude(pk=demo.pk):  # the panel's people and money are simulated
+        change_endpoint(endpoint=endpoint, changes=changes)
+    file = STUDIES / "anywhere-queries.jsonl"
+    scene.manage("Four queries", "import-queries", slug, file, "--start-at", "distillation")
+    stage = scene.open(slug, "answers")
+    plan = LinkPlan(
+        title="Come and answer a question",
+        target=f"project:{project.pk}",
+        quota=100,
+        most_tasks=2,
+        compensation=StudyLink.Compensation.MONEY,
+        returns={"completed": {"code": CODE, "address": ""}},
     )
-    visitors = (
-        Visitor(SimulatedPerson(number, PROFILES["diligent"], SEED), Browser()) for number in range(1, 99)
-    )
+    link = make_link(owner=project_owner(project), plan=plan, actor=owner)
+    people = (SimulatedPerson(number, PROFILES["diligent"], SEED) for number in range(1, 99))
+    visitors = (Visitor(person, Browser()) for person in people)
     come_from_three_places(scene, stage, link, visitors, workers=3)
-    said = [f"{task['passages'][0].partition('. ')[0].rstrip('.')}." for _, task in tasks]
-    rows = [
-        {"query_id": f"q{number}", "system": system, "answer": answer}
-        for number, _ in tasks
-        for system, answer in (("first-sentence", said[number - 1]), ("another-passage", said[number - 2]))
-    ]
-    file = write_lines(scene.folder / "systems-for-three-sources.jsonl", rows)
-    import_candidates(project=project, path=file, actor=owner)
+    file = STUDIES / "anywhere-systems.jsonl"
+    scene.manage("What two systems say", "import-candidates", slug, file)
     scene.apply_study("anywhere-judging")
-    come_from_three_places(scene, scene.open(project, "judging"), link, visitors, workers=2)
-    release(
-        scene,
-        project,
-        "Answers and judgments of people from a marketplace, a study link and a simulated panel.",
-        summary="Answers to a few questions from two open textbooks, and scores from 1 to 5 of two systems' "
-        "answers, by people of a marketplace, a study link and a simulated panel. Everybody is simulated.",
-        consent="Scripts pressed the button that agrees to the project's consent text.",
-    )
+    come_from_three_places(scene, scene.open(slug, "judging"), link, visitors, workers=2)
+    release(scene, slug, "Answers and judgments from a marketplace, a study link and a simulated panel.")
     scene.apply_study("anywhere-open")
-    scene.open(project, "yours")
+    scene.open(slug, "yours")
     go_on()
-    return project
 
 
 def come_from_three_places(

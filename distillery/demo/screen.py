@@ -19,7 +19,7 @@ from people.links import address_of
 from people.models import StudyLink
 
 #: How many steps a live demonstration has.
-STEPS = 22
+STEPS = 37
 
 
 class Screen:
@@ -36,11 +36,15 @@ class Screen:
         """Something is finished."""
         self.say(f"[green]✓[/green] {sentence}")
 
+    def begin_step(self, words: str) -> None:
+        """Say on the pages of the desk what is made now."""
+        self._step += 1
+        tell_progress(self._step, STEPS, words)
+
     @contextmanager
     def step(self, words: str) -> Iterator[Callable[[int], None]]:
         """A step of the campaigns; the block may say how many assignments there are by now."""
-        self._step += 1
-        tell_progress(self._step, STEPS, words)
+        self.begin_step(words)
         number = 0
         with self._console.status(words) as status:
 
@@ -57,27 +61,10 @@ class Screen:
 
     def figures(self, now: dict[str, Any]) -> None:
         """What the campaigns brought, and their books beside those of each other side."""
-        seen = now["figures"]
-        waiting = seen["batch_to_review"]
-        self.done(
-            f"{seen['hits_by_script']} HITs by boto3, and a batch of which {waiting} answers wait for review"
-        )
-        self.done(
-            f"A finished campaign: {sum(seen['answers'].values())} answers, {seen['judgments']} scores of "
-            f"two systems; {seen['removed_judges']} judges removed, others asked in {seen['topped_up']} more "
-            f"HITs; Krippendorff's alpha {seen['alpha_before']:.2f}, filtered {seen['alpha_after']:.2f}"
-        )
-        best = f"{seen['best_metric']} agrees best with the simulated judges (Pearson {seen['pearson']:.2f})"
-        self.done(f"Release {now['release']['version']}, evaluated: {best}")
-        self.done(
-            f"A campaign in the middle of its work: {seen['middle_open_hits']} HITs on offer, "
-            f"{seen['middle_queries'].get('tied', 0)} ties, {seen['middle_to_review']} answers to review, "
-            f"{seen['middle_flagged']} of them with flags"
-        )
-        self.done(
-            f"A study by people from three places: {seen['anywhere_answers']} answers, "
-            f"{seen['anywhere_judgments']} judgments"
-        )
+        self.done("Ten HITs by boto3; a batch that waits for review; a poll")
+        self.done("A finished campaign: answers, judged systems, a release, its evaluation and leaderboard")
+        self.done("A campaign in the middle of its work: ties, answers with flags, open stages")
+        self.done("A study by people from three places, whose link is open to you")
         table = Table("", "tasks", box=None, padding=(0, 1, 0, 1), header_style="dim")
         for name in ("paid", "theirs", "fees", "theirs"):
             table.add_column(name, justify="right")

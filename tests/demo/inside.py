@@ -20,6 +20,52 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "distillery.settings"
 SITE = "http://localhost:8123"
 
 
+def count_values(rows, field: str) -> dict[str, int]:
+    """How many rows have each value."""
+    from django.db.models import Count
+
+    return dict(rows.order_by().values_list(field).annotate(number=Count("pk")))
+
+
+def figures() -> dict:
+    """What the campaigns brought; undefined figures are None."""
+    from annotation.models import Answer, AnswerFlag, Query
+    from core.projects.models import Project
+    from crowd.models import Hit, Stage
+    from evaluations.models import Evaluation
+    from judgments.models import AgreementReport, FilterRun, Judgment
+    from judgments.selectors.candidates import systems
+    from marketplace.models import HIT, Holding
+
+    answers, middle = Project.objects.get(slug="answers"), Project.objects.get(slug="more")
+    stage = Stage.objects.get(project=answers, slug="judging")
+    report = AgreementReport.objects.filter(stage=stage).order_by("-pk")[0].report
+    alpha, judged = report["alpha"], systems(answers)
+    evaluation, undecided = Evaluation.objects.get(), Answer.objects.filter(state=Answer.State.UNDECIDED)
+    return {
+        "hits_by_script": HIT.objects.filter(annotation__startswith="demo ").count(),
+        "batch_to_review": Holding.objects.exclude(hit__batch=None).filter(state="submitted").count(),
+        "queries": count_values(Query.objects.filter(project=answers), "status"),
+        "answers": count_values(Answer.objects.filter(query__project=answers), "state"),
+        "candidates": {each.system.name: each.to_judge for each in judged if each.to_judge},
+        "judgments": Judgment.objects.filter(stage=stage).count(),
+        "removed_judges": FilterRun.objects.in_force().get(stage=stage).summary["counts"]["removed_workers"],
+        "topped_up": Hit.objects.filter(stage=stage, wave__gt=0).count(),
+        "alpha_before": alpha["before"]["interval"],
+        "alpha_after": alpha["after_workers"]["interval"],
+        "alpha_cross_fitted": alpha["after_workers"]["cross_fitted"],
+        "means": {each.system.name: round(each.mean, 2) for each in judged if each.mean is not None},
+        "best_metric": evaluation.best,
+        "pearson": evaluation.best_value,
+        "middle_queries": count_values(Query.objects.filter(project=middle), "status"),
+        "middle_to_review": undecided.filter(query__project=middle).count(),
+        "middle_flagged": AnswerFlag.objects.filter(answer__in=undecided).values("answer").distinct().count(),
+        "middle_open_hits": Hit.objects.filter(stage__project=middle, state=Hit.State.OPEN).count(),
+        "anywhere_answers": Answer.objects.filter(stage__project__slug="anywhere", state="approved").count(),
+        "anywhere_judgments": Judgment.objects.filter(stage__project__slug="anywhere").count(),
+    }
+
+
 def tell() -> dict:
     """Rows by table, figures, titles of the pages that the tour shows."""
     from django.apps import apps
@@ -28,7 +74,6 @@ def tell() -> dict:
 
     from core.accounts.models import PasswordState
     from core.projects.models import Project
-    from distillery.demo.books import figures
     from distillery.demo.tour import STARTED, tour_of
 
     os.environ[STARTED] = "1"
@@ -60,13 +105,14 @@ def begin_again() -> dict:
     from people.models import StudyLink
 
     settings.TASK_URL = SITE
+    before = figures()
     with simulated_panel(settings.DATA_DIR) as panel:
-        summary, _, _ = archive.begin_again(SITE, panel)
+        archive.begin_again(SITE, panel)
     sweep_task()
     nightly()
     consent = Client(HTTP_HOST="localhost").get(address_of(StudyLink.objects.get()).removeprefix(SITE))
     return {
-        "summary": summary,
+        "before": before,
         "consent": consent.status_code,
         "open": HIT.objects.filter(expires_at__gt=timezone.now(), open_places__gt=0).count(),
         "auto_approved": Holding.objects.filter(auto_approved=True).count(),
