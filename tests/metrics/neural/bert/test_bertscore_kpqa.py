@@ -10,7 +10,6 @@ from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.neural.encoders import encoder as opened
 from metrics.neural.folders import choice, with_models
-from metrics.neural.networks import load_network
 from metrics.neural.word_weights import weigher
 from metrics.profiles import profile
 from metrics.scoring import score
