@@ -79,6 +79,8 @@ def of_words(model: Path) -> Any:
 def of_pieces(model: Path) -> Any:
     import torch
 
+    from metrics.neural.networks import load_network
+
     network, base = load_network(model, 16)
 
     def weigh(question: str, text: str, places: list[tuple[int, int]]) -> list[float]:
