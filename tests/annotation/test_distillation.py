@@ -183,16 +183,6 @@ def test_hostile_text_is_shown_harmlessly():
     assert Answer.objects.get().text == f"Rome {HOSTILE}"
 
 
-def test_the_page_needs_few_statements(django_assert_max_num_queries):
-    stage = make_stage()
-    query = make_query(stage, passages=tuple(f"Passage {n}." for n in range(10)))
-    kind = kind_of(stage)
-    with django_assert_max_num_queries(2):
-        kind.page(stage, of_query(query.pk), 1)
-    with django_assert_max_num_queries(2):
-        kind.parse(stage, of_query(query.pk), {"text": "Rome"})
-
-
 # Who answers what
 
 

@@ -180,14 +180,6 @@ def test_a_stage_can_hold_people_out_by_itself(owner):
         review_decisions.take_back(query=query, worker=held.worker, stage=stage, actor=owner)
 
 
-def test_references_and_candidates_of_many_queries_take_one_statement_each(stage, django_assert_num_queries):
-    queries = [answered(stage, f"question {n}", key=f"k{n}").pk for n in range(3)]
-    with django_assert_num_queries(1):
-        assert len(references(queries)) == 3
-    with django_assert_num_queries(1):
-        human_candidates(queries)
-
-
 def test_the_command_draws_and_says_how_many(stage, capsys):
     answered(stage)
     call_command("hold-out", stage.project.slug, "--people", "2", "--seed", "1")

@@ -94,16 +94,6 @@ def test_it_counts_what_editors_whose_work_counts_chose(project):
 
 
 @pytest.mark.django_db
-def test_it_takes_two_statements(project, django_assert_num_queries):
-    stage = make_stage("curation", project)
-    for _ in range(5):
-        query = asked(project, 3)
-        select(stage, query, *keys(query, 1))
-    with django_assert_num_queries(2):
-        assert recall_of(project).queries == 5
-
-
-@pytest.mark.django_db
 def test_the_command_says_it(project):
     stage = make_stage("curation", project)
     output = StringIO()

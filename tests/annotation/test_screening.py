@@ -97,14 +97,6 @@ def test_good_votes_of_this_stage_count_and_others_do_not(project, stage, query)
     assert list(screening.pending(stage)) == []
 
 
-def test_what_is_pending_is_one_question_however_many_queries(project, stage):
-    for _ in range(5):
-        vote(stage, make_query(project))
-    with CaptureQueriesContext(connection) as asked:
-        assert len(list(screening.pending(stage))) == 5
-    assert len(asked) == 1
-
-
 def test_the_words_for_units_are_the_queries_texts_in_one_question(project):
     stage = make_stage("screening", project, checks={"facebook": "navigational"})
     queries = [make_query(project, CHINESE), make_query(project, ARABIC)]

@@ -7,7 +7,6 @@ import json
 import pytest
 import time_machine
 from django.contrib.auth.models import User
-from django.db.models.sql.compiler import SQLCompiler
 from django.test import Client
 
 from annotation import search_results
@@ -253,17 +252,6 @@ def test_a_key_of_another_project_or_nobody_does_not_hold(people, corpus, projec
     people["viewer"].is_active = False
     people["viewer"].save()
     assert keyed(Client(), key_for(ProjectAccess(people["viewer"], project, "viewer"))).status_code == 401
-
-
-def test_a_search_with_a_key_asks_four_questions_and_composes_none(
-    people, corpus, project, django_assert_num_queries, monkeypatch
-):
-    key = key_for(ProjectAccess(people["viewer"], project, "viewer"))
-    first = keyed(Client(), key)
-    monkeypatch.setattr(SQLCompiler, "as_sql", None)
-    with django_assert_num_queries(4):  # key with its person, role and project, corpora, passages
-        again = keyed(Client(), key)
-    assert (again.status_code, again.content) == (200, first.content)
 
 
 def test_a_search_cuts_each_passage_into_sentences_once(people, corpus, project, monkeypatch):

@@ -360,11 +360,6 @@ def test_hostile_text_is_text(viewer, project, tmp_path):
     assert "&lt;mark&gt;yes&lt;/mark&gt;" in page
 
 
-def test_the_page_asks_the_database_a_bounded_number_of_times(viewer, corpus, django_assert_max_num_queries):
-    with django_assert_max_num_queries(20):
-        viewer.get(PAGE, {"q": list(ABOUT_TEXTBOOKS)})
-
-
 def test_nobody_asks_without_the_token_of_the_form(project, people):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(people["viewer"])

@@ -6,7 +6,7 @@ from crowd.errors import CrowdError
 from crowd.kinds import kind_of
 from crowd.models import Assignment, Group, MarketOperation
 from crowd.services.stages import open_stage
-from judgments.selectors.judging import TrainingResult, trained
+from judgments.selectors.judging import trained
 from tests.judgments.judging_world import (
     make_candidate,
     make_project,
@@ -114,12 +114,3 @@ def test_a_test_that_is_not_there_is_named_before_anything_is_published():
     rule = {"kind": "passed", "op": "Exists", "values": ["nowhere"], "hide": "discover"}
     with pytest.raises(CrowdError, match="must have passed the stage 'nowhere'"):
         open_stage(stage=make_stage(status="draft", eligibility=[rule]))
-
-
-def test_results_are_read_in_one_statement(django_assert_num_queries):
-    stage = training()
-    for number in range(3):
-        say(visitor(stage, *UNITS, worker=f"A{number}"), RIGHT)
-    with django_assert_num_queries(1):
-        assert {each.right_at_first for each in trained(stage)} == {4}
-    assert isinstance(next(trained(stage)), TrainingResult)

@@ -3,9 +3,14 @@
 import os
 import warnings
 from collections.abc import Iterator
+from copy import deepcopy
 from types import ModuleType
 
 import pytest
+from django.db import transaction
+from pytest_django import DjangoDbBlocker
+
+from tests.releases.world import World, make_world
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +45,17 @@ def mlcroissant() -> ModuleType:
         warnings.simplefilter("ignore", DeprecationWarning)
         import mlcroissant as library
     return library
+
+
+@pytest.fixture(scope="module")
+def _rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
+    """A world that is made once for a file; what its tests do to it is rolled back."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield make_world()
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def made_world(_rows: World, db: None) -> World:
+    """That world as it was made. No test beside it makes another one of the same name."""
+    return deepcopy(_rows)

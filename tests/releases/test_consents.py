@@ -13,7 +13,7 @@ from releases.options import Options
 from releases.row_reader import tables_of
 from releases.scope import scope_of
 from tests.releases.test_building import built
-from tests.releases.world import EDITORS, JUDGES, THEN, make_world
+from tests.releases.world import EDITORS, JUDGES, THEN
 
 pytestmark = pytest.mark.django_db
 FORMATS = ("jsonl", "csv", "parquet", "msmarco")
@@ -38,8 +38,8 @@ def agree(world, worker, version, at):
 
 
 @pytest.fixture
-def world():
-    world = make_world()
+def world(made_world):
+    world = made_world
     early, late = THEN - timedelta(days=30), THEN + timedelta(days=3000)
     agree(world, EDITORS[0], 1, early)
     agree(world, EDITORS[0], 3, late)
@@ -79,6 +79,6 @@ def test_tables_for_loaders_have_the_column(world, tmp_path):
     assert set(found["consent"].to_pylist()) == {None, "en-2"}
 
 
-def test_without_a_visit_there_is_no_such_column():
-    tables = tables_of(scope_of(make_world().project, Options(), DEFAULT_DB_ALIAS))
+def test_without_a_visit_there_is_no_such_column(made_world):
+    tables = tables_of(scope_of(made_world.project, Options(), DEFAULT_DB_ALIAS))
     assert not any("consent" in filled.table.names for filled in tables.values())

@@ -249,9 +249,3 @@ def test_a_file_that_is_not_where_it_was_put_is_not_found(release, tmp_path):
 def test_nothing_is_changed_by_other_methods(release):
     for method in ("post", "put", "delete"):
         assert getattr(as_("owner"), method)(FILE).status_code == 405
-
-
-def test_a_download_asks_the_database_a_fixed_number_of_times(release, django_assert_num_queries):
-    client = as_("viewer")
-    with django_assert_num_queries(8):
-        body(client.get(FILE))

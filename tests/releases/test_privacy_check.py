@@ -15,18 +15,17 @@ from releases.errors import ReleaseError
 from releases.models import PrivacyFinding
 from releases.privacy import accept_findings, check_project, redact_findings, reopen_findings
 from releases.scope import Redactions
-from tests.releases.world import World, make_world
+from tests.releases.world import World
 
 pytestmark = pytest.mark.django_db
 GROUP = ("small-group", "open")
 
 
 @pytest.fixture
-def world() -> World:
+def world(made_world: World) -> World:
     """A project with an address in an answer, and ids and numbers elsewhere."""
-    made = make_world()
-    say(made, "q1/AE2", "Write to jane@example.org.")
-    return made
+    say(made_world, "q1/AE2", "Write to jane@example.org.")
+    return made_world
 
 
 @pytest.fixture

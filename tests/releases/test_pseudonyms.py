@@ -13,15 +13,15 @@ from releases.build import ONE_PER_PERSON
 from releases.options import Options
 from releases.scope import People
 from tests.releases.test_building import built
-from tests.releases.world import EDITORS, JUDGES, THEN, make_world
+from tests.releases.world import EDITORS, JUDGES, THEN
 
 pytestmark = pytest.mark.django_db
 Protocol = Endpoint.Protocol
 
 
 @pytest.fixture
-def world():
-    return make_world()
+def world(made_world):
+    return made_world
 
 
 def at(name, protocol):

@@ -14,7 +14,6 @@ from releases.scope import scope_of
 from releases.tables import RETRIEVAL
 from retrieval.models import Corpus
 from tests.releases.test_building import built, rows
-from tests.releases.world import make_world
 
 pytestmark = pytest.mark.django_db
 KEPT = {
@@ -29,8 +28,8 @@ KEPT = {
 
 
 @pytest.fixture
-def world():
-    world = make_world()
+def world(made_world):
+    world = made_world
     better = world.passages["q1/p1"]
     more = [
         {"rank": 3, "key": "book-7", "retrieval": KEPT, "score": 0.9, "origin": "index:books"},

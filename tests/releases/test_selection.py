@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from crowd.desk.overview import Step
 from crowd.models import Assignment
 from crowd.services import decisions
 from crowd.services.decisions import reconsider
-from judgments.models import Judgment, System
+from judgments.models import Judgment, Score, System, Verdict
 from releases import build, extension
 from releases.diff import diff, difference_lines
 from releases.models import PrivacyFinding, Release
@@ -35,7 +36,6 @@ from tests.releases.world import (
     make_judgment,
     make_stage,
     make_work,
-    make_world,
 )
 
 pytestmark = pytest.mark.django_db
@@ -75,11 +75,11 @@ class BuiltRelease(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[dict[str, BuiltRelease]]:
+def both(tmp_path_factory, _rows, django_db_blocker) -> Iterator[dict[str, BuiltRelease]]:
     """Everything that is not accepted, released as it is and with all groups brought in."""
     folder, made = tmp_path_factory.mktemp("selection"), {}
     with django_db_blocker.unblock(), transaction.atomic():
-        world = make_world()
+        world = deepcopy(_rows)
         add_what_is_not_accepted(world)
         for name, include in (("plain", ()), ("all", OPTIONAL)):
             options = Options(formats=FORMATS, include=include)
@@ -89,11 +89,10 @@ def both(tmp_path_factory, django_db_setup, django_db_blocker) -> Iterator[dict[
 
 
 @pytest.fixture
-def world() -> World:
-    made = make_world()
-    add_what_is_not_accepted(made)
-    people(made.project)
-    return made
+def world(made_world: World) -> World:
+    add_what_is_not_accepted(made_world)
+    people(made_world.project)
+    return made_world
 
 
 def texts(made: BuiltRelease) -> set[str]:
@@ -119,8 +118,10 @@ class TestByDefault:
         for table in (SCORES, RATINGS):
             assert {row["candidate_id"] for row in rows(folder, table)} <= inside
 
-    def test_a_project_that_only_judges_has_no_answers_to_miss(self, tmp_path):
-        world = make_world(filtered=False)
+    def test_a_project_that_only_judges_has_no_answers_to_miss(self, made_world):
+        world = made_world
+        for what_filters_left in (Verdict, Score):
+            what_filters_left.objects.all().delete()
         Judgment.objects.filter(candidate__system__kind="human").delete()
         world.systems["human"].candidates.all().delete()
         Answer.objects.all().delete()

@@ -17,7 +17,7 @@ from core.projects.models import Event, Project
 from releases.models import PrivacyFinding, Release
 from releases.privacy import accept_findings, check_project
 from tests.releases.shelf_world import as_, make_project, make_release, people
-from tests.releases.world import World, make_world
+from tests.releases.world import World
 from tests.saving import revision, versions
 from web import cache
 
@@ -33,12 +33,12 @@ def shelf(settings: Any, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def world() -> World:
+def world(made_world: World) -> World:
     """A project whose findings are not looked at yet."""
-    made = make_world()
-    people(made.project)
-    Answer.objects.filter(pk=made.answers["q1/AE2"].pk).update(text="Write to jane@example.org, it is Paris.")
-    return made
+    people(made_world.project)
+    answer = made_world.answers["q1/AE2"]
+    Answer.objects.filter(pk=answer.pk).update(text="Write to jane@example.org, it is Paris.")
+    return made_world
 
 
 def text(response: Any) -> str:
@@ -73,8 +73,8 @@ def test_the_first_page_teaches_what_a_release_is(world):
     assert "Make the first release" not in page
 
 
-def test_the_list_shows_each_release_with_its_state_and_filters_by_it(django_assert_num_queries):
-    project = make_project()
+def test_the_list_shows_each_release_with_its_state_and_filters_by_it(world, django_assert_num_queries):
+    project = world.project
     for minor in range(30):
         make_release(project, f"1.{minor}.0")
     Release.objects.create(

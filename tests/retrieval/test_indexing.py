@@ -111,15 +111,6 @@ def test_two_builds_at_once_add_each_passage_once(tmp_path):
     assert engine_of(corpus).count() == 500
 
 
-def test_passages_come_with_their_texts_in_one_query(tmp_path, django_assert_num_queries):
-    project = make_project()
-    for _ in range(2):
-        make_corpus(tmp_path, *["a cat"] * 30, project=project)
-    there = searchable(project)
-    with django_assert_num_queries(1):
-        assert len(search(there, "cat", 40)) == 40
-
-
 def test_several_corpora_are_merged_by_score(tmp_path):
     project = make_project()
     one = make_corpus(tmp_path, "a cat", "a dog", "a bird", project=project)

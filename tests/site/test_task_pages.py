@@ -143,10 +143,6 @@ def test_a_batch_loads_from_its_own_hosts(lab, holding):
     assert "connect-src" not in policy(task)
 
 
-def test_the_task_page_costs_two_queries(holding, queries_of):
-    assert queries_of(Client(), f"/s/{taskpages.submit_signature(holding.pk)}/task") == 2
-
-
 @pytest.fixture
 def form_holding(group, rosa):
     xml = form_xml(

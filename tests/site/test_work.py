@@ -104,13 +104,6 @@ def test_the_address_with_another_group_leads_to_the_right_one(lab, rosa, as_ros
     assert as_rosa.get(wrong).headers["Location"] == right
 
 
-def test_the_working_page_costs_five_queries(lab, rosa, as_rosa, queries_of):
-    """The fifth reads the keys of the requester, with which the address of the task is signed."""
-    holding = world.take(rosa, world.post(world.make_group(lab)))
-    as_rosa.get(work_path(holding))
-    assert queries_of(as_rosa, work_path(holding)) <= 5
-
-
 def test_the_working_page_is_never_kept_by_a_cache(lab, rosa, as_rosa):
     holding = world.take(rosa, world.post(world.make_group(lab)))
     assert "no-store" in as_rosa.get(work_path(holding)).headers["Cache-Control"]

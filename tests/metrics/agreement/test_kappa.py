@@ -160,11 +160,6 @@ def test_ratings_that_nobody_shares_count_for_nothing(reference):
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-def test_no_ratings_have_no_kappas(reference):
-    assert REFERENCES[reference](ratings_of([])).kappa.tolist() == []
-
-
-@pytest.mark.parametrize("reference", REFERENCES)
 def test_a_worker_who_always_gives_the_same_score_has_a_kappa_of_zero(reference):
     ratings = crowd(items=40, workers=9, per_item=5, seed=5)
     scores = np.where(ratings.workers == 1, 4, ratings.scores).astype(np.int16)

@@ -10,7 +10,6 @@ from metrics.catalogue import metric, missing
 from metrics.errors import MetricError
 from metrics.neural.encoders import encoder as opened
 from metrics.neural.folders import choice, with_models
-from metrics.neural.networks import load_network
 from metrics.neural.word_weights import weigher
 from metrics.profiles import profile
 from metrics.scoring import score
@@ -79,6 +78,8 @@ def of_words(model: Path) -> Any:
 
 def of_pieces(model: Path) -> Any:
     import torch
+
+    from metrics.neural.networks import load_network
 
     network, base = load_network(model, 16)
 
