@@ -333,7 +333,7 @@ BY_CHANCE = re.compile(
     r"marketplace_(activity|calllog|hit$|holding|ledgerentry|message|place|qualificationgrant|signedwrite|tokenuse)"
 )
 #: Figures that seeds decide, whoever comes first.
-SURE = ("hits_by_script", "batch_to_review", "best_metric", "anywhere_answers", "anywhere_judgments")
+SURE = ("hits_by_script", "batch_to_review", "anywhere_answers", "anywhere_judgments")
 
 
 @pytest.mark.long
