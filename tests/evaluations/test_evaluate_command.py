@@ -74,10 +74,18 @@ def warned(report, words):
     return any(words in warning for warning in report["warnings"])
 
 
-def test_it_writes_four_files_and_prints_the_table(table):
-    path = table(as_csv(invented()))
-    said, report = evaluated(path)
-    assert sorted(each.name for each in (path.parent / "report").iterdir()) == FILES
+@pytest.fixture(scope="module")
+def ordinary(tmp_path_factory):
+    """An evaluation that many tests look at: its folder, what the terminal showed, and report.json."""
+    path = tmp_path_factory.mktemp("ordinary") / "answers.csv"
+    path.write_text(as_csv(invented()))
+    said, report = evaluated(path, seed=7)
+    return path.parent / "report", said, report
+
+
+def test_it_writes_four_files_and_prints_the_table(ordinary):
+    folder, said, report = ordinary
+    assert sorted(each.name for each in folder.iterdir()) == FILES
     assert report["n"] == {"answers": 90, "questions": 30, "systems": 3, "scored": 90, "ratings": 0}
     assert "answers.csv: 90 answers to 30 questions by 3 systems" in said
     assert f"rouge-1 {pearson(report):.3f}" in said
@@ -109,8 +117,8 @@ def test_the_files_without_a_folder_go_beside_where_it_runs(table, monkeypatch):
     assert sorted(each.name for each in (path.parent / "my.answers-evaluation").iterdir()) == FILES
 
 
-def test_the_report_says_how_it_was_made(table):
-    _, report = evaluated(table(as_csv(invented())), seed=7)
+def test_the_report_says_how_it_was_made(ordinary):
+    _, _, report = ordinary
     assert (report["seed"], report["replicates"], report["draws"]) == (7, 20, 49)
     assert report["profile"] == "default"
     assert report["metrics"]["bleu-1"]["signature"].startswith("metric:bleu-1|v:1|tok:default.2")
@@ -158,10 +166,9 @@ def test_the_latex_table_has_a_row_for_each_metric(table):
     assert text.count(r"\begin{") == text.count(r"\end{") == 2
 
 
-def test_the_page_needs_nothing_from_elsewhere(table):
-    path = table(as_csv(invented()))
-    evaluated(path)
-    page = (path.parent / "report" / "report.html").read_text()
+def test_the_page_needs_nothing_from_elsewhere(ordinary):
+    folder, _, _ = ordinary
+    page = (folder / "report.html").read_text()
     assert "<script" not in page
     assert not re.search(r"(src|href)=\"(https?:)?//", page)
 
@@ -356,7 +363,7 @@ def test_metrics_of_a_profile_that_need_what_is_not_there_are_left_out(table):
 
 
 def test_a_report_takes_the_place_of_the_one_before(table):
-    path = table(as_csv(invented()))
+    path = table(as_csv(invented(5)))
     evaluated(path, seed=1)
     _, report = evaluated(path, seed=2)
     assert report["seed"] == 2
@@ -416,10 +423,9 @@ def test_ways_to_write_a_scale(given, expected):
     assert list(scale(given)) == expected
 
 
-def test_metrics_are_compared_by_koehns_paired_bootstrap_where_it_is_asked_for(table):
-    path = table(as_csv(invented()))
-    _, plain = evaluated(path)
-    _, asked = evaluated(path, paired_bootstrap=True)
+def test_metrics_are_compared_by_koehns_paired_bootstrap_where_it_is_asked_for(table, ordinary):
+    _, _, plain = ordinary
+    _, asked = evaluated(table(as_csv(invented())), paired_bootstrap=True)
     tests = [test for test in asked["tests"] if test["method"] == "bootstrap"]
     assert not any(test["method"] == "bootstrap" for test in plain["tests"])
     assert [test["statistic"] for test in tests] == ["pearson", "spearman"]

@@ -65,6 +65,7 @@ def test_without_a_model_the_remedy_is_said(table, settings, tmp_path):
     assert str(refusal.value).endswith("Or leave the metric out.")
 
 
+@pytest.mark.long
 def test_a_metric_of_a_profile_is_left_out_with_a_note(table, settings, tmp_path):
     settings.METRIC_MODELS = tmp_path / "none"
     _, err = scored(table, profile="kpqa-2021")
@@ -102,6 +103,7 @@ def test_what_is_wrong_writes_nothing(table, tmp_path):
     assert not (tmp_path / "scores.csv").exists()
 
 
+@pytest.mark.long
 def test_it_needs_no_database(table, shelf, tmp_path):
     nowhere = {
         "DATABASE_URL": "postgres://nobody@127.0.0.1:1/nothing",

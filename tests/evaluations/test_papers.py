@@ -310,10 +310,10 @@ def test_cider_by_system_counts_words_in_the_answers_of_that_system_alone(sample
 
 
 def test_the_command_writes_one_report_with_the_keys_of_its_contract(tmp_path):
-    said = run("000", "--sample", "--report", tmp_path / "out", "--replicates", 20, "--json")
+    said = run("002", "--sample", "--report", tmp_path / "out", "--replicates", 20, "--json")
     written = json.loads((tmp_path / "out/report.json").read_text(encoding="utf-8"))
     assert json.loads(said) == written
-    assert written["paper"] == "000"
+    assert written["paper"] == "002"
     assert all(set(item) == KEYS for item in written["items"])
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "report.html",
