@@ -6,11 +6,13 @@ const asking = setInterval(async () => {
   if (document.hidden) return;
   try {
     const answer = await fetch(coming.dataset.progress, { headers: { "X-Requested-With": "fetch" } });
-    if (answer.status === 204) {
+    if (answer.status !== 200 || answer.redirected) return;
+    const words = await answer.text();
+    if (words) {
+      coming.firstElementChild.innerHTML = words;
+    } else {
       clearInterval(asking);
       location.reload();
-    } else if (answer.status === 200 && !answer.redirected) {
-      coming.firstElementChild.innerHTML = await answer.text();
     }
   } catch {
     // The next round asks again.

@@ -107,9 +107,9 @@ def tour(context: Context) -> dict[str, Any]:
 @require_safe
 @login_required
 def show_progress(request: HttpRequest) -> HttpResponseBase:
-    """The words for a page that is open; no content once all is there."""
+    """The words for a page that is open; none once all is there."""
     now = progress()
-    return render(request, "demo/progress.html", {"progress": now}) if now else HttpResponse(status=204)
+    return render(request, "demo/progress.html", {"progress": now}) if now else HttpResponse()
 
 
 @require_POST

@@ -173,7 +173,7 @@ _GROUPS: dict[tuple[str, str, str], str] = {
     ("accounts", FORM, "everybody"): "login passkey",
     ("", FORM, "everybody"): "account_login mfa_authenticate",
     ("accounts", ACT, "everybody"): "logout",
-    ("examples", LOOK, "everybody"): "answer",
+    ("examples", LOOK, "account"): "progress",
     ("examples", ACT, "account"): "tour",
     ("", LOOK, "everybody"): "health security",
     ("api", LOOK, "everybody"): "reference",

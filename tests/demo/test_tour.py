@@ -86,3 +86,16 @@ def test_looking_changes_nothing_and_nobody_is_sent_elsewhere(demonstration, cli
     assert away.headers["Location"] == "/desk/projects/"
     nowhere = client.post("/examples/tour/", {"show": "0", "next": "nan"})
     assert nowhere.headers["Location"] == "/desk/projects/"
+
+
+def test_pages_of_the_desk_say_what_is_still_coming(demonstration, client, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+    assert "is being made" not in page(client, "/desk/projects/")
+    assert page(client, "/examples/progress/") == ""
+    tour.tell_progress(3, 37, "Answers <b>: curation")
+    for address in ("/desk/projects/", FIRST, "/examples/progress/"):
+        text = page(client, address)
+        assert "The demonstration is being made: step 3 of 37" in text
+        assert "Answers &lt;b&gt;: curation" in text
+    tour.end_progress()
+    assert "is being made" not in page(client, "/desk/projects/")
