@@ -27,7 +27,7 @@ DURATIONS = Path(__file__).with_name("durations.txt")
 #: Of a file that is not in the list yet.
 USUAL_SECONDS = 2.0
 NO_TESTS_COLLECTED = 5
-PROGRESS = re.compile(r"^[.FEsxX]+ +\[ *\d+%\]$")
+PROGRESS = re.compile(r"^[.,FEsuxX]+ +\[ *\d+%\]$")
 SLOWEST = 25
 
 

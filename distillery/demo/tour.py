@@ -95,9 +95,13 @@ def tour(context: Context) -> dict[str, Any]:
     project, request = context.get("project"), context.get("request")
     if request is None:
         return {}
+    shown = tour_of(project, request.path) if isinstance(project, Project) else None
+    coming = progress()
+    if shown is None and coming is None:
+        return {}  # the session is not read for pages that need none
     return {
-        "tour": tour_of(project, request.path) if isinstance(project, Project) else None,
-        "progress": progress(),
+        "tour": shown,
+        "progress": coming,
         "hidden": bool(request.session.get(HIDDEN)),
         "path": request.path,
         "csrf_token": context.get("csrf_token"),
