@@ -86,7 +86,7 @@ def test_the_wheel_holds_every_file_that_lies_among_the_packages(wheel):
     assert missing == []
 
 
-def test_an_installed_wheel_checks_migrates_and_serves_a_page(installation, tmp_path):
+def test_an_installed_wheel_makes_its_database_and_serves_a_page(installation, tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -94,11 +94,8 @@ def test_an_installed_wheel_checks_migrates_and_serves_a_page(installation, tmp_
     program = installation / "bin" / "distillery"
 
     assert "no issues" in run(program, "check", env=environment, cwd=tmp_path)
-    run(program, "migrate", "--verbosity", "0", env=environment, cwd=tmp_path)
-
-    command = [str(program), "runserver", "--noreload", f"127.0.0.1:{port}"]
     with (tmp_path / "server.log").open("wb") as log:
-        server = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=log, stderr=log)
+        server = subprocess.Popen([program, "up"], env=environment, cwd=tmp_path, stdout=log, stderr=log)
     try:
         page = read_page(port, "/accounts/login/")
         style = read_page(port, "/static/distillery.css")

@@ -30,6 +30,7 @@ def _all_large():
     return {model._meta.db_table: cache.LARGE_TABLE for model in apps.get_models()}
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_pages_of_a_large_project_come_from_figures_that_jobs_counted(monkeypatch):
     project = load(
