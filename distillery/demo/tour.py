@@ -42,8 +42,10 @@ def mark(*, actor: object, **campaigns: Project) -> None:
 
 def tour_of(project: Project, here: str) -> dict[str, Any] | None:
     """The tour as the page at this address shows it; None where the project is not the demonstration's."""
+    if STARTED not in os.environ:
+        return None
     made = Event.objects.filter(project=project, action=ACTION).order_by("pk").first()
-    if STARTED not in os.environ or made is None:
+    if made is None:
         return None
     steps = [
         {**step, "number": number, "address": reverse(step["page"], args=_arguments(step, made.details))}
