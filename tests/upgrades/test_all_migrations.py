@@ -1,7 +1,4 @@
-"""All migrations, one after the other: they make what `distillery/schemas` says, and lose nothing on the way.
-
-The database is stopped once, before keys had a table of their own, and filled with what there was then.
-"""
+"""All migrations, one after the other: they make what `distillery/schemas` has, and lose nothing."""
 
 import json
 import os
@@ -75,12 +72,11 @@ print(json.dumps({
 """
 
 
-@pytest.fixture(scope="module")
-def manage(tmp_path_factory):
-    """manage.py on a database that begins without a table."""
-    folder = tmp_path_factory.mktemp("migrated")
-    url = blank_database(folder)
-    environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(folder)}
+@pytest.fixture
+def manage(tmp_path):
+    """manage.py on a database that begins without a table, whose name is `manage.database`."""
+    url = blank_database(tmp_path)
+    environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(tmp_path)}
 
     def run(*arguments):
         command = [sys.executable, "manage.py", *arguments]
@@ -90,9 +86,6 @@ def manage(tmp_path_factory):
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
-    run("migrate", "marketplace", "0001_initial", "-v", "0")
-    run("shell", "--no-imports", "-c", BEFORE)
-    run("migrate", "-v", "0")
     run.database = url.rpartition("/")[2] if url.startswith("postgres") else url.removeprefix("sqlite:///")
     yield run
     drop_database(url)
@@ -112,11 +105,16 @@ def describe_database(name):
 
 @pytest.mark.django_db(transaction=True)
 def test_they_make_what_the_file_makes_that_an_empty_database_begins_with(manage):
+    manage("migrate", "-v", "0")
     of_file = describe_database(connection.settings_dict["NAME"])
     assert describe_database(manage.database) == of_file, "make schema"
 
 
-def test_keys_and_work_of_an_old_installation_survive(manage):
+@pytest.mark.long
+def test_keys_and_work_of_an_installation_survive_from_before_keys_had_a_table(manage):
+    manage("migrate", "marketplace", "0001_initial", "-v", "0")
+    manage("shell", "--no-imports", "-c", BEFORE)
+    manage("migrate", "-v", "0")
     found = json.loads(manage("shell", "--no-imports", "-c", AFTER))
     assert found == {
         "keys": [["lab 1", "KEY1", "secret 1", None], ["lab 2", "KEY2", "secret 2", None]],

@@ -192,6 +192,7 @@ def test_longer_texts_than_the_encoder_takes_are_cut_as_the_package_cuts_them(
     assert "no more than 64 word pieces" in caplog.text
 
 
+@pytest.mark.long
 def test_another_process_says_the_same(encoder: Path) -> None:
     found = score(Answers(CANDIDATES, singly()), [bertscore(encoder)], processes=2).values["bertscore"]
     assert found == pytest.approx(by_package(encoder, 3), abs=1e-6)

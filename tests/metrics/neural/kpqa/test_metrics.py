@@ -177,6 +177,7 @@ def test_order_and_company_of_answers_change_no_value(here):
             assert alone[name][0] == pytest.approx(whole[name][place], abs=1e-6)
 
 
+@pytest.mark.long
 def test_two_processes_give_the_same_values(here):
     every = [metrics.metric(name, here) for name in KPQA_NAMES]
     candidates, references, questions = columns()
@@ -290,6 +291,7 @@ def test_nothing_is_asked_of_the_network(here, monkeypatch):
     assert metrics.metric("bleu-1-kpqa", here).score(["12 euros"], [["12 euros"]], ["How much?"])[0] == 1
 
 
+@pytest.mark.long
 def test_long_answers_in_a_chunk_do_not_fill_the_memory(here):
     long = " ".join(f"the car costs {n} euros" for n in range(150))
     candidates = [long] * 2 + [f"it costs {n % 50} euros" for n in range(4094)]
