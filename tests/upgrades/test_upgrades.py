@@ -45,6 +45,15 @@ POSTGRES_SCHEMA = (
     "WHERE NOT tgisinternal",
     "SELECT 'function ' || proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace",
 )
+#: A condition with IN, as PostgreSQL shows it where a migration made it; after a dump its form is another.
+CAST_AS_A_WHOLE = re.compile(r"\(ARRAY\[((?:'[^']*'::character varying(?:, )?)+)\]\)::text\[\]")
+
+
+def cast_one_by_one(definition: str) -> str:
+    """The definition in the form that it has after a dump."""
+    return CAST_AS_A_WHOLE.sub(
+        lambda found: f"ARRAY[{', '.join(f'({each})::text' for each in found[1].split(', '))}]", definition
+    )
 
 
 def describe_schema() -> dict[str, object]:
@@ -54,7 +63,7 @@ def describe_schema() -> dict[str, object]:
             described = {}
             for query in POSTGRES_SCHEMA:
                 cursor.execute(query)
-                described |= dict(cursor.fetchall())
+                described |= {name: cast_one_by_one(said) for name, said in cursor.fetchall()}
             return described
         cursor.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
         return {name: sorted(split_definitions(sql)) for name, sql in cursor.fetchall()}
