@@ -10,19 +10,23 @@ from tests.clients import Requester, ScriptedWorker
 from tests.clients_of_others.running import Outside, has_paws
 from tests.server import ROOT, RunningServer
 
-#: R's packages come from a registry of their own: who has them tries them, others read that they were not.
-collect_ignore = [] if has_paws() else ["test_r.py"]
-
 
 def pytest_report_header() -> list[str]:
-    return ["R's package paws is not installed: it is not tried"] if collect_ignore else []
+    return [] if has_paws() else ["R's package paws is not installed: it is not tried"]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests of this folder need what `make test-clients` installs."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """All tests of this folder need what `make test-clients` installs.
+
+    R's packages come from a registry of their own: who has them tries them, others read that they were not.
+    """
     for item in items:
         if "tests/clients_of_others/" in item.path.as_posix():
             item.add_marker(pytest.mark.clients)
+    if not has_paws():
+        of_r = [item for item in items if item.path.name == "test_r.py"]
+        config.hook.pytest_deselected(items=of_r)
+        items[:] = [item for item in items if item not in of_r]
 
 
 @pytest.fixture(scope="session")
