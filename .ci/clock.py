@@ -5,8 +5,8 @@
 
 The clock goes on from there as usual. Monotonic time, which measures waits and time limits, is left as it is;
 files are as old as they would be. Local time is Berlin's, which has a summer time. A library that is loaded
-before all others does it (`clock.c`): it needs Linux and a C compiler. Debian's libfaketime would be less of
-our own, but makes every `time.sleep` of Python 3.11 fail.
+before all others does it (`clock.c`): it needs Linux and a C compiler. Debian's libfaketime would be less
+code, but makes every `time.sleep` of Python 3.11 fail.
 """
 
 import os

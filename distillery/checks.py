@@ -337,7 +337,7 @@ def check_tables(
     return [
         django_checks.Error(
             f"Nothing was migrated. {report.sentence}",
-            hint=f"{report.remedy} Who repairs the tables by hand skips this with --skip-checks.",
+            hint=f"{report.remedy} To repair tables by hand, run it with --skip-checks.",
             id="distillery.E008",
         )
     ]

@@ -50,10 +50,10 @@ def read_durations() -> dict[str, float]:
 def write_durations(results: list[TestResult]) -> None:
     """Add this run's files to the list; files that are gone leave it."""
     durations = {file: seconds for file, seconds in read_durations().items() if (ROOT / file).exists()}
-    of_run: Counter[str] = Counter()
+    of_run: defaultdict[str, float] = defaultdict(float)
     for result in results:
-        of_run[result.file] += result.seconds  # type: ignore[assignment]
-    durations |= dict(of_run)
+        of_run[result.file] += result.seconds
+    durations |= of_run
     lines = [f"{seconds:7.1f} {file}\n" for file, seconds in sorted(durations.items())]
     head = "# Seconds of each test file, by `python -m tests.shards --record`: they decide who runs what.\n"
     DURATIONS.write_text(head + "".join(lines), encoding="utf-8")

@@ -30,7 +30,7 @@ ELSEWHERE = {
 }
 FILE = Path(__file__).with_name("finished.tar.xz")
 START_SECONDS = 120
-#: What a stopping server still does is for nobody: after so long it is told again, and ends at once.
+#: A demonstration has no requests to finish: after this time the server is told again, and ends at once.
 STOP_SECONDS = 0.5
 #: Of prctl(2): the signal that the kernel sends a process when its parent dies.
 PR_SET_PDEATHSIG = 1

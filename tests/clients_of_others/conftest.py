@@ -18,7 +18,8 @@ def pytest_report_header() -> list[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """All tests of this folder need what `make test-clients` installs.
 
-    R's packages come from a registry of their own: who has them tries them, others read that they were not.
+    R's packages come from a registry of their own. Where R has no paws, its test is left out, and the report
+    says so.
     """
     for item in items:
         if "tests/clients_of_others/" in item.path.as_posix():
