@@ -19,7 +19,7 @@ class Command(BaseCommand):
     """Set up and serve the demonstration."""
 
     help = (
-        "Serve a demonstration from the data folder's `demo`, anew on every run, until Ctrl-C: people whose "
+        "Serve a demonstration until Ctrl-C. Every run starts the data folder's `demo` again: people whose "
         "password is printed, HITs posted by boto3, a finished campaign with a release and its evaluation, "
         "one in the middle of its work, and one over a study link, a simulated panel and this marketplace. "
         "It comes from a file; LIVE=1 and any DATABASE_URL run the campaigns before your eyes. SERVE=0 stops "
