@@ -19,8 +19,11 @@ WITH_SERVICES := $(BIN)/python .ci/services.py --
 APART := tests/browser,tests/clients_of_others,tests/robustness/hosts
 NOT_LONG := -m "not long"
 # What PostgreSQL and Redis can change: claims, money and protocol, locks and races, what survives a crash, jobs and
-# messages, the audit log, upgrades, large tables, and every page once.
-ON_POSTGRES := $(addprefix tests/,audit conformance jobs marketplace robustness upgrades webhooks \
+# messages, the audit log, upgrades (which open every kind of page), and large tables. Who may do what, and what fuzzers
+# send, is the same on both: that runs on SQLite.
+ON_POSTGRES := $(addprefix tests/,audit conformance jobs marketplace upgrades webhooks \
+	$(addprefix robustness/test_,events.py kills.py late_posts.py ledger.py locks.py pooler.py power_cuts.py races.py \
+		restore.py slow_marketplace.py) \
 	$(addprefix annotation/test_,campaign.py continuation.py decided_again.py reviewed_work.py) \
 	$(addprefix api/test_,idempotency.py lines.py paging.py) \
 	$(addprefix batches/test_,extensions.py killed.py publishing.py results.py schedule.py) \
@@ -34,7 +37,7 @@ ON_POSTGRES := $(addprefix tests/,audit conformance jobs marketplace robustness 
 	$(addprefix people/test_,joining.py) $(addprefix projects/test_,projects.py) rates \
 	$(addprefix releases/test_,building.py killed.py snapshot.py) $(addprefix simulation/test_,crowds.py) \
 	$(addprefix studylinks/test_,guests.py) $(addprefix tables/test_,bulk.py) \
-	test_access_matrix.py test_late_rows.py test_running_server.py)
+	test_late_rows.py test_running_server.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
 # A lock names all there is to install, so that uv has nothing to work out.
