@@ -18,26 +18,34 @@ WITH_SERVICES := $(BIN)/python .ci/services.py --
 #: Folders that a target of their own runs.
 APART := tests/browser,tests/clients_of_others,tests/robustness/hosts
 NOT_LONG := -m "not long"
-# What PostgreSQL and Redis can change: claims, money and protocol, locks and races, what survives a crash, jobs and
-# messages, the audit log, upgrades (which open every kind of page), and large tables. Who may do what, and what fuzzers
-# send, is the same on both: that runs on SQLite.
-ON_POSTGRES := $(addprefix tests/,audit conformance jobs marketplace upgrades webhooks \
-	$(addprefix robustness/test_,events.py kills.py late_posts.py ledger.py locks.py pooler.py power_cuts.py races.py \
-		restore.py slow_marketplace.py) \
-	$(addprefix annotation/test_,campaign.py continuation.py decided_again.py reviewed_work.py) \
-	$(addprefix api/test_,idempotency.py lines.py paging.py) \
-	$(addprefix batches/test_,extensions.py killed.py publishing.py results.py schedule.py) \
-	$(addprefix crowd/,sources $(addprefix test_,adapter.py budget.py collecting.py concurrency.py crashes.py \
-		deciding_again.py decisions.py dispatch.py epoch.py failure_patterns.py links.py planning.py reconcile.py \
-		rollback.py rounds.py together.py)) \
+empty :=
+space := $(empty) $(empty)
+comma := ,
+# What kills processes, races, or simulates a crowd runs once in each build: on PostgreSQL and Redis.
+KILLED := $(addprefix tests/,annotation/test_campaign.py batches/test_killed.py crowd/test_concurrency.py \
+	crowd/test_crashes.py evaluations/test_killed.py evaluations/test_real_workers.py \
+	judgments/test_judging_market.py marketplace/test_closed_over_http.py marketplace/test_closing_at_once.py \
+	releases/test_killed.py requester/test_killed.py \
+	$(addprefix robustness/test_,events.py kills.py ledger.py races.py restore.py slow_marketplace.py) \
+	simulation/test_crowds.py webhooks/test_killed.py)
+# What else PostgreSQL and Redis can change: claims, money, locks, jobs and messages, the audit log, upgrades (which
+# open every kind of page), and large tables. Who may do what, pages, and what fuzzers send, is the same on both: that
+# runs on SQLite.
+ON_POSTGRES := $(KILLED) $(addprefix tests/,audit jobs projects rates upgrades \
+	$(addprefix robustness/test_,late_posts.py locks.py pooler.py power_cuts.py) \
+	$(addprefix annotation/test_,decided_again.py reviewed_work.py) \
+	$(addprefix api/test_,idempotency.py paging.py) \
+	$(addprefix batches/test_,extensions.py publishing.py results.py schedule.py) \
+	$(addprefix conformance/test_,hits.py money.py paging.py review.py tokens.py work.py) \
+	$(addprefix crowd/,sources/test_quotas.py $(addprefix test_,budget.py collecting.py deciding_again.py \
+		decisions.py dispatch.py epoch.py planning.py reconcile.py rollback.py rounds.py together.py)) \
 	$(addprefix distillery/test_,broker.py canary.py checks.py health.py presence.py readiness.py reseal.py \
 		retention.py schema.py up.py) \
-	$(addprefix evaluations/test_,killed.py running.py) \
-	$(addprefix judgments/test_,filter_jobs.py filtering.py judging_market.py) \
-	$(addprefix people/test_,joining.py) $(addprefix projects/test_,projects.py) rates \
-	$(addprefix releases/test_,building.py killed.py snapshot.py) $(addprefix simulation/test_,crowds.py) \
-	$(addprefix studylinks/test_,guests.py) $(addprefix tables/test_,bulk.py) \
-	test_late_rows.py test_running_server.py)
+	judgments/test_filter_jobs.py \
+	$(addprefix marketplace/test_,all_or_nothing.py composed_queries.py eligibility.py events.py life.py policies.py \
+		prepared_statements.py proofs.py short_transactions.py) \
+	releases/test_snapshot.py studylinks/test_guests.py tables/test_bulk.py webhooks/test_delivery.py \
+	webhooks/test_slow.py test_late_rows.py test_running_server.py)
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	$(if $(UPGRADE),--upgrade)
 # A lock names all there is to install, so that uv has nothing to work out.
@@ -62,7 +70,7 @@ run: env ## web server, job worker and timer on this machine (PORT=n)
 	PORT=$(PORT) $(BIN)/python manage.py up
 
 test: env-dev ## the tests of every commit, on SQLite: no browser, nothing long (ARGS="tests/jobs -x")
-	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) $(ARGS)
+	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART)$(if $(ALL),,$(comma)$(subst $(space),$(comma),$(strip $(KILLED)))) $(ARGS)
 
 test-services: env-dev ## what PostgreSQL and Redis can change, on both, which are started for it
 	$(WITH_SERVICES) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) $(or $(ARGS),$(if $(ALL),,$(ON_POSTGRES)))

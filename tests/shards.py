@@ -26,6 +26,13 @@ ROOT = Path(__file__).resolve().parent.parent
 DURATIONS = Path(__file__).with_name("durations.txt")
 #: Of a file that is not in the list yet.
 USUAL_SECONDS = 2.0
+#: Files that load PyTorch and make small models: one process does so for all of them.
+WITH_PYTORCH = (
+    "tests/metrics/neural/",
+    "tests/evaluations/test_keyphrase_page.py",
+    "tests/evaluations/test_learned_",
+    "tests/evaluations/test_train_",
+)
 NO_TESTS_COLLECTED = 5
 PROGRESS = re.compile(r"^[.,FEsuxX]+ +\[ *\d+%\]$")
 SLOWEST = 25
@@ -72,12 +79,17 @@ def find_files(paths: list[str], left_out: list[str]) -> list[str]:
 def share_files(files: list[str], workers: int) -> list[list[str]]:
     """Give each file, the longest first, to the process with the least to do."""
     durations = read_durations()
+    with_pytorch = [file for file in files if file.startswith(WITH_PYTORCH)]
+    groups = [
+        group for group in (with_pytorch, *([file] for file in files if file not in with_pytorch)) if group
+    ]
+    seconds = {group[0]: sum(durations.get(file, USUAL_SECONDS) for file in group) for group in groups}
     shares: list[list[str]] = [[] for _ in range(workers)]
     loads = [0.0] * workers
-    for file in sorted(files, key=lambda file: (-durations.get(file, USUAL_SECONDS), file)):
+    for group in sorted(groups, key=lambda group: (-seconds[group[0]], group[0])):
         least = loads.index(min(loads))
-        shares[least].append(file)
-        loads[least] += durations.get(file, USUAL_SECONDS)
+        shares[least] += group
+        loads[least] += seconds[group[0]]
     return [sorted(share) for share in shares if share]
 
 

@@ -26,6 +26,7 @@ from tests.annotation.world import (
     status,
     vote,
 )
+from tests.cases import apart
 from tests.saving import messages_of
 from tests.taskpage.world import text
 
@@ -102,6 +103,7 @@ def test_the_projects_pages_have_a_tab_that_leads_here(desk, project):
     assert f'<a href="{queue_of(project)}">Adjudication</a>' in page
 
 
+@pytest.mark.long
 def test_the_queue_asks_as_many_questions_for_many_queries_as_for_few(desk, project, screening):
     counted = []
     for count in (2, 20):
@@ -261,23 +263,20 @@ def test_next_goes_round_the_queue(project, screening):
 # Who may, and what is shown
 
 
-@pytest.mark.parametrize(
-    ("role", "looks", "decides"), [("manager", 200, 302), ("viewer", 200, 404), (None, 404, 404)]
-)
-def test_viewers_look_managers_decide_and_to_others_there_is_no_such_page(
-    screening, project, role, looks, decides
-):
-    somebody = User.objects.create_user("somebody")
-    if role:
-        set_role(project=project, user=somebody, role=role)
-    client = Client()
-    client.force_login(somebody)
-    query = make_tied(screening)
-    assert client.get(queue_of(project)).status_code == looks
-    page = client.get(at("case", query))
-    assert page.status_code == looks
-    assert ("Accept the query" in page.content.decode()) == (role == "manager")
-    assert client.post(at("accept", query)).status_code == decides
+def test_viewers_look_managers_decide_and_to_others_there_is_no_such_page(screening, project, subtests):
+    for role, looks, decides in [("manager", 200, 302), ("viewer", 200, 404), (None, 404, 404)]:
+        with apart(subtests, role=role, looks=looks, decides=decides):
+            somebody = User.objects.create_user("somebody")
+            if role:
+                set_role(project=project, user=somebody, role=role)
+            client = Client()
+            client.force_login(somebody)
+            query = make_tied(screening)
+            assert client.get(queue_of(project)).status_code == looks
+            page = client.get(at("case", query))
+            assert page.status_code == looks
+            assert ("Accept the query" in page.content.decode()) == (role == "manager")
+            assert client.post(at("accept", query)).status_code == decides
 
 
 def test_nothing_is_decided_by_looking(desk, screening):
@@ -292,21 +291,23 @@ def test_queries_of_other_projects_are_not_there(desk, project):
     assert desk.post(reverse("annotation:accept", args=[project.slug, foreign.pk])).status_code == 404
 
 
-@pytest.mark.parametrize("words", [HOSTILE, ARABIC, LONG_WORD])
-def test_hostile_text_is_shown_as_text(desk, project, screening, curation, words):
-    tied = make_tied(screening, words, context=[{"text": words, "answer": words}])
-    disputed = make_disputed(curation, words)
-    disputed.candidates.update(text=words, title=words, url=words[:2000])
-    Query.objects.update(status_reason=words[:300])
-    pages = [queue_of(project), at("case", tied), at("case", disputed)]
-    for place in pages:
-        answer = desk.get(place)
-        body = answer.content.decode()
-        assert answer.status_code == 200
-        assert "<script>alert" not in body and "&{49}" not in body
-        assert "style=" not in body and "onclick" not in body
+def test_hostile_text_is_shown_as_text(desk, project, screening, curation, subtests):
+    for words in [HOSTILE, ARABIC, LONG_WORD]:
+        with apart(subtests, words=words):
+            tied = make_tied(screening, words, context=[{"text": words, "answer": words}])
+            disputed = make_disputed(curation, words)
+            disputed.candidates.update(text=words, title=words, url=words[:2000])
+            Query.objects.update(status_reason=words[:300])
+            pages = [queue_of(project), at("case", tied), at("case", disputed)]
+            for place in pages:
+                answer = desk.get(place)
+                body = answer.content.decode()
+                assert answer.status_code == 200
+                assert "<script>alert" not in body and "&{49}" not in body
+                assert "style=" not in body and "onclick" not in body
 
 
+@pytest.mark.long
 def test_a_case_asks_as_many_questions_for_many_votes_as_for_few(desk, screening, curation):
     for make, add in ((make_tied, vote), (make_disputed, select)):
         stage = screening if make is make_tied else curation

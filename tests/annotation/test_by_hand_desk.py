@@ -179,6 +179,7 @@ def test_viewers_see_no_boxes_and_no_forms(project, doubted):
         assert 'name="decision"' not in page and 'name="chosen"' not in page
 
 
+@pytest.mark.long
 def test_the_list_of_what_waits_asks_as_many_questions_for_many_as_for_few(desk, project, screening):
     counted = []
     for count in (2, 6):

@@ -31,6 +31,7 @@ from tests.annotation.distilling import (
     visitor,
     worker_named,
 )
+from tests.cases import apart
 from tests.judgments.judging_world import make_stage as judging_stage
 from tests.taskpage.world import text as words
 
@@ -100,9 +101,8 @@ def test_nobody_continues_the_same_dialogue_twice():
     assert Answer.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_is_no_continuation_is_refused_in_words_and_nothing_is_kept(subtests):
+    for text, said in [
         ("  ", "Write the next message."),
         ("?!", "Write the next message."),
         ("ha ha ha ha", "the same over and over"),
@@ -112,15 +112,14 @@ def test_nobody_continues_the_same_dialogue_twice():
         (f"{LAST} ", "This was said before in the dialogue."),
         ("word " * 101, "Your message has 504 characters; at most 500 fit."),
         ("Да, конечно, большое спасибо", "another script"),
-    ],
-)
-def test_what_is_no_continuation_is_refused_in_words_and_nothing_is_kept(text, said):
-    stage = continuing()
-    query = dialogue(stage)
-    response = send(visitor(stage, query), query, text=text)
-    assert response.status_code == 422
-    assert said in words(response)
-    assert not Answer.objects.exists()
+    ]:
+        with apart(subtests, text=text, said=said):
+            stage = continuing()
+            query = dialogue(stage)
+            response = send(visitor(stage, query), query, text=text)
+            assert response.status_code == 422
+            assert said in words(response)
+            assert not Answer.objects.exists()
 
 
 def test_in_scripts_without_spaces_characters_are_counted():
@@ -292,17 +291,20 @@ def test_the_marketplace_lists_how_many_dialogues_there_are():
     assert listing.title == "Continue up to 20 dialogues (about 20 minutes)"
 
 
-@pytest.mark.parametrize("profile", ["diligent", "random", "constant", "copy-paster"])
-@pytest.mark.parametrize("extra", [{}, {"truth": {"continuations": ["well, I would not say no"]}}])
-def test_simulated_people_of_every_kind_fill_in_the_page(profile, extra):
-    stage = continuing()
-    query = dialogue(stage, extra=extra)
-    rosa = visitor(stage, query)
-    form = read_form(rosa.open().content.decode(), "http://127.0.0.1/")
-    form.behind = {"0": of_query(query.pk)}
-    filled = answer_unit(stage, form, of_query(query.pk), SimulatedPerson(3, PROFILES[profile], 7))
-    assert rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **filled}).status_code == 200
-    assert Answer.objects.count() == 1
+def test_simulated_people_of_every_kind_fill_in_the_page(subtests):
+    for extra in [{}, {"truth": {"continuations": ["well, I would not say no"]}}]:
+        for profile in ["diligent", "random", "constant", "copy-paster"]:
+            with apart(subtests, extra=extra, profile=profile):
+                stage = continuing()
+                query = dialogue(stage, extra=extra)
+                rosa = visitor(stage, query)
+                form = read_form(rosa.open().content.decode(), "http://127.0.0.1/")
+                form.behind = {"0": of_query(query.pk)}
+                filled = answer_unit(
+                    stage, form, of_query(query.pk), SimulatedPerson(3, PROFILES[profile], 7)
+                )
+                assert rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **filled}).status_code == 200
+                assert Answer.objects.count() == 1
 
 
 @pytest.mark.parametrize("last", [LAST, "hi", "你吃饭了吗"])

@@ -17,6 +17,7 @@ from core.jobs.services import cancel
 from core.projects.models import Event
 from retrieval.models import Corpus, Passage, WordNetwork
 from retrieval.services.corpora import create_corpus
+from tests.cases import apart
 from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project  # noqa: F401
 from tests.retrieval.world import add as fill
 from tests.retrieval.world import make_corpus, make_project, search
@@ -141,9 +142,8 @@ def test_a_refused_file_leaves_the_corpus_that_was_there(manager, project, tmp_p
     assert Passage.objects.count() == 3
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
+def test_what_cannot_be_is_said_in_the_form_and_nothing_is_made(manager, project, subtests):
+    for fields, words in [
         ({"split": "sentences", "size": "500", "stride": "1"}, "A window has 1 to 100 sentences, not 500"),
         ({"split": "words", "size": "", "stride": ""}, "A window has 1 to 2,000 words, not 0"),
         ({"repeats": "skip", "near": "7"}, "not 7"),
@@ -152,14 +152,13 @@ def test_a_refused_file_leaves_the_corpus_that_was_there(manager, project, tmp_p
         ({"slug": "taken"}, "There is already a corpus"),
         ({"file": ""}, "This field is required"),
         ({"file": SimpleUploadedFile("empty.jsonl", b"")}, "empty"),
-    ],
-)
-def test_what_cannot_be_is_said_in_the_form_and_nothing_is_made(manager, project, fields, words):
-    create_corpus(project=project, slug="taken")
-    answer = sent(manager, NEW, entered(**{"file": file_of(*LINES), **fields}))
-    assert answer.status_code == 422
-    assert words in answer.content.decode()
-    assert (Corpus.objects.count(), Job.objects.count()) == (1, 0)
+    ]:
+        with apart(subtests, fields=fields, words=words):
+            create_corpus(project=project, slug="taken")
+            answer = sent(manager, NEW, entered(**{"file": file_of(*LINES), **fields}))
+            assert answer.status_code == 422
+            assert words in answer.content.decode()
+            assert (Corpus.objects.count(), Job.objects.count()) == (1, 0)
 
 
 def test_a_form_that_is_sent_twice_gives_one_job(manager, project, tmp_path):

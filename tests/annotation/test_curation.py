@@ -1,9 +1,7 @@
 """Passage curation as a kind of stage: its page, its selections, and the sets that come of them."""
 
 import random
-import statistics
 import threading
-import time
 
 import pytest
 from django.db import connection, connections
@@ -221,17 +219,10 @@ def test_the_page_needs_two_questions_for_its_texts(stage, query):
     assert len(asked) == 2
 
 
-def test_a_page_of_ten_passages_takes_less_than_fifty_milliseconds_of_one_core(stage, project):
+def test_a_page_of_ten_passages_has_less_than_fifty_kilobytes(stage, project):
     query = make_query(project, status="accepted")
     make_candidates(query, *(" ".join(f"word{n}" for n in range(100)) for _ in range(10)), **PAGE)
-    who = visitor(stage, unit_of(query))
-    assert len(who.open().content) < 50_000
-    times = []
-    for _ in range(50):
-        begun = time.process_time()
-        assert who.open().status_code == 200
-        times.append(time.process_time() - begun)
-    assert statistics.median(times) < 0.05
+    assert len(visitor(stage, unit_of(query)).open().content) < 50_000
 
 
 # The form

@@ -25,6 +25,7 @@ from tests.annotation.distilling import (
     visitor,
     write,
 )
+from tests.cases import apart
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
@@ -58,23 +59,21 @@ def test_several_lines_are_an_answer():
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_what_is_no_answer_is_said_at_once_and_nothing_is_kept(subtests):
+    for text, said in [
         ("   ", "Write your answer; one word can be enough."),
         ("?!", "Write your answer"),
         ("word " * 401, "Your answer has 2,004 characters; at most 2,000 fit."),
         ("What is the capital of ITALY?", "This is the question itself."),
         ("Рим является столицей Италии", "another script"),
-    ],
-)
-def test_what_is_no_answer_is_said_at_once_and_nothing_is_kept(text, said):
-    stage = make_stage()
-    query = make_query(stage)
-    response = send(visitor(stage, query), query, text=text)
-    assert response.status_code == 422
-    assert said in words(response)
-    assert not Answer.objects.exists()
+    ]:
+        with apart(subtests, text=text, said=said):
+            stage = make_stage()
+            query = make_query(stage)
+            response = send(visitor(stage, query), query, text=text)
+            assert response.status_code == 422
+            assert said in words(response)
+            assert not Answer.objects.exists()
 
 
 def test_a_name_in_another_script_is_fine_where_the_passages_have_it():
@@ -143,20 +142,21 @@ def test_other_queries_do_not_ask_for_an_opinion():
     assert write(stage, query, "Rome", worker="A1").opinion == ""
 
 
-@pytest.mark.parametrize("kind", ["ENTITY", "PERSON", "LOCATION"])
-def test_entities_are_lines_that_stand_in_the_answer(kind):
-    stage = make_stage()
-    query = make_query(stage, type=kind)
-    rosa = visitor(stage, query)
-    ticket = rosa.ticket()
-    refused = send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Paris")
-    assert "“\u2068Paris\u2069” does not stand in your answer like this." in words(refused)
-    send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Milan\n\n Rome\nRome")
-    assert Answer.objects.get().entities == [
-        {"start": 0, "end": 4, "text": "Rome"},
-        {"start": 10, "end": 15, "text": "Milan"},
-        {"start": 17, "end": 21, "text": "Rome"},
-    ]
+def test_entities_are_lines_that_stand_in_the_answer(subtests):
+    for kind in ["ENTITY", "PERSON", "LOCATION"]:
+        with apart(subtests, kind=kind):
+            stage = make_stage()
+            query = make_query(stage, type=kind)
+            rosa = visitor(stage, query)
+            ticket = rosa.ticket()
+            refused = send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Paris")
+            assert "“\u2068Paris\u2069” does not stand in your answer like this." in words(refused)
+            send(rosa, query, ticket=ticket, text="Rome, not Milan; Rome.", entities="Milan\n\n Rome\nRome")
+            assert Answer.objects.get().entities == [
+                {"start": 0, "end": 4, "text": "Rome"},
+                {"start": 10, "end": 15, "text": "Milan"},
+                {"start": 17, "end": 21, "text": "Rome"},
+            ]
 
 
 def test_words_in_no_dictionary_are_a_hint_that_stops_nothing():
@@ -279,6 +279,7 @@ def test_another_stage_does_not_take_back_what_this_one_finished():
     assert query.status == Query.Status.ANSWERED
 
 
+@pytest.mark.long
 def test_flags_are_computed_in_a_fixed_number_of_statements(django_assert_max_num_queries):
     stage = make_stage(redundancy=3)
     queries = [make_query(stage, f"question {n}") for n in range(6)]
@@ -334,17 +335,19 @@ def test_what_is_published_are_bundles_of_queries():
     assert [len(bundle.units) for bundle in bundles_to_publish(stage)] == [2, 1]
 
 
-@pytest.mark.parametrize("profile", sorted(PROFILES))
-@pytest.mark.parametrize("fields", [{}, {"yes_no": True}, {"type": "LOCATION"}])
-def test_simulated_people_of_every_kind_fill_in_the_page(profile, fields):
-    stage = make_stage()
-    query = make_query(stage, **fields, extra={"truth": {"answers": ["Rome", "The city of Rome."]}})
-    rosa = visitor(stage, query)
-    form = read_form(rosa.open().content.decode(), "http://127.0.0.1/")
-    form.behind = {"0": of_query(query.pk)}
-    filled = answer_unit(stage, form, of_query(query.pk), SimulatedPerson(3, PROFILES[profile], 7))
-    assert rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **filled}).status_code == 200
-    assert Answer.objects.count() == 1
+def test_simulated_people_of_every_kind_fill_in_the_page(subtests):
+    others = [({"yes_no": True}, "diligent"), ({"type": "LOCATION"}, "copy-paster")]
+    for fields, profile in [*(({}, profile) for profile in sorted(PROFILES)), *others]:
+        with apart(subtests, fields=fields, profile=profile):
+            stage = make_stage()
+            query = make_query(stage, **fields, extra={"truth": {"answers": ["Rome", "The city of Rome."]}})
+            rosa = visitor(stage, query)
+            form = read_form(rosa.open().content.decode(), "http://127.0.0.1/")
+            form.behind = {"0": of_query(query.pk)}
+            person = SimulatedPerson(3, PROFILES[profile], 7)
+            filled = answer_unit(stage, form, of_query(query.pk), person)
+            assert rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **filled}).status_code == 200
+            assert Answer.objects.count() == 1
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,7 @@ def test_the_evidence_of_a_run_is_the_same_words_on_both_sides(answer, passages)
         assert [token.folded for token in there] == [token.folded for token in here]
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_words_are_compared_at_once():
     rng = random.Random(3)
     passages = Passages([" ".join(f"w{rng.randrange(500)}" for _ in range(20_000))])

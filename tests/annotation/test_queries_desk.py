@@ -29,6 +29,7 @@ from tests.annotation.queries_world import (
     make_source,
     make_vote,
 )
+from tests.cases import apart
 from tests.desk.conftest import HOSTILE, as_, endpoint, make_hit, make_work, manager, people, project, stage  # noqa: F401
 from tests.saving import messages_of
 
@@ -57,9 +58,8 @@ def test_an_empty_table_says_where_queries_come_from(manager, project):
     assert "Queries come in from a query log" in manager.get(TABLE).content.decode()
 
 
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
+def test_the_address_filters_and_sorts(manager, source, subtests):
+    for asked, expected in [
         ("", ["oak age", "elm age", "Paris weather", "is it true"]),
         ("?status=accepted", ["elm age"]),
         ("?status=through-screening", ["elm age", "Paris weather"]),
@@ -75,15 +75,14 @@ def test_an_empty_table_says_where_queries_come_from(manager, project):
         ("?q=nothing", []),
         ("?status=nonsense&type=x&source=x&order=x&only=x&page=x", None),
         ("?q=%00&source=99999999999999999999999", None),
-    ],
-)
-def test_the_address_filters_and_sorts(manager, source, asked, expected):
-    make_query(source, "oak age", type="NUMERIC", count=2)
-    make_query(source, "elm age", type="NUMERIC", count=9, status="accepted", key="key-of-elm")
-    make_query(source, "Paris weather", status="curated")
-    make_query(source, "is it true", yes_no=True)
-    everything = ["oak age", "elm age", "Paris weather", "is it true"]
-    assert texts(manager.get(TABLE + asked)) == (everything if expected is None else expected)
+    ]:
+        with apart(subtests, asked=asked, expected=expected):
+            make_query(source, "oak age", type="NUMERIC", count=2)
+            make_query(source, "elm age", type="NUMERIC", count=9, status="accepted", key="key-of-elm")
+            make_query(source, "Paris weather", status="curated")
+            make_query(source, "is it true", yes_no=True)
+            everything = ["oak age", "elm age", "Paris weather", "is it true"]
+            assert texts(manager.get(TABLE + asked)) == (everything if expected is None else expected)
 
 
 def test_queries_are_filtered_by_their_import(manager, project, source):
@@ -257,6 +256,7 @@ def test_a_query_that_nobody_saw_says_so(manager, source):
         assert words in page
 
 
+@pytest.mark.long
 def test_a_query_page_asks_as_many_questions_for_much_as_for_little(manager, full, stage):
     with CaptureQueriesContext(connection) as few:
         manager.get(page_of(full))
@@ -354,19 +354,21 @@ def address(name, query):
     return reverse(f"annotation:{name}", args=parts)
 
 
-@pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize("who", ["stranger", "worker", "anonymous"])
-def test_to_others_there_is_no_such_page(as_, source, name, who):
-    place = address(name, make_query(source))
-    for answer in (as_(who).get(place), as_(who).post(place, {"reason": "x"})):
-        assert answer.status_code in ((302, 405) if who == "anonymous" else (404, 405))
-    assert Query.objects.get().status == "waiting"
+def test_to_others_there_is_no_such_page(as_, source, subtests):
+    for who in ["stranger", "worker", "anonymous"]:
+        for name in PLACES:
+            with apart(subtests, who=who, name=name):
+                place = address(name, make_query(source))
+                for answer in (as_(who).get(place), as_(who).post(place, {"reason": "x"})):
+                    assert answer.status_code in ((302, 405) if who == "anonymous" else (404, 405))
+                assert Query.objects.get().status == "waiting"
 
 
-@pytest.mark.parametrize("name", ["queries", "queries_csv", "query"])
-@pytest.mark.parametrize("who", ["viewer", "manager", "owner"])
-def test_all_members_look(as_, source, name, who):
-    assert as_(who).get(address(name, make_query(source))).status_code == 200
+def test_all_members_look(as_, source, subtests):
+    for who in ["viewer", "manager", "owner"]:
+        for name in ["queries", "queries_csv", "query"]:
+            with apart(subtests, who=who, name=name):
+                assert as_(who).get(address(name, make_query(source))).status_code == 200
 
 
 def test_viewers_take_nothing_out_and_see_no_form(as_, source):

@@ -27,6 +27,7 @@ from tests.annotation.distilling import (
     settle,
     write,
 )
+from tests.cases import apart
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
@@ -291,6 +292,7 @@ def test_pieces_joined_are_the_text():
     ]
 
 
+@pytest.mark.long
 def test_the_number_of_statements_does_not_grow_with_the_answers(
     stage, manager, django_assert_max_num_queries
 ):
@@ -443,25 +445,27 @@ def test_every_address_of_the_review_is_in_this_matrix():
     assert mine == LOOKING | ACTIONS
 
 
-@pytest.mark.parametrize("name", sorted(LOOKING))
-def test_members_look_and_others_find_nothing(stage, parts, name):
-    address = at(stage, name, **parts.get(name, {}))
-    for who in ("owner", "manager", "viewer"):
-        assert as_(who).get(address).status_code == 200
-    assert as_("stranger").get(address).status_code == 404
-    assert as_("anonymous").get(address).headers["Location"].startswith("/accounts/login/")
+def test_members_look_and_others_find_nothing(stage, parts, subtests):
+    for name in sorted(LOOKING):
+        with apart(subtests, name=name):
+            address = at(stage, name, **parts.get(name, {}))
+            for who in ("owner", "manager", "viewer"):
+                assert as_(who).get(address).status_code == 200
+            assert as_("stranger").get(address).status_code == 404
+            assert as_("anonymous").get(address).headers["Location"].startswith("/accounts/login/")
 
 
-@pytest.mark.parametrize("name", sorted(ACTIONS))
-def test_managers_decide_and_nothing_happens_by_looking(stage, parts, name):
-    address = at(stage, name, **parts.get(name, {}))
-    sent = {"seen": "undecided", "reason": "x", "people": "1", "seed": "1"}
-    for who in ("viewer", "stranger"):
-        assert as_(who).post(address, sent).status_code == 404
-    assert as_("anonymous").post(address, sent).headers["Location"].startswith("/accounts/login/")
-    assert as_("manager").get(address).status_code == 405
-    assert not AnswerReview.objects.exists()
-    assert as_("manager").post(address, sent).status_code == 302
+def test_managers_decide_and_nothing_happens_by_looking(stage, parts, subtests):
+    for name in sorted(ACTIONS):
+        with apart(subtests, name=name):
+            address = at(stage, name, **parts.get(name, {}))
+            sent = {"seen": "undecided", "reason": "x", "people": "1", "seed": "1"}
+            for who in ("viewer", "stranger"):
+                assert as_(who).post(address, sent).status_code == 404
+            assert as_("anonymous").post(address, sent).headers["Location"].startswith("/accounts/login/")
+            assert as_("manager").get(address).status_code == 405
+            assert not AnswerReview.objects.exists()
+            assert as_("manager").post(address, sent).status_code == 302
 
 
 def test_viewers_see_no_forms(stage, answers):

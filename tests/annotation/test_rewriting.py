@@ -14,6 +14,7 @@ from annotation.services import query_answers, review_decisions
 from annotation.services.query_answers import NotAskedError, rewrite_answer
 from crowd.models import Assignment, LedgerEntry, MarketOperation
 from tests.annotation.distilling import HOSTILE, PASSAGE, flags_of, make_query, make_stage, settle, write
+from tests.cases import apart
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
@@ -121,22 +122,20 @@ def test_nothing_is_paid_again(answer, link):
     assert before == after
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_the_same_checks_hold(link, subtests):
+    for text, said in [
         ("", "Write your answer"),
         ("what is the capital of italy", "This is the question itself."),
         (PASSAGE, "This is your earlier answer."),
         ("Рим является столицей", "another script"),
         ("x" * 2001, "at most 2,000 fit"),
-    ],
-)
-def test_the_same_checks_hold(link, text, said):
-    response = send(link, text=text)
-    assert response.status_code == 422
-    assert said in words(response)
-    assert 'href="#u1-text-error"' in response.content.decode()
-    assert Answer.objects.count() == 1
+    ]:
+        with apart(subtests, text=text, said=said):
+            response = send(link, text=text)
+            assert response.status_code == 422
+            assert said in words(response)
+            assert 'href="#u1-text-error"' in response.content.decode()
+            assert Answer.objects.count() == 1
 
 
 def test_what_was_written_is_kept_beside_the_error(link):

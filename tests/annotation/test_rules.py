@@ -82,6 +82,7 @@ def test_nothing_is_decided_without_votes():
         rules.decide_screening([])
 
 
+@pytest.mark.long
 @given(some_votes.flatmap(lambda cast: st.tuples(st.just(cast), st.permutations(cast))), tolerances)
 def test_the_order_of_votes_changes_nothing(pair, options):
     cast, shuffled = pair
@@ -224,6 +225,7 @@ def test_other_words_are_not_found(words):
     assert locate(PASSAGE, words) is None
 
 
+@pytest.mark.long
 @given(st.text(max_size=60), st.integers(0, 59), st.integers(0, 60))
 def test_every_stretch_of_a_text_is_found_in_it(text, start, end):
     words = text[start:end]

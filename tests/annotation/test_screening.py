@@ -296,6 +296,7 @@ def test_the_votes_of_many_queries_are_read_in_as_many_questions_as_those_of_few
     assert reads == [4, 4]
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_two_processes_that_settle_at_once_move_each_query_once():
     project = make_project()

@@ -18,6 +18,7 @@ from retrieval.ranking import explanation
 from retrieval.sentences import sentences as cut_sentences
 from retrieval.services.corpora import remove_corpus
 from retrieval.services.networks import build_network
+from tests.cases import apart
 from tests.desk.conftest import as_, people, project  # noqa: F401
 from tests.retrieval.world import make_corpus, make_project
 from web.access import ProjectAccess
@@ -129,9 +130,8 @@ def test_the_same_call_gives_the_same_answer(viewer, corpus):
     assert call(viewer, PUBLISHED).content == call(viewer, PUBLISHED).content
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "why"),
-    [
+def test_faults_are_told_by_field(viewer, corpus, subtests):
+    for changes, field, why in [
         ({"questions": []}, "questions", "oldest first"),
         ({"questions": "monopoly"}, "questions", "oldest first"),
         ({"questions": ["monopoly", 5]}, "questions", "oldest first"),
@@ -151,10 +151,9 @@ def test_the_same_call_gives_the_same_answer(viewer, corpus):
         ({"corpora": ["nowhere"]}, "corpora", "There is no corpus"),
         ({"corpora": "textbooks"}, "corpora", "as a list"),
         ({"qustions": []}, "qustions", "There is no such option"),
-    ],
-)
-def test_faults_are_told_by_field(viewer, corpus, changes, field, why):
-    assert why in errors(viewer, **changes)[field]
+    ]:
+        with apart(subtests, changes=changes, field=field, why=why):
+            assert why in errors(viewer, **changes)[field]
 
 
 def test_all_faults_are_told_at_once(viewer, corpus):

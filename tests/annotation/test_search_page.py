@@ -19,6 +19,7 @@ from retrieval.services.corpora import delete_passages
 from retrieval.services.indexing import build_index
 from retrieval.services.networks import build_network
 from tests.annotation.queries_world import make_query, make_source
+from tests.cases import apart
 from tests.desk.conftest import HOSTILE, as_, manager, people, project  # noqa: F401
 from tests.retrieval.world import add, make_corpus
 
@@ -323,19 +324,17 @@ def test_a_turn_that_is_a_query_says_so_and_is_not_offered_again(manager, corpus
     assert not turn.sendable
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
+def test_what_cannot_be_sent_is_told_and_nothing_is_made(manager, corpus, subtests):
+    for data, why in [
         ({"keep": "5"}, "There is no question to send."),
         ({"q": "monopoly", "keep": "0"}, "Send between 1 and 100 candidates."),
         ({"q": "monopoly", "keep": "ten"}, "Send between 1 and 100 candidates."),
         ({"q": "xyzzy"}, "Nothing was found"),
         ({"q": "monopoly", "o": "alpha:7"}, "is not in the range"),
-    ],
-)
-def test_what_cannot_be_sent_is_told_and_nothing_is_made(manager, corpus, data, why):
-    assert why in text_of(manager.post(SEND, data, follow=True))
-    assert not Query.objects.exists()
+    ]:
+        with apart(subtests, data=data, why=why):
+            assert why in text_of(manager.post(SEND, data, follow=True))
+            assert not Query.objects.exists()
 
 
 def test_a_viewer_may_ask_but_not_send(viewer, corpus):

@@ -75,6 +75,7 @@ LISTS = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_lists_ask_as_often_for_many_rows_as_for_few(program, stage, owner):
     def queries() -> dict[str, int]:
         counts = {}

@@ -39,9 +39,8 @@ def test_a_stage_gets_sources_with_quotas_and_goes_back_to_one(program, stage):
     assert [event.via for event in events] == ["api", "api"]
 
 
-@pytest.mark.parametrize(
-    ("sources", "code", "field"),
-    [
+def test_what_cannot_be_is_refused_and_changes_nothing(program, stage, subtests):
+    for sources, code, field in [
         ([{"endpoint": "local", "share": 1, "most_answers": 2}], "invalid", "sources.0"),
         ([{"endpoint": "local"}], "invalid", "sources.0"),
         ([{"endpoint": "local", "share": 0}], "invalid", "sources.0.share"),
@@ -50,12 +49,11 @@ def test_a_stage_gets_sources_with_quotas_and_goes_back_to_one(program, stage):
         ([{"endpoint": "links", "share": 1}], "refused", None),
         ([{"endpoint": "local", "share": 10**40}], "invalid", "sources.0.share"),
         ("local", "invalid", "sources"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_is_refused_and_changes_nothing(program, stage, sources, code, field):
-    found = is_problem(put(program, sources), 422, code)
-    assert field is None or list(found["errors"]) == [field]
-    assert not StageSource.objects.exists()
+    ]:
+        with subtests.test(sources=sources, code=code, field=field):
+            found = is_problem(put(program, sources), 422, code)
+            assert field is None or list(found["errors"]) == [field]
+            assert not StageSource.objects.exists()
 
 
 def test_of_two_who_change_them_the_second_reads_them_again(program, stage):

@@ -104,6 +104,7 @@ class TestTheBrowser:
         assert ApiToken.objects.get(pk=bound.pk).revoked_at is not None
         assert browser_of(owner).post(f"/desk/projects/tea/tokens/{free.pk}/end/").status_code == 404
 
+    @pytest.mark.long
     def test_the_reference_has_every_operation(self, client, db):
         page = client.get("/api/").content.decode()
         assert (

@@ -76,6 +76,7 @@ def test_what_a_crash_left_of_a_reading_is_swept_away_by_a_later_one(lab):
     assert BatchTask.objects.count() == 2
 
 
+@pytest.mark.long
 def test_ten_times_the_rows_need_no_more_memory(lab):
     def peak(rows: int) -> int:
         kept = making.template(lab)

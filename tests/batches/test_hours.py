@@ -159,9 +159,8 @@ def test_hours_are_set_by_form_kept_in_copies_and_taken_away(lab, as_owner):
     assert batch.hours is None
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
+def test_hours_that_cannot_be_are_refused_in_words(lab, as_owner, subtests):
+    for wrong, words in [
         ({"hours-closes": "09:00"}, "It closes when it opens"),
         ({"hours-opens": ""}, "Say this, too"),
         ({"hours-opens": "09:00:20"}, "Write hours and minutes, such as 09:00 or 17:30, without seconds."),
@@ -169,14 +168,13 @@ def test_hours_are_set_by_form_kept_in_copies_and_taken_away(lab, as_owner):
         ({"hours-closes": "5 pm"}, "Write hours and minutes"),
         ({"hours-zone": "Mars/Olympus"}, "Select a valid choice"),
         ({"hours-days": ["9"]}, "Select a valid choice"),
-    ],
-)
-def test_hours_that_cannot_be_are_refused_in_words(lab, as_owner, wrong, words):
-    batch = making.draft(lab)
-    address = reverse("requester:batch_schedule", args=[lab.customer_id, batch.number])
-    sent = {"hours": "set", "hours-days": ["0"], "hours-opens": "09:00", "hours-closes": "17:00"}
-    answer = as_owner.post(address, sent | {"hours-zone": "UTC"} | wrong)
-    assert answer.status_code == 422
-    assert words in answer.content.decode()
-    batch.refresh_from_db()
-    assert batch.hours is None
+    ]:
+        with subtests.test(wrong=wrong, words=words):
+            batch = making.draft(lab)
+            address = reverse("requester:batch_schedule", args=[lab.customer_id, batch.number])
+            sent = {"hours": "set", "hours-days": ["0"], "hours-opens": "09:00", "hours-closes": "17:00"}
+            answer = as_owner.post(address, sent | {"hours-zone": "UTC"} | wrong)
+            assert answer.status_code == 422
+            assert words in answer.content.decode()
+            batch.refresh_from_db()
+            assert batch.hours is None

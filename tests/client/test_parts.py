@@ -108,6 +108,7 @@ def test_a_download_that_breaks_off_is_resumed_and_is_one_event(client_of, relea
     assert events.count() == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("asked", "status", "content", "place_of"),
     [

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.repository import ROOT
 
 #: It may get smaller. What makes it larger is loaded by everybody who evaluates a table.
@@ -27,6 +29,7 @@ print("LOADED " + json.dumps(sorted(list_modules() - before)))
 """
 
 
+@pytest.mark.long
 def test_evaluate_loads_few_modules_beyond_those_of_every_command(tmp_path):
     words = [str(ROOT / "examples" / "answers.csv"), "--report", str(tmp_path / "report"), "--processes", "1",
              "--replicates", "50", "--draws", "99"]  # fmt: skip

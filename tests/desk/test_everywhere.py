@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from core.projects.models import Project
 from core.projects.services import create_project
 from crowd.models import MarketOperation
+from tests.cases import apart
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
 
 pytestmark = pytest.mark.django_db
@@ -49,20 +50,23 @@ def test_hostile_words_are_shown_as_words(owner, project, endpoint):
         assert "style=" not in text and "onclick" not in text, place
 
 
-@pytest.mark.parametrize("name", ["hits", "work", "workers", "operations", "decisions", "stage", "live"])
-def test_pages_ask_as_many_questions_for_many_rows_as_for_few(owner, stage, name):
-    def fill(start, end):
-        for number in range(start, end):
-            make_work(make_hit(stage), f"W{number}", held=True, failed_checks=1)
-            make_unknown(make_hit(stage))
+@pytest.mark.long
+def test_pages_ask_as_many_questions_for_many_rows_as_for_few(owner, stage, subtests):
+    for name in ["hits", "work", "workers", "operations", "decisions", "stage", "live"]:
+        with apart(subtests, name=name):
 
-    fill(0, 2)
-    with CaptureQueriesContext(connection) as few:
-        assert owner.get(at(name, stage) + "?state=all").status_code == 200
-    fill(2, 22)
-    with CaptureQueriesContext(connection) as many:
-        assert owner.get(at(name, stage) + "?state=all").status_code == 200
-    assert len(many) == len(few) <= 40
+            def fill(start, end):
+                for number in range(start, end):
+                    make_work(make_hit(stage), f"W{number}", held=True, failed_checks=1)
+                    make_unknown(make_hit(stage))
+
+            fill(0, 2)
+            with CaptureQueriesContext(connection) as few:
+                assert owner.get(at(name, stage) + "?state=all").status_code == 200
+            fill(2, 22)
+            with CaptureQueriesContext(connection) as many:
+                assert owner.get(at(name, stage) + "?state=all").status_code == 200
+            assert len(many) == len(few) <= 40
 
 
 def test_lists_of_projects_and_stages_ask_the_same_for_many(owner, people, project, endpoint):

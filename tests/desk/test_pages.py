@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from core.projects.models import Membership, Project
 from crowd.models import Assignment, Exclusion, Hit, LedgerEntry, MarketOperation, Stage, Worker
+from tests.cases import apart
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
 from tests.saving import messages_of, save
 
@@ -114,9 +115,8 @@ def test_a_stage_is_made_from_the_form_with_the_options_of_its_kind(owner, proje
     assert not MarketOperation.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("field", "entered", "words"),
-    [
+def test_a_mistake_in_a_stage_stands_beside_its_field(owner, project, endpoint, subtests):
+    for field, entered, words in [
         ("config.question", "", "missing"),
         ("config.options", "only one", "at least 2"),
         ("config.checks", "say tea = tea", "no TOML"),
@@ -130,14 +130,13 @@ def test_a_stage_is_made_from_the_form_with_the_options_of_its_kind(owner, proje
         ("endpoint", "nowhere", "valid choice"),
         ("task.title", "x" * 129, "at most 128"),
         ("slug", "a b", ""),
-    ],
-)
-def test_a_mistake_in_a_stage_stands_beside_its_field(owner, project, endpoint, field, entered, words):
-    answer = owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data(**{field: entered}))
-    assert answer.status_code == 422
-    assert list(answer.context["form"].errors) == [field]
-    assert words in str(answer.context["form"].errors[field])
-    assert not Stage.objects.exists()
+    ]:
+        with apart(subtests, field=field, entered=entered, words=words):
+            answer = owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data(**{field: entered}))
+            assert answer.status_code == 422
+            assert list(answer.context["form"].errors) == [field]
+            assert words in str(answer.context["form"].errors[field])
+            assert not Stage.objects.exists()
 
 
 def test_saving_a_stage_as_it_is_changes_nothing(owner, stage):
@@ -194,11 +193,12 @@ def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, 
     assert Stage.objects.get().expected_seconds is None
 
 
-@pytest.mark.parametrize("entered", ["0", "-1", "601", "nan", "2.55", "soon"])
-def test_minutes_that_make_no_sense_are_not_kept(manager, stage, entered):
-    answer = manager.post(at("expect", stage), {"minutes": entered}, follow=True)
-    assert messages_of(answer)[-1].startswith("Minutes that one HIT takes:")
-    assert Stage.objects.get().expected_seconds is None
+def test_minutes_that_make_no_sense_are_not_kept(manager, stage, subtests):
+    for entered in ["0", "-1", "601", "nan", "2.55", "soon"]:
+        with apart(subtests, entered=entered):
+            answer = manager.post(at("expect", stage), {"minutes": entered}, follow=True)
+            assert messages_of(answer)[-1].startswith("Minutes that one HIT takes:")
+            assert Stage.objects.get().expected_seconds is None
 
 
 def test_expected_minutes_stand_in_the_stages_form(owner, project, endpoint):

@@ -5,6 +5,7 @@ import pytest
 from crowd.desk.stageform import StageForm
 from crowd.kinds import kind_named
 from crowd.models import Hit, Stage
+from tests.cases import apart
 from tests.desk.conftest import at
 from tests.desk.test_pages import form_data
 from tests.saving import save
@@ -134,24 +135,20 @@ def screening(client, **changes):
     return client.post(f"{NEW}?kind=screening", drawn(client, f"{NEW}?kind=screening") | entered)
 
 
-@pytest.mark.parametrize(
-    ("kind", "reward", "redundancy", "title"),
-    [
+def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(owner, project, endpoint, subtests):
+    for kind, reward, redundancy, title in [
         ("poll", "0.10", 10, "Choose an answer to a short question (less than a minute)"),
         ("screening", "0.30", 3, "Look at up to 5 search queries (about 1.5 minutes)"),
         ("curation", "0.50", 1, "Choose the passages that answer a query (about 3 minutes)"),
         ("distillation", "0.40", 20, "Answer a question in your own words (about 2 minutes)"),
         ("judging", "0.15", 10, "Judge an answer to a question (less than a minute)"),
         ("judge-training", "0.50", 200, "Learn to judge answers (about 3 minutes)"),
-    ],
-)
-def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(
-    owner, project, endpoint, kind, reward, redundancy, title
-):
-    form = owner.get(f"{NEW}?kind={kind}").context["form"]
-    assert (form["reward"].value(), form["redundancy"].value()) == (reward, redundancy)
-    assert form["task.title"].value() == title
-    assert form["title"].value() and form["task.description"].value()
+    ]:
+        with apart(subtests, kind=kind, reward=reward, redundancy=redundancy, title=title):
+            form = owner.get(f"{NEW}?kind={kind}").context["form"]
+            assert (form["reward"].value(), form["redundancy"].value()) == (reward, redundancy)
+            assert form["task.title"].value() == title
+            assert form["title"].value() and form["task.description"].value()
 
 
 def test_made_texts_follow_what_is_entered_and_show_it_before_anything_is_kept(owner, project, endpoint):

@@ -143,6 +143,7 @@ def test_lists_without_rows_teach_the_next_step(manager, project, stage):
     assert "No project here" in manager.get("/desk/projects/?q=nothing").content.decode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["hits", "work", "workers", "operations"])
 def test_a_file_of_many_rows_asks_as_often_as_one_of_few(manager, stage, name):
     counted = []

@@ -15,6 +15,7 @@ from core.projects.services import create_project
 from crowd.desk.beginnings import beginnings
 from crowd.models import Endpoint, Hit, MarketOperation, PanelStudy, Stage
 from crowd.services.endpoints import create_endpoint
+from tests.cases import apart
 
 pytestmark = pytest.mark.django_db
 
@@ -195,34 +196,30 @@ def test_a_training_is_reckoned_for_its_examples_not_for_a_thousand_units(somebo
     assert "<strong>$120.00</strong> for all 3 units: 23 HITs, 200 assignments" in page
 
 
-@pytest.mark.parametrize(
-    ("changes", "field", "words"),
-    [
-        ({"title": ""}, "title", "missing"),
-        ({"slug": "two words"}, "slug", ""),
-        ({"slug": "reading"}, "slug", "already a project"),
-        ({"budget": "much"}, "budget", "Write an amount with two decimals"),
-        ({"language": "english!"}, "language", ""),
-        ({"endpoint": "nowhere"}, "endpoint", "valid choice"),
-        ({"0.reward": "ten"}, "0.reward", "Write an amount with two decimals"),
-        ({"0.reward": ""}, "0.reward", "missing"),
-        ({"1.redundancy": "0"}, "1.redundancy", "at least 1"),
-        ({"2.budget": "-5"}, "2.budget", "negative"),
-        ({"0.expected_minutes": "2.55"}, "0.expected_minutes", "one decimal"),
-        ({"0.task.title": "x" * 129}, "0.task.title", "at most 128"),
-        ({"1.config.instructions": "x" * 5001}, "1.config.instructions", "at most 5000"),
-    ],
-)
-@pytest.mark.parametrize("step", ["review", "make"])
-def test_a_mistake_stands_beside_its_field_and_nothing_is_made(
-    somebody, endpoint, changes, field, words, step
-):
-    before = counts()
-    answer = somebody.post(NEW, sent(somebody, "reference", step, **changes))
-    assert answer.status_code == 422
-    assert list(answer.context["form"].errors) == [field]
-    assert words in str(answer.context["form"].errors[field])
-    assert counts() == before
+def test_a_mistake_stands_beside_its_field_and_nothing_is_made(somebody, endpoint, subtests):
+    for step in ["review", "make"]:
+        for changes, field, words in [
+            ({"title": ""}, "title", "missing"),
+            ({"slug": "two words"}, "slug", ""),
+            ({"slug": "reading"}, "slug", "already a project"),
+            ({"budget": "much"}, "budget", "Write an amount with two decimals"),
+            ({"language": "english!"}, "language", ""),
+            ({"endpoint": "nowhere"}, "endpoint", "valid choice"),
+            ({"0.reward": "ten"}, "0.reward", "Write an amount with two decimals"),
+            ({"0.reward": ""}, "0.reward", "missing"),
+            ({"1.redundancy": "0"}, "1.redundancy", "at least 1"),
+            ({"2.budget": "-5"}, "2.budget", "negative"),
+            ({"0.expected_minutes": "2.55"}, "0.expected_minutes", "one decimal"),
+            ({"0.task.title": "x" * 129}, "0.task.title", "at most 128"),
+            ({"1.config.instructions": "x" * 5001}, "1.config.instructions", "at most 5000"),
+        ]:
+            with apart(subtests, step=step, changes=changes, field=field, words=words):
+                before = counts()
+                answer = somebody.post(NEW, sent(somebody, "reference", step, **changes))
+                assert answer.status_code == 422
+                assert list(answer.context["form"].errors) == [field]
+                assert words in str(answer.context["form"].errors[field])
+                assert counts() == before
 
 
 def test_mistakes_in_stages_that_are_left_out_do_not_matter(somebody, endpoint):

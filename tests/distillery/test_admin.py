@@ -14,6 +14,7 @@ from crowd.models import Stage
 from distillery.admin import TABLES, LookOnly
 from judgments.models import Judgment
 from tests.access.world import make_people, make_place
+from tests.cases import apart
 
 pytestmark = pytest.mark.django_db
 #: What Django's own forms change: accounts, which no service of ours has rules for.
@@ -60,17 +61,20 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label)
-def test_no_address_of_the_admin_ends_in_an_error(root, model):
-    relations = [{"_to_field": field.name} for field in model._meta.get_fields() if not field.concrete][:2]
-    [listing, add, change] = pages(model, "changelist", "add", "change")
-    addresses = [(reverse(listing), query) for query in (*HOSTILE, *relations)]
-    for address in (reverse(add), reverse(change, args=["_00x"])):
-        addresses += [(address, query) for query in (*HOSTILE[:2], *relations)]
-    for address, query in addresses:
-        answer = root.get(address, query)  # an exception of a view is raised here
-        if "_to_field" in query:
-            assert answer.status_code in {302, 400, 403}, (address, query)
+def test_no_address_of_the_admin_ends_in_an_error(root, subtests):
+    for model in admin.site._registry:
+        with apart(subtests, model=model):
+            relations = [
+                {"_to_field": field.name} for field in model._meta.get_fields() if not field.concrete
+            ][:2]
+            [listing, add, change] = pages(model, "changelist", "add", "change")
+            addresses = [(reverse(listing), query) for query in (*HOSTILE, *relations)]
+            for address in (reverse(add), reverse(change, args=["_00x"])):
+                addresses += [(address, query) for query in (*HOSTILE[:2], *relations)]
+            for address, query in addresses:
+                answer = root.get(address, query)  # an exception of a view is raised here
+                if "_to_field" in query:
+                    assert answer.status_code in {302, 400, 403}, (address, query)
 
 
 def test_everything_but_accounts_is_for_looking_only():
@@ -78,22 +82,25 @@ def test_everything_but_accounts_is_for_looking_only():
     assert registered == _FORMS
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.model._meta.label)
-def test_a_table_is_listed_searched_and_opened_and_cannot_be_changed(place, root, table):
-    [listing] = pages(table.model, "changelist")
-    answer = root.get(reverse(listing), {"q": "mine"} if table.search else {})
-    assert answer.status_code == 200
-    before = table.model._base_manager.count()
-    root.post(reverse(listing), {"action": "delete_selected", "_selected_action": "1", "post": "yes"})
-    assert table.model._base_manager.count() == before
-    assert root.get(reverse(pages(table.model, "add")[0])).status_code == 403
-    row = table.model._base_manager.first()
-    if row is not None:
-        change, delete = (reverse(name, args=[row.pk]) for name in pages(table.model, "change", "delete"))
-        assert root.get(change).status_code == 200
-        assert root.post(change, {"_save": "Save"}).status_code == 403
-        assert root.post(delete, {"post": "yes"}).status_code == 403
-        assert table.model._base_manager.filter(pk=row.pk).exists()
+def test_a_table_is_listed_searched_and_opened_and_cannot_be_changed(place, root, subtests):
+    for table in TABLES:
+        with apart(subtests, table=table):
+            [listing] = pages(table.model, "changelist")
+            answer = root.get(reverse(listing), {"q": "mine"} if table.search else {})
+            assert answer.status_code == 200
+            before = table.model._base_manager.count()
+            root.post(reverse(listing), {"action": "delete_selected", "_selected_action": "1", "post": "yes"})
+            assert table.model._base_manager.count() == before
+            assert root.get(reverse(pages(table.model, "add")[0])).status_code == 403
+            row = table.model._base_manager.first()
+            if row is not None:
+                change, delete = (
+                    reverse(name, args=[row.pk]) for name in pages(table.model, "change", "delete")
+                )
+                assert root.get(change).status_code == 200
+                assert root.post(change, {"_save": "Save"}).status_code == 403
+                assert root.post(delete, {"post": "yes"}).status_code == 403
+                assert table.model._base_manager.filter(pk=row.pk).exists()
 
 
 def test_secrets_are_not_shown(place, root):
@@ -138,6 +145,7 @@ def test_budgets_cannot_be_changed_around_their_rules(place, root):
     assert Project.objects.get(pk=place.project.pk).budget_cents == place.project.budget_cents
 
 
+@pytest.mark.long
 def test_a_list_of_rows_costs_no_query_per_row(place, root, django_assert_max_num_queries):
     for table in TABLES:
         with django_assert_max_num_queries(_MOST_QUERIES):

@@ -139,6 +139,7 @@ def test_what_goes_wrong_in_a_view_goes_on_to_its_caller(collector):
     assert b"olga" not in b"".join(collector.batches)
 
 
+@pytest.mark.long
 def test_nothing_is_imported_when_it_is_off():
     program = (
         "import sys, os; os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings_test'\n"

@@ -6,6 +6,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from django.conf import settings
 from gunicorn.http import wsgi
 
@@ -89,6 +90,7 @@ def test_a_worker_lets_others_first_only_while_they_have_fewer(monkeypatch):
     assert len(waits) == 1 + worker_loads.PRECEDENCES
 
 
+@pytest.mark.long
 def test_clients_that_connect_at_once_are_shared_by_the_processes():
     """In one of some rounds: a process that the machine gives no time to does not come to its turn."""
     with RunningServer(workers=2) as server:

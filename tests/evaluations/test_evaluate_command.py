@@ -93,6 +93,7 @@ def test_it_writes_four_files_and_prints_the_table(ordinary):
     assert "Written to" in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("clusters", "words"),
     [
@@ -110,6 +111,7 @@ def test_clusters_are_explained_only_as_far_as_there_are_several(clusters, words
     assert printed.count("cluster") == (2 if clusters else 0)  # the column and the sentence
 
 
+@pytest.mark.long
 def test_the_files_without_a_folder_go_beside_where_it_runs(table, monkeypatch):
     path = table(gzip.compress(as_csv(invented()).encode()), "my.answers.csv.gz")
     monkeypatch.chdir(path.parent)
@@ -157,6 +159,7 @@ def test_scores_of_every_answer_with_names_and_human_score(table):
     assert report["systems"][0]["metrics"]["rouge-1"]["mean"] == pytest.approx(mean)
 
 
+@pytest.mark.long
 def test_the_latex_table_has_a_row_for_each_metric(table):
     path = table(as_csv(invented()), "a_b & 100%.csv")
     _, report = evaluated(path)
@@ -233,6 +236,7 @@ def test_several_references_and_empty_ones(table):
     assert report["metrics"]["rouge-1"]["n"] == 90
 
 
+@pytest.mark.long
 def test_jsonl_semicolons_and_utf_16_give_the_same_figures(table):
     rows = invented()
     expected = reported(table(as_csv(rows)))
@@ -296,6 +300,7 @@ def test_a_table_without_any_human_score_is_refused(table):
     assert "no answer has a human score" in refused(table(as_csv(rows)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [
@@ -362,6 +367,7 @@ def test_metrics_of_a_profile_that_need_what_is_not_there_are_left_out(table):
     assert {"bleu-1", "rouge-l"} <= set(report["metrics"])
 
 
+@pytest.mark.long
 def test_a_report_takes_the_place_of_the_one_before(table):
     path = table(as_csv(invented(5)))
     evaluated(path, seed=1)
@@ -381,6 +387,7 @@ def test_names_from_a_file_are_harmless_on_the_terminal(table):
     assert "\x1b" not in said
 
 
+@pytest.mark.long
 def test_it_needs_no_database(table):
     path = table(as_csv(invented(5)))
     done = run(
@@ -470,6 +477,7 @@ def opinionated():
     ]
 
 
+@pytest.mark.long
 def test_a_sweep_draws_curves_of_the_weight_and_leaves_the_tests_alone(table):
     path = table(as_csv(opinionated()))
     metrics = ("bleu-1", "adapted-bleu-1")

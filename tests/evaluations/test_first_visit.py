@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.server import ROOT, new_database
 
 HEAVY = ("torch", "transformers", "nltk", "sklearn", "pandas", "scipy")
@@ -35,6 +37,7 @@ print(json.dumps(answer))
 """
 
 
+@pytest.mark.long
 def test_the_first_visit_of_the_form_loads_no_library_of_models(tmp_path: Path) -> None:
     visited = subprocess.run(
         [sys.executable, "-c", VISIT, str(tmp_path / "shelf")],

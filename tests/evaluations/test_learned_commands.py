@@ -41,6 +41,7 @@ def scored(path: Path, **options: Any) -> tuple[str, str]:
     return out.getvalue(), " ".join(err.getvalue().split())
 
 
+@pytest.mark.long
 def test_answers_are_scored_with_a_model(table, shelf, tmp_path):
     out, err = scored(table, metrics=("bleu-1-kpqa",), model=["tiny"], json=tmp_path / "said.json")
     assert [0 <= float(row["bleu-1-kpqa"]) <= 1 for row in csv.DictReader(io.StringIO(out))] == [True, True]

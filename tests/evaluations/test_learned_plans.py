@@ -76,6 +76,7 @@ def test_without_models_learned_metrics_are_offered_with_what_is_missing(release
     assert "docs/learned-metrics.md" in page
 
 
+@pytest.mark.long
 def test_a_model_that_comes_while_the_process_lives_is_offered(release, predictor, models):
     manager = as_("manager")
     manager.get(f"{LIST}new/")
@@ -135,6 +136,7 @@ def test_a_damaged_model_is_not_offered(release, there):
     assert not boxes(as_("manager").get(f"{LIST}new/").content.decode())[METRIC]
 
 
+@pytest.mark.long
 def test_it_ends_with_a_report_that_names_the_model(release, there):
     done = make_evaluation(release, **plan())
     assert done.state == "ready", done.why

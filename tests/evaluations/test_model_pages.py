@@ -149,6 +149,7 @@ assert not heavy, heavy
 """
 
 
+@pytest.mark.long
 def test_pages_do_not_load_what_models_need(models, tmp_path):
     model(models)
     environment = {

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from judgments.models import Candidate
+from tests.cases import apart
 from tests.judgments import desk_world
 
 pytestmark = pytest.mark.django_db
@@ -94,9 +95,8 @@ def test_what_people_wrote_is_text(viewer, place):
     assert escape("<b>") in html
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
+def test_an_address_that_asks_for_nothing_possible_shows_the_form_again(viewer, place, subtests):
+    for asked in [
         {"metric": "no such"},
         {"profile": "no such"},
         {"candidate": "9" * 30},
@@ -104,10 +104,9 @@ def test_what_people_wrote_is_text(viewer, place):
         {"answer": "x" * 5000},
         {"metric": "cider"},
         {"answer": "\x00"},
-    ],
-)
-def test_an_address_that_asks_for_nothing_possible_shows_the_form_again(viewer, place, asked):
-    assert 'class="field wrong"' in page(viewer, place, **asked)
+    ]:
+        with apart(subtests, asked=asked):
+            assert 'class="field wrong"' in page(viewer, place, **asked)
 
 
 def test_a_query_without_references_says_where_they_come_from(viewer, place):

@@ -159,6 +159,7 @@ def test_every_plot_has_words_a_caption_and_a_table(pages):
         assert "<table" in figure
 
 
+@pytest.mark.long
 def test_forty_metrics_make_a_page_that_can_be_sent():
     report, points = cases()["forty metrics and thirty systems"]
     assert len(page_of(read_report(report), points)) < 3_000_000

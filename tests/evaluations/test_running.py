@@ -124,6 +124,7 @@ def test_numbers_count_within_a_release(release):
     assert numbers == [1, 2, 1]
 
 
+@pytest.mark.long
 def test_helpers_change_no_figure(release, monkeypatch):
     from evaluations import executor
 

@@ -202,6 +202,7 @@ def run(*arguments, env=None):
     )
 
 
+@pytest.mark.long
 def test_it_needs_no_database(table):
     nowhere = {"DATABASE_URL": "postgres://nobody@127.0.0.1:1/nothing"}
     done = run("score", str(table()), "--metrics", "rouge-1", env=nowhere)
@@ -234,6 +235,7 @@ def scoring_many(table):
         yield process
 
 
+@pytest.mark.long
 def test_a_reader_may_stop(table):
     with scoring_many(table) as process:
         process.stdout.close()
@@ -243,6 +245,7 @@ def test_a_reader_may_stop(table):
     assert "30,000 answers" in said
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_it_with_a_sentence(table):
     with scoring_many(table) as process:
         process.send_signal(signal.SIGINT)

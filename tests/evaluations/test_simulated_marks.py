@@ -3,9 +3,14 @@
 import csv
 import io
 import json
+from functools import cache
+from pathlib import Path
+from shutil import copytree
 
 import pytest
 from django.core.management import call_command
+from django.db import transaction
+from django.test import override_settings
 
 from evaluations.external_scores import candidates_of, read
 from evaluations.leaderboard import board_as_json, board_of, table
@@ -19,21 +24,33 @@ pytestmark = pytest.mark.django_db
 WHAT = "SIMULATED DATA: programs took part in place of people: 18 of 18 answers, 50 of 50 ratings"
 
 
-@pytest.fixture
-def released(tmp_path, settings):
+def build(folder, *, simulated, formats="jsonl"):
     """A folder of a release, of simulated workers or of people."""
-    settings.RELEASES_STORAGE = str(tmp_path / "shelf")
+    make_world(simulated=simulated)
+    call_command(
+        "release", "build", "capitals", "--formats", formats, "--out", str(folder),
+        "--accept-findings", "a test", stdout=io.StringIO(),
+    )  # fmt: skip
+    return folder
 
-    def build(*, simulated, formats="jsonl"):
-        make_world(simulated=simulated)
-        folder = tmp_path / "release"
-        call_command(
-            "release", "build", "capitals", "--formats", formats, "--out", str(folder),
-            "--accept-findings", "a test", stdout=io.StringIO(),
-        )  # fmt: skip
+
+@pytest.fixture(scope="module")
+def released(django_db_setup, django_db_blocker, tmp_path_factory):
+    """The folder of a release, which is built once; its rows are rolled back."""
+
+    @cache
+    def folder_of(*, simulated, formats="jsonl"):
+        place = tmp_path_factory.mktemp("released")
+        with (
+            override_settings(RELEASES_STORAGE=str(place / "shelf")),
+            django_db_blocker.unblock(),
+            transaction.atomic(),
+        ):
+            folder = build(place / "release", simulated=simulated, formats=formats)
+            transaction.set_rollback(True)
         return folder
 
-    return build
+    return folder_of
 
 
 def test_every_row_says_whether_a_program_made_it(released):
@@ -79,8 +96,9 @@ def test_the_report_of_simulated_work_says_so_in_all_its_files(released):
     assert {row["simulated"] for row in rows if row["human"]} == {"true"}
 
 
-def test_our_own_reader_takes_the_scores_of_simulated_work(released):
-    report, _ = evaluate(released(simulated=True), metric="rouge-l")
+def test_our_own_reader_takes_the_scores_of_simulated_work(tmp_path, settings):
+    settings.RELEASES_STORAGE = str(tmp_path / "shelf")
+    report, _ = evaluate(build(tmp_path / "release", simulated=True), metric="rouge-l")
     there = candidates_of(Release.objects.select_related("project").get())
     values = read(report / "scores.csv", name="scores.csv", candidates=there, column="rouge-l")
     assert set(values) == there.ids
@@ -97,8 +115,8 @@ def test_what_people_did_bears_no_mark(released):
     assert "SIMULATED" not in terminal
 
 
-def test_a_release_from_before_rows_were_counted_is_marked_all_the_same(released):
-    folder = released(simulated=True)
+def test_a_release_from_before_rows_were_counted_is_marked_all_the_same(released, tmp_path):
+    folder = Path(copytree(released(simulated=True), tmp_path / "release"))
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest["simulated_rows"]
     (folder / "manifest.json").write_text(json.dumps(manifest))

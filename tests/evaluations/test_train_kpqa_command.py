@@ -200,6 +200,7 @@ def test_without_question_and_with_a_limit(folder, tmp_path) -> None:
     assert "reads an answer alone (-KP)" in (out / "README.md").read_text()
 
 
+@pytest.mark.long
 def test_the_help_needs_no_model_library() -> None:
     told = subprocess.run(
         [sys.executable, "-X", "importtime", "manage.py", "train-kpqa", "--help"],

@@ -84,6 +84,7 @@ def test_a_worker_that_is_asked_to_stop_gives_its_job_back_at_once(start_worker,
         assert broker.default_channel.queue_declare(app.conf.task_default_queue).message_count == 1
 
 
+@pytest.mark.long
 def test_a_silent_handler_keeps_its_lease_by_heartbeats(start_worker):
     job = services.enqueue(kind="test.silent", payload={"name": "silent", "seconds": 3.5})
     start_worker()
@@ -117,6 +118,7 @@ def test_a_handler_that_hangs_costs_its_worker_the_process_and_gives_the_other_j
     assert (other.state, other.attempts) == (JobState.QUEUED, 0)
 
 
+@pytest.mark.long
 @pytest.mark.only_on("file-broker")
 def test_messages_leave_no_files_behind(start_worker, settings):
     job = services.enqueue(kind="test.effect", payload={"name": "one"})

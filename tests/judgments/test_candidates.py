@@ -136,6 +136,7 @@ def test_the_command_makes_held_out_answers_candidates(stage, capsys):
     assert Candidate.objects.count() == 1
 
 
+@pytest.mark.long
 def test_many_queries_cost_as_many_statements_as_few(stage):
     for name in ("A1", "A2"):
         hold_out(answered(stage, name, "B"), name)

@@ -24,6 +24,7 @@ from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.live import live
 from judgments.selectors.ratings import ratings_of_stage, seconds_of_assignments
 from judgments.services import filter_runs, reports
+from tests.cases import apart
 from tests.judgments.desk_world import (
     HOSTILE,
     Place,
@@ -108,26 +109,28 @@ def test_every_address_of_these_pages_is_in_this_matrix():
     assert {pattern.name for pattern in urls._QUALITY} == LOOKING | ASKING | ACTIONS
 
 
-@pytest.mark.parametrize("name", sorted(LOOKING))
-def test_members_look_and_others_find_nothing(place, parts, name):
-    address = at(place, name, **parts.get(name, {}))
-    before = (Event.objects.count(), Job.objects.count(), FilterRun.objects.count())
-    for who in ("owner", "manager", "viewer"):
-        assert as_(who).get(address).status_code == 200
-    assert as_("stranger").get(address).status_code == 404
-    assert as_("anonymous").get(address).headers["Location"].startswith("/accounts/login/")
-    assert (Event.objects.count(), Job.objects.count(), FilterRun.objects.count()) == before
+def test_members_look_and_others_find_nothing(place, parts, subtests):
+    for name in sorted(LOOKING):
+        with apart(subtests, name=name):
+            address = at(place, name, **parts.get(name, {}))
+            before = (Event.objects.count(), Job.objects.count(), FilterRun.objects.count())
+            for who in ("owner", "manager", "viewer"):
+                assert as_(who).get(address).status_code == 200
+            assert as_("stranger").get(address).status_code == 404
+            assert as_("anonymous").get(address).headers["Location"].startswith("/accounts/login/")
+            assert (Event.objects.count(), Job.objects.count(), FilterRun.objects.count()) == before
 
 
-@pytest.mark.parametrize("name", sorted(ACTIONS))
-def test_managers_act_and_nothing_happens_by_looking(place, parts, name):
-    address = at(place, name, **parts.get(name, {}))
-    before = Event.objects.count()
-    for who in ("viewer", "stranger"):
-        assert as_(who).post(address, {"reason": "x"}).status_code == 404
-    assert as_("manager").get(address).status_code == 405
-    assert Event.objects.count() == before
-    assert as_("manager").post(address, {"reason": "x"}).status_code == 302
+def test_managers_act_and_nothing_happens_by_looking(place, parts, subtests):
+    for name in sorted(ACTIONS):
+        with apart(subtests, name=name):
+            address = at(place, name, **parts.get(name, {}))
+            before = Event.objects.count()
+            for who in ("viewer", "stranger"):
+                assert as_(who).post(address, {"reason": "x"}).status_code == 404
+            assert as_("manager").get(address).status_code == 405
+            assert Event.objects.count() == before
+            assert as_("manager").post(address, {"reason": "x"}).status_code == 302
 
 
 def test_only_owners_ask_again_for_real_money(place, parts):
@@ -341,20 +344,29 @@ def test_the_whole_report_is_downloaded_with_pseudonyms(place):
     assert '"A2"' not in json.dumps(given)
 
 
-@pytest.mark.parametrize(
-    "figure",
-    ["now", "histogram", "spread", "sizes", "systems", "alpha", "reliability", "agreement", "removed", "kept",
-     "pairs"],
-)  # fmt: skip
-def test_every_figure_has_its_data_with_a_signature(place, figure):
-    apply(place, "kpqa-2021")
-    make_report(place)
-    answer = as_("viewer").get(at(place, "figure_csv", figure=figure))
-    first, *rest = answer.content.decode().splitlines()
-    assert first.startswith("# ")
-    assert "distillery=" in first
-    assert len(list(csv.reader(rest))) > 1
-    assert "A1" not in answer.content.decode()
+def test_every_figure_has_its_data_with_a_signature(place, subtests):
+    for figure in [
+        "now",
+        "histogram",
+        "spread",
+        "sizes",
+        "systems",
+        "alpha",
+        "reliability",
+        "agreement",
+        "removed",
+        "kept",
+        "pairs",
+    ]:
+        with apart(subtests, figure=figure):
+            apply(place, "kpqa-2021")
+            make_report(place)
+            answer = as_("viewer").get(at(place, "figure_csv", figure=figure))
+            first, *rest = answer.content.decode().splitlines()
+            assert first.startswith("# ")
+            assert "distillery=" in first
+            assert len(list(csv.reader(rest))) > 1
+            assert "A1" not in answer.content.decode()
 
 
 def test_aspects_have_a_table_with_its_data_where_the_stage_asks_for_them(place):
@@ -672,42 +684,56 @@ def test_names_and_texts_of_strangers_are_escaped():
     assert "alert(" in as_("owner").get(at(place, "scores")).content.decode()
 
 
-@pytest.mark.parametrize(
-    ("name", "most"),
-    [("agreement", 21), ("agreement_live", 20), ("filters", 21), ("scores", 13), ("judges", 20),
-     ("judge", 45), ("planning", 17), ("report_json", 6)],
-)  # fmt: skip
+@pytest.mark.long
 def test_questions_to_the_database_do_not_grow_with_the_judgments(
-    place, django_assert_max_num_queries, name, most
+    place, django_assert_max_num_queries, subtests
 ):
-    judge(place, [(f"n{number}/b", f"B{number % 7}", 1 + number % 5) for number in range(40)])
-    for number in range(7):
-        check(place, f"B{number}", [True, False])
-    apply(place)
-    make_report(place)
-    cache.clear()
-    parts = {"pk": worker_of(place, "B1").pk} if name == "judge" else {}
-    client = as_("owner")
-    with django_assert_max_num_queries(most):
-        assert client.get(at(place, name, **parts)).status_code == 200
+    for name, most in [
+        ("agreement", 21),
+        ("agreement_live", 20),
+        ("filters", 21),
+        ("scores", 13),
+        ("judges", 20),
+        ("judge", 45),
+        ("planning", 17),
+        ("report_json", 6),
+    ]:
+        with apart(subtests, name=name, most=most):
+            judge(place, [(f"n{number}/b", f"B{number % 7}", 1 + number % 5) for number in range(40)])
+            for number in range(7):
+                check(place, f"B{number}", [True, False])
+            apply(place)
+            make_report(place)
+            cache.clear()
+            parts = {"pk": worker_of(place, "B1").pk} if name == "judge" else {}
+            client = as_("owner")
+            with django_assert_max_num_queries(most):
+                assert client.get(at(place, name, **parts)).status_code == 200
 
 
 # Plots
 
 
-@pytest.mark.parametrize("name", ["systems", "histogram", "spread", "sizes"])
-def test_a_plot_of_the_stage_says_what_its_table_says(place, parts, name):
-    said = as_("viewer").get(at(place, "plot", plot=name, form="json")).json()
-    if name == "systems":
-        means = {(row["system"], row["step"]): round(row["mean"], 3) for row in said["data"]["values"]}
-        assert means["a", "before filters"] == 3.0
-        assert means["b", "before filters"] == 2.556
-        assert ("a", "after filters") in means
-    if name == "histogram":
-        before = [row["judgments"] for row in said["data"]["values"] if row["step"] == "before filters"]
-        assert sum(before) == len(ROWS)
-    assert said["usermeta"]["signature"].count("|distillery=") == 1
-    assert as_("viewer").get(at(place, "plot", plot=name, form="svg"))["Content-Type"] == "image/svg+xml"
+def test_a_plot_of_the_stage_says_what_its_table_says(place, parts, subtests):
+    for name in ["systems", "histogram", "spread", "sizes"]:
+        with apart(subtests, name=name):
+            said = as_("viewer").get(at(place, "plot", plot=name, form="json")).json()
+            if name == "systems":
+                means = {
+                    (row["system"], row["step"]): round(row["mean"], 3) for row in said["data"]["values"]
+                }
+                assert means["a", "before filters"] == 3.0
+                assert means["b", "before filters"] == 2.556
+                assert ("a", "after filters") in means
+            if name == "histogram":
+                before = [
+                    row["judgments"] for row in said["data"]["values"] if row["step"] == "before filters"
+                ]
+                assert sum(before) == len(ROWS)
+            assert said["usermeta"]["signature"].count("|distillery=") == 1
+            assert (
+                as_("viewer").get(at(place, "plot", plot=name, form="svg"))["Content-Type"] == "image/svg+xml"
+            )
 
 
 def test_a_judge_is_plotted_beside_the_crowd_without_a_name(place, parts):

@@ -11,6 +11,7 @@ from annotation.services.importing import ImportRefusedError
 from core.projects.models import Event
 from judgments.models import Candidate, CandidateSource, System
 from judgments.services.imports import Options, import_candidates, preview
+from tests.cases import apart
 from tests.judgments.candidates_world import make_candidate, make_project, make_query, make_system, write
 from tests.workbooks import write_workbook
 
@@ -266,9 +267,8 @@ def test_what_a_researcher_took_out_stays_out(run, project, oak):
 # Refusals
 
 
-@pytest.mark.parametrize(
-    ("line", "field", "words"),
-    [
+def test_a_bad_line_says_which_field_is_wrong_and_what_to_do(run, oak, rome, tmp_path, subtests):
+    for line, field, words in [
         ({"query_id": "q7"}, "query_id", "no query with the id"),
         ({"query_id": None, "query": "who is Rex"}, "query", "neither as id nor as text"),
         ({"query_id": None}, "query", "names no query"),
@@ -292,18 +292,17 @@ def test_what_a_researcher_took_out_stays_out(run, project, oak):
         ({"entities": "[broken"}, "entities", "begin like JSON"),
         ({"entities": ["Old"] * 201}, "entities", "201 entities"),
         ({"context_turns": [7]}, "context", "no list of texts"),
-    ],
-)
-def test_a_bad_line_says_which_field_is_wrong_and_what_to_do(run, oak, rome, tmp_path, line, field, words):
-    good = {"query_id": "q2", "system": "one", "answer": "Rome."}
-    bad = {"query_id": "q1", "system": "one", "answer": "Old.", **line}
-    content = "".join(json.dumps(each) + "\n" for each in (good, bad))
-    report = run(content)
-    ((number, named, reason),) = refusals(report)
-    assert (number, named) == (2, field)
-    assert words in reason
-    assert report["refusals"][0]["remedy"]
-    assert stored() == [("one", "q2", "Rome.")]
+    ]:
+        with apart(subtests, line=line, field=field, words=words):
+            good = {"query_id": "q2", "system": "one", "answer": "Rome."}
+            bad = {"query_id": "q1", "system": "one", "answer": "Old.", **line}
+            content = "".join(json.dumps(each) + "\n" for each in (good, bad))
+            report = run(content)
+            ((number, named, reason),) = refusals(report)
+            assert (number, named) == (2, field)
+            assert words in reason
+            assert report["refusals"][0]["remedy"]
+            assert stored() == [("one", "q2", "Rome.")]
 
 
 def test_lines_that_cannot_be_read_are_refused_one_by_one(run, oak):

@@ -14,6 +14,7 @@ from judgments.models import Judgment
 from judgments.rules import of_candidate
 from tests.annotation.distilling import make_stage as make_distillation
 from tests.annotation.distilling import write
+from tests.cases import apart
 from tests.judgments.judging_world import (
     CORRECT,
     GAS,
@@ -74,14 +75,15 @@ def test_a_score_is_kept_with_its_worker_and_its_assignment():
     assert judgment.assignment.response == {of_candidate(candidate.pk): {"score": 4, "aspects": {}}}
 
 
-@pytest.mark.parametrize("score", ["", "0", "6", "4.0", "four", "٤", "-1"])
-def test_what_is_no_score_of_the_scale_is_said_and_nothing_is_kept(score):
-    stage = make_stage()
-    candidate = make_candidate(make_query(stage.project))
-    response = send(visitor(stage, candidate), candidate, score=score)
-    assert response.status_code == 422
-    assert "Choose a score from 1, completely wrong, to 5, completely correct." in words(response)
-    assert not Judgment.objects.exists()
+def test_what_is_no_score_of_the_scale_is_said_and_nothing_is_kept(subtests):
+    for score in ["", "0", "6", "4.0", "four", "٤", "-1"]:
+        with apart(subtests, score=score):
+            stage = make_stage()
+            candidate = make_candidate(make_query(stage.project))
+            response = send(visitor(stage, candidate), candidate, score=score)
+            assert response.status_code == 422
+            assert "Choose a score from 1, completely wrong, to 5, completely correct." in words(response)
+            assert not Judgment.objects.exists()
 
 
 def test_aspects_follow_the_overall_question_and_are_kept_by_name():
@@ -199,6 +201,7 @@ def test_copies_of_references_written_since_the_import_are_not_judged():
     assert len(pending(stage)) == before - 1
 
 
+@pytest.mark.long
 def test_pending_asks_the_database_a_few_times_whatever_there_is(django_assert_max_num_queries):
     stage = make_stage()
     for number in range(12):

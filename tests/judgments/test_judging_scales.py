@@ -30,6 +30,7 @@ from judgments.services.filter_decisions import FilteringError
 from metrics.agreement.scale import Scale
 from releases import build
 from releases.options import Options
+from tests.cases import apart
 from tests.judgments import desk_world
 from tests.judgments.judging_world import (
     make_candidate,
@@ -160,9 +161,8 @@ def test_numbers_stand_side_by_side_with_the_labels_of_the_ends():
     assert "10 0 poor 10 fine" in " ".join(words(page).split())
 
 
-@pytest.mark.parametrize(
-    ("config", "given", "stored", "number"),
-    [
+def test_a_score_is_stored_exactly(subtests):
+    for config, given, stored, number in [
         (HALVES, "4.5", 9, 4.5),
         (HALVES, "4", 8, 4),
         (SLIDER, "73", 73, 73),
@@ -171,19 +171,17 @@ def test_numbers_stand_side_by_side_with_the_labels_of_the_ends():
         ({"scale": "slider", "scale_step": 0.1}, "70.3", 703, 70.3),
         ({"scale": "slider", "scale_step": 0.1}, "0,3", 3, 0.3),
         ({"scale": "numbers", "scale_least": -3, "scale_most": 3}, "-3", -3, -3),
-    ],
-)
-def test_a_score_is_stored_exactly(config, given, stored, number):
-    stage, candidate = place_of(config)
-    assert send_score(stage, candidate, given).status_code == 200
-    assert Judgment.objects.get().score == stored
-    assert Assignment.objects.get().response[of_candidate(candidate.pk)]["score"] == number
-    assert live(stage).systems[0].mean == pytest.approx(number, abs=1e-12)
+    ]:
+        with apart(subtests, config=config, given=given, stored=stored, number=number):
+            stage, candidate = place_of(config)
+            assert send_score(stage, candidate, given).status_code == 200
+            assert Judgment.objects.get().score == stored
+            assert Assignment.objects.get().response[of_candidate(candidate.pk)]["score"] == number
+            assert live(stage).systems[0].mean == pytest.approx(number, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("config", "given", "sentence"),
-    [
+def test_what_is_no_score_of_the_scale_is_refused_in_words(subtests):
+    for config, given, sentence in [
         (SLIDER, "", "You gave no score yet. Move the slider, or type a number from 0, completely wrong"),
         (SLIDER, "50.5", "“50.5” is no score from 0 to 100."),
         (SLIDER, "101", "“101” is no score from 0 to 100."),
@@ -195,14 +193,13 @@ def test_a_score_is_stored_exactly(config, given, stored, number):
         (HALVES, "4.25", "Choose a score from 1"),
         (HALVES, "9", "Choose a score from 1"),
         (ODD, "4", "Choose a score from 1"),
-    ],
-)  # fmt: skip
-def test_what_is_no_score_of_the_scale_is_refused_in_words(config, given, sentence):
-    stage, candidate = place_of(config)
-    answer = send_score(stage, candidate, given)
-    assert answer.status_code == 422
-    assert sentence in words(answer)
-    assert not Judgment.objects.exists()
+    ]:
+        with apart(subtests, config=config, given=given, sentence=sentence):
+            stage, candidate = place_of(config)
+            answer = send_score(stage, candidate, given)
+            assert answer.status_code == 422
+            assert sentence in words(answer)
+            assert not Judgment.objects.exists()
 
 
 def test_a_number_that_was_refused_stands_in_the_field_again():
@@ -425,18 +422,23 @@ def test_a_release_has_halves_with_their_scale(tmp_path):
 # Simulated judges, training, quotes
 
 
-@pytest.mark.parametrize("config", [HALVES, SLIDER, {"scale": "numbers", "scale_most": 10}])
-@pytest.mark.parametrize("profile", ["diligent", "random", "constant", "reversed", "copy-paster"])
-def test_simulated_judges_rate_on_every_scale(config, profile):
-    stage, candidate = place_of(config)
-    unit = of_candidate(candidate.pk)
-    form = read_form(visitor(stage, candidate).open().content.decode(), "http://task.example.org/")
-    form.behind = {"0": unit}
-    scale = scale_of(stage)
-    texts = {scale.text(step) for step in scale.scores}
-    for number in range(10):
-        chosen = answer_unit(stage, form, unit, SimulatedPerson(number, PROFILES[profile], 7))["0|score"]
-        assert chosen in texts
+def test_simulated_judges_rate_on_every_scale(subtests):
+    for profile in ["diligent", "random", "constant", "reversed", "copy-paster"]:
+        for config in [HALVES, SLIDER, {"scale": "numbers", "scale_most": 10}]:
+            with apart(subtests, profile=profile, config=config):
+                stage, candidate = place_of(config)
+                unit = of_candidate(candidate.pk)
+                form = read_form(
+                    visitor(stage, candidate).open().content.decode(), "http://task.example.org/"
+                )
+                form.behind = {"0": unit}
+                scale = scale_of(stage)
+                texts = {scale.text(step) for step in scale.scores}
+                for number in range(10):
+                    chosen = answer_unit(stage, form, unit, SimulatedPerson(number, PROFILES[profile], 7))[
+                        "0|score"
+                    ]
+                    assert chosen in texts
 
 
 def test_a_truth_of_one_to_five_is_carried_over_to_a_slider():

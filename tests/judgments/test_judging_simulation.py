@@ -73,6 +73,7 @@ def test_spammers_see_nothing_of_it():
     assert always[0] == always[1]
 
 
+@pytest.mark.long
 def test_diligent_judges_pass_nearly_all_checks_and_random_ones_do_not():
     project = make_project()
     make_topics(project)

@@ -100,6 +100,7 @@ def test_the_check_of_a_query_keeps_its_judge_from_writing_to_it_too():
     assert list(Exclusion.objects.values_list("scope", flat=True)) == [f"query:{query}:distil"]
 
 
+@pytest.mark.long
 def test_a_long_survey_takes_as_many_statements_as_a_short_one(django_assert_max_num_queries):
     counts = []
     for systems in ("ab", "abcdefghijkl"):

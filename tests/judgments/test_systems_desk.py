@@ -17,6 +17,7 @@ from core.projects.models import Event
 from core.projects.services import create_project
 from crowd.models import Worker
 from judgments.models import Candidate, CandidateSource, FilterRun, Score, System
+from tests.cases import apart
 from tests.desk.conftest import HOSTILE, as_, endpoint, manager, people, project, stage  # noqa: F401
 from tests.judgments.candidates_world import judge, make_candidate, make_query, make_system
 from tests.saving import messages_of
@@ -119,6 +120,7 @@ def test_the_table_counts_answers_by_what_became_of_them(manager, project, syste
     assert "3.50" in page.content.decode() and ">people<" in page.content.decode()
 
 
+@pytest.mark.long
 def test_pages_ask_as_many_questions_for_much_as_for_little(manager, project):
     def fill(count):
         for _ in range(count):
@@ -144,9 +146,8 @@ def test_pages_ask_as_many_questions_for_much_as_for_little(manager, project):
 # One system
 
 
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
+def test_the_address_filters_and_sorts_answers(manager, project, system, oak, subtests):
+    for asked, expected in [
         ("", ["Very old.", "Rome.", "", "Gone.", "Late."]),
         ("?state=judge", ["Very old.", "Rome."]),
         ("?state=judged", ["Rome."]),
@@ -162,17 +163,16 @@ def test_pages_ask_as_many_questions_for_much_as_for_little(manager, project):
         ("?order=text", ["", "Gone.", "Late.", "Rome.", "Very old."]),
         ("?state=nonsense&order=x&page=x&q=%00", ["Very old.", "Rome.", "", "Gone.", "Late."]),
         ("?q=nothing", []),
-    ],
-)
-def test_the_address_filters_and_sorts_answers(manager, project, system, oak, asked, expected):
-    make_candidate(system, oak, "Very old.")
-    rome = make_candidate(system, make_query(project, "capital of italy"), "Rome.")
-    make_candidate(system, make_query(project, "a"), "", aside="empty")
-    make_candidate(system, make_query(project, "b"), "Gone.", aside="withdrawn")
-    make_candidate(system, make_query(project, "c", status="withdrawn"), "Late.")
-    judge(rome)
-    score(rome, 4.0)
-    assert texts(manager.get(at("system", system.pk) + asked)) == expected
+    ]:
+        with apart(subtests, asked=asked, expected=expected):
+            make_candidate(system, oak, "Very old.")
+            rome = make_candidate(system, make_query(project, "capital of italy"), "Rome.")
+            make_candidate(system, make_query(project, "a"), "", aside="empty")
+            make_candidate(system, make_query(project, "b"), "Gone.", aside="withdrawn")
+            make_candidate(system, make_query(project, "c", status="withdrawn"), "Late.")
+            judge(rome)
+            score(rome, 4.0)
+            assert texts(manager.get(at("system", system.pk) + asked)) == expected
 
 
 def test_answers_are_paged(manager, project, system):

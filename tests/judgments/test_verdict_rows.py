@@ -10,6 +10,7 @@ from core import bulk_rows
 from judgments.models import FilterRun, Score, Verdict
 from judgments.services import filter_decisions, filter_runs
 from judgments.services.filter_decisions import decide, recipe_named
+from tests.cases import apart
 from tests.judgments.desk_world import check, judge, make_place
 
 pytestmark = pytest.mark.django_db
@@ -90,25 +91,27 @@ def old_scores(decided):
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rows_are_those_of_one_instance_per_row(seed):
-    place = drawn(seed)
-    me = User.objects.create_user("ada")
-    removed = set()
-    for name, parameters in RECIPES.items():
-        recipe = name if not parameters.get("rules") else "default"
-        run = filter_runs.apply(stage=place.stage, recipe=recipe, parameters=parameters, actor=me)
-        decided = decide(place.stage, recipe_named(recipe, parameters))
-        rows = Verdict.objects.filter(run=run).order_by("pk")
-        assert list(
-            rows.values_list("worker_id", "judgment_id", "rule", "removes", "value", "rank", "reason")
-        ) == list(old_verdicts(decided))
-        scores = Score.objects.filter(run=run).order_by("pk")
-        assert list(
-            scores.values_list(
-                "candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted"
-            )
-        ) == list(old_scores(decided))
-        removed |= set(rows.filter(judgment__isnull=False).values_list("rule", flat=True))
-    assert {"duplicate", "z"} < removed
-    assert FilterRun.objects.filter(stage=place.stage, state="in force").count() == 1
+@pytest.mark.long
+def test_rows_are_those_of_one_instance_per_row(subtests):
+    for seed in range(3):
+        with apart(subtests, seed=seed):
+            place = drawn(seed)
+            me = User.objects.create_user("ada")
+            removed = set()
+            for name, parameters in RECIPES.items():
+                recipe = name if not parameters.get("rules") else "default"
+                run = filter_runs.apply(stage=place.stage, recipe=recipe, parameters=parameters, actor=me)
+                decided = decide(place.stage, recipe_named(recipe, parameters))
+                rows = Verdict.objects.filter(run=run).order_by("pk")
+                assert list(
+                    rows.values_list("worker_id", "judgment_id", "rule", "removes", "value", "rank", "reason")
+                ) == list(old_verdicts(decided))
+                scores = Score.objects.filter(run=run).order_by("pk")
+                assert list(
+                    scores.values_list(
+                        "candidate_id", "n_raw", "n_kept", "mean", "sd", "median", "trimmed", "adjusted"
+                    )
+                ) == list(old_scores(decided))
+                removed |= set(rows.filter(judgment__isnull=False).values_list("rule", flat=True))
+            assert {"duplicate", "z"} < removed
+            assert FilterRun.objects.filter(stage=place.stage, state="in force").count() == 1

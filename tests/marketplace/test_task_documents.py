@@ -236,6 +236,7 @@ def test_hosts_are_those_that_something_is_loaded_from(html, hosts):
     assert hosts_in(html) == hosts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     ["//", "<!--", "<", "<a ", "//a", "<crowd-", "action=", "<!", "<input type", "https://", "&", "'\"<"],
@@ -253,6 +254,7 @@ def test_no_page_takes_long(piece):
     assert min(taken) < 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece", ["<body ", "<body <input ", "<input type ", "</body ", "<form ", "<img src=//a.b"]
 )

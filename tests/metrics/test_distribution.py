@@ -81,6 +81,7 @@ def test_the_distribution_has_the_version_and_the_python_of_the_application():
         assert PROJECT[field] == application[field]
 
 
+@pytest.mark.long
 def test_the_wheel_holds_every_module_of_metrics_and_nothing_else(wheel):
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     files = {path.relative_to(ROOT) for path in find_committed_files()}

@@ -151,6 +151,7 @@ def test_a_token_that_is_not_in_the_text_has_no_place_and_the_next_one_has():
     assert placed("about 3 km", ["about", "three", "km", "3", "km"]) == [(0, 5), None, None, (6, 7), (8, 10)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["default", "char", "whitespace", "distillery-fit", "distillery-marks"])
 @given(text=st.text(max_size=40))
 def test_every_token_of_any_text_is_found_in_order(name, text):

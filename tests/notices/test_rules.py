@@ -254,6 +254,7 @@ def test_a_release_that_was_built_and_one_that_failed(project):
     assert row.pk
 
 
+@pytest.mark.long
 def test_many_stages_cost_no_more_queries_than_one(project, endpoint):
     def fill(start, end):
         for number in range(start, end):

@@ -111,6 +111,7 @@ def test_jitter_moves_dots_and_no_figure(plots):
     assert all(abs(row["human"] - row["y"]) <= 0.1 for row in answers)
 
 
+@pytest.mark.long
 def test_jitter_is_the_same_each_time(plots):
     again = {plot.key: plot for plot in figures_of(read_report(REPORT), make_points(REPORT, 120))}
     assert again["scatter-1"].rows == plots["scatter-1"].rows

@@ -301,6 +301,7 @@ class TestTheSameEveryTime:
         assert first.content != second.content
         assert list(Release.objects.order_by("pk").values_list("version", flat=True)) == ["1.0.0", "1.1.0"]
 
+    @pytest.mark.long
     def test_other_options_are_another_release_of_the_same_content(self, tmp_path):
         world = make_world()
         first = built(world, tmp_path / "a", Options(formats=("jsonl",)))
@@ -314,6 +315,7 @@ class TestTheSameEveryTime:
         Release.objects.update(state="withdrawn", withdrawn_reason="a mistake", withdrawn_at=THEN)
         assert built(world, tmp_path / "b").same is None
 
+    @pytest.mark.long
     def test_simulated_workers_mark_the_release(self, tmp_path):
         done = built(make_world(simulated=True), tmp_path / "a")
         assert done.simulated
@@ -337,10 +339,11 @@ class TestPlanning:
             build.plan_release(project=world.project, options=PLAIN)
         assert not Release.objects.exists()
 
-    @pytest.mark.parametrize("version", ["1", "v1.0.0", "1.0.0-rc1", "01.0.0", "1.0.0/../x", "1.0.0\n2"])
-    def test_what_is_no_version_is_refused(self, version):
-        with pytest.raises(ReleaseError, match="is no version"):
-            build.plan_release(project=make_world(filtered=False).project, version=version, options=PLAIN)
+    def test_what_is_no_version_is_refused(self, subtests):
+        project = make_world(filtered=False).project
+        for version in ["1", "v1.0.0", "1.0.0-rc1", "01.0.0", "1.0.0/../x", "1.0.0\n2"]:
+            with subtests.test(version=version), pytest.raises(ReleaseError, match="is no version"):
+                build.plan_release(project=project, version=version, options=PLAIN)
 
     def test_a_version_is_used_once(self, tmp_path):
         world = make_world()
@@ -442,6 +445,7 @@ class TestFinishing:
 
 
 class TestMemoryAndStatements:
+    @pytest.mark.long
     def test_answers_are_read_in_two_statements_a_batch_however_many_there_are(
         self, django_assert_max_num_queries
     ):
@@ -451,6 +455,7 @@ class TestMemoryAndStatements:
         with django_assert_max_num_queries(2):
             assert sum(map(len, answer_rows(scope))) == 18
 
+    @pytest.mark.long
     def test_ratings_take_two_statements_a_batch_and_one_for_further_aspects(
         self, django_assert_max_num_queries
     ):
@@ -460,6 +465,7 @@ class TestMemoryAndStatements:
         with django_assert_max_num_queries(3):
             assert sum(map(len, rating_rows(scope))) == 50
 
+    @pytest.mark.long
     def test_the_first_batch_comes_before_the_last_row_is_read(self):
         world = make_world(filtered=False)
         scope = scope_of(world.project, PLAIN, "default")

@@ -364,6 +364,7 @@ def test_croissant_is_valid_and_its_records_are_those_of_the_tables(release, mlc
     assert [each["splits/name"] for each in found.records("splits")] == ["train", "validation", "test"]
 
 
+@pytest.mark.long
 @reads_croissant
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
 def test_croissant_reads_a_release_of_one_format(format, mlcroissant, tmp_path):

@@ -59,6 +59,7 @@ def test_what_simulated_workers_wrote_and_judged_is_marked_row_by_row(release):
     assert {row["simulated"] for row in rows(release, RATINGS)} == {True}
 
 
+@pytest.mark.long
 def test_the_hubs_library_opens_all_that_the_card_names(release, datasets, tmp_path):
     configs = yaml.safe_load((release / "README.md").read_text(encoding="utf-8").split("---\n")[1])["configs"]
     assert [each["config_name"] for each in configs] == [

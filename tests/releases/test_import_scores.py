@@ -353,6 +353,7 @@ def test_an_owner_who_is_not_there_is_named(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_many_rows_are_stored_with_the_right_queries(tmp_path):
     rows = [[f"question {n}", f"answer {n} of {s}", "", str(1 + n % 5)] for s in "ab" for n in range(1200)]
     run(write(tmp_path / "s.csv", [TWO_SYSTEMS[0], *rows]))

@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from releases.management.terminal import card
 from releases.models import PrivacyFinding, Release
+from tests.cases import apart
 from tests.releases.world import make_answer, make_world
 
 pytestmark = pytest.mark.django_db
@@ -79,9 +80,8 @@ def test_another_manifest_than_the_one_that_was_built_here_is_found(tmp_path):
     assert "is not that of capitals 1.0.0 as it was built here" in out.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
+def test_what_cannot_be_done_is_said_with_the_remedy(subtests):
+    for words, says in [
         (("build", "nothing"), "There is no project 'nothing'"),
         (("build", "capitals", "--formats", "excel"), "there is no format 'excel'; there are jsonl, csv"),
         (("build", "capitals", "--formats", ","), "name at least one"),
@@ -95,13 +95,12 @@ def test_another_manifest_than_the_one_that_was_built_here_is_found(tmp_path):
         (("diff", "nowhere", "capitals@1.0.0"), "is neither a folder nor of the form PROJECT@VERSION"),
         (("diff", "capitals@9.0.0", "capitals@1.0.0"), "has no release '9.0.0'; there are: none"),
         (("check", "nothing"), "There is no project 'nothing'"),
-    ],
-)
-def test_what_cannot_be_done_is_said_with_the_remedy(words, says):
-    make_world(filtered=False)
-    with pytest.raises(CommandError) as refused:
-        run(*words)
-    assert says in str(refused.value)
+    ]:
+        with apart(subtests, words=words, says=says):
+            make_world(filtered=False)
+            with pytest.raises(CommandError) as refused:
+                run(*words)
+            assert says in str(refused.value)
 
 
 def test_a_folder_that_is_not_empty_is_refused_before_anything_is_read(tmp_path):

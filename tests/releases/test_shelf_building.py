@@ -76,6 +76,7 @@ def test_the_same_content_again_is_the_release_that_is_there(world):
     assert [row.version for row in Release.objects.all()] == ["1.0.0"]
 
 
+@pytest.mark.long
 def test_a_build_that_is_killed_leaves_nothing_ready_and_the_next_attempt_makes_it(world, monkeypatch):
     release = started(world)
 

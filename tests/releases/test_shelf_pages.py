@@ -18,6 +18,7 @@ from core.jobs.models import Job, JobState, StoredFigure
 from core.projects.models import Event, Project
 from releases.models import PrivacyFinding, Release
 from releases.privacy import accept_findings, check_project
+from tests.cases import apart
 from tests.releases.shelf_world import as_, make_project, make_release, people
 from tests.releases.world import World
 from tests.saving import revision, versions
@@ -127,23 +128,21 @@ def test_choices_travel_in_the_address_from_step_to_step(world):
     assert f"{NEW}preview/?formats=jsonl&amp;formats=csv&amp;seed=7" in page
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+def test_choices_that_cannot_be_are_named_and_later_steps_lead_back(world, subtests):
+    for given, words in [
         ("formats=jsonl&seed=0&train=80&validation=10&test=0", "must add up to 1"),
         ("formats=jsonl&seed=0&train=0&validation=50&test=50", "train must have a share"),
         ("seed=0&train=100&validation=0&test=0", "This field is required"),
         ("formats=xml&seed=0&train=100&validation=0&test=0", "xml is not one of the available choices"),
         ("formats=jsonl&seed=x&train=100&validation=0&test=0", "Enter a whole number"),
         ("formats=jsonl&seed=0&train=100&validation=0&test=0&version=one", "Write three numbers with dots"),
-    ],
-)
-def test_choices_that_cannot_be_are_named_and_later_steps_lead_back(world, given, words):
-    answer = as_("manager").get(f"{NEW}formats/?{given}&go=1")
-    assert answer.status_code == 422
-    assert words in text(answer)
-    assert as_("manager").get(f"{NEW}preview/?{given}")["Location"].startswith(f"{NEW}formats/")
-    assert as_("manager").get(f"{NEW}card/?{given}")["Location"].startswith(NEW)
+    ]:
+        with apart(subtests, given=given, words=words):
+            answer = as_("manager").get(f"{NEW}formats/?{given}&go=1")
+            assert answer.status_code == 422
+            assert words in text(answer)
+            assert as_("manager").get(f"{NEW}preview/?{given}")["Location"].startswith(f"{NEW}formats/")
+            assert as_("manager").get(f"{NEW}card/?{given}")["Location"].startswith(NEW)
 
 
 def test_a_check_is_begun_watched_and_cancelled(world):
@@ -189,22 +188,20 @@ def test_findings_are_shown_in_their_context_and_decided_many_at_once(world):
     assert "from real people are from 4 people" in accepted
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
+def test_a_decision_that_cannot_be_taken_says_why(world, subtests):
+    for given, words in [
         ({"do": "redact", "which": "ticked"}, "Tick the findings first"),
         ({"do": "redact", "which": "ticked", "finding": "9" * 5000}, "Tick the findings first"),
         ({"do": "accept", "which": "all", "state": "open"}, "Say why these may stay"),
         ({"do": "sell", "which": "all", "state": "open"}, "Choose what is to happen"),
         ({"do": "redact", "which": "all", "state": "nothing"}, "There are no such findings"),
         ({"do": "reopen", "which": "all", "state": "open"}, "Nothing has changed"),
-    ],
-)
-def test_a_decision_that_cannot_be_taken_says_why(world, given, words):
-    check_project(project=world.project)
-    answer = as_("manager").post(f"{NEW}privacy/decide/", given, follow=True)
-    assert words in said(answer)[0]
-    assert set(PrivacyFinding.objects.values_list("state", flat=True)) == {"open"}
+    ]:
+        with apart(subtests, given=given, words=words):
+            check_project(project=world.project)
+            answer = as_("manager").post(f"{NEW}privacy/decide/", given, follow=True)
+            assert words in said(answer)[0]
+            assert set(PrivacyFinding.objects.values_list("state", flat=True)) == {"open"}
 
 
 def test_findings_of_another_project_cannot_be_decided_here(world):
@@ -453,27 +450,29 @@ _GET = {"list": 200, "release": 200, "difference": 200}
 _MANAGES = ("content", "privacy", "preview", "card")
 
 
-@pytest.mark.parametrize(
-    ("who", "looks", "manages", "owns"),
-    [("stranger", 404, 404, 404), ("viewer", 200, 404, 404), ("manager", 200, 200, 404),
-     ("owner", 200, 200, 302),
-     ("anonymous", 302, 302, 302)],
-)  # fmt: skip
-def test_rights_by_role(world, who, looks, manages, owns):
-    make_release(world.project)
-    client = as_(who)
-    for name in ("list", "release", "difference"):
-        parts = [] if name == "list" else ["1.0.0"]
-        assert client.get(reverse(f"releases:{name}", args=["capitals", *parts])).status_code == looks
-    for name in _MANAGES:
-        assert client.get(reverse(f"releases:{name}", args=["capitals"])).status_code == manages
-    acts = 302 if manages == 200 else manages
-    assert client.post(f"{NEW}privacy/decide/", {"do": "accept"}).status_code == acts
-    assert client.post(f"{NEW}privacy/check/", {"once": uuid.uuid4()}).status_code == acts
-    assert client.post(f"{DESK}1.0.0/cancel/").status_code == acts
-    assert client.post(f"{DESK}1.0.0/again/").status_code == acts
-    for name in ("publish", "hide", "withdraw"):
-        assert client.post(f"{DESK}1.0.0/{name}/").status_code == owns
+def test_rights_by_role(world, subtests):
+    for who, looks, manages, owns in [
+        ("stranger", 404, 404, 404),
+        ("viewer", 200, 404, 404),
+        ("manager", 200, 200, 404),
+        ("owner", 200, 200, 302),
+        ("anonymous", 302, 302, 302),
+    ]:
+        with apart(subtests, who=who, looks=looks, manages=manages, owns=owns):
+            make_release(world.project)
+            client = as_(who)
+            for name in ("list", "release", "difference"):
+                parts = [] if name == "list" else ["1.0.0"]
+                assert client.get(reverse(f"releases:{name}", args=["capitals", *parts])).status_code == looks
+            for name in _MANAGES:
+                assert client.get(reverse(f"releases:{name}", args=["capitals"])).status_code == manages
+            acts = 302 if manages == 200 else manages
+            assert client.post(f"{NEW}privacy/decide/", {"do": "accept"}).status_code == acts
+            assert client.post(f"{NEW}privacy/check/", {"once": uuid.uuid4()}).status_code == acts
+            assert client.post(f"{DESK}1.0.0/cancel/").status_code == acts
+            assert client.post(f"{DESK}1.0.0/again/").status_code == acts
+            for name in ("publish", "hide", "withdraw"):
+                assert client.post(f"{DESK}1.0.0/{name}/").status_code == owns
 
 
 def test_nothing_is_changed_by_looking(world):

@@ -343,23 +343,21 @@ def test_a_failure_that_was_none_counts_as_paid_while_nothing_newer_pays_it(two,
     adds_up(real)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
+def test_results_that_are_wrong_change_nothing_and_say_where(two, real, subtests):
+    for text, why in [
         ("status\npaid\n", "no column is called “reference”"),
         ("reference,reason\nD1P1L1,x\n", "no column is called “status”"),
         ("reference,status\nD0P1L1,paid\n", "line 2, reference D0P1L1: no line of a payout has it"),
         ("reference,status\n{0}L1,perhaps\n", "status 'perhaps' is not known"),
         ("reference,status\n{0}L1,paid\n{0}L1,failed\n", "has another status in line 2"),
         ("reference,status\n{0}L1,paid\nD0P1L1,paid\n", "line 3"),
-    ],
-)
-def test_results_that_are_wrong_change_nothing_and_say_where(two, real, text, why):
-    payout, _ = payouts.make_payout(report=two, method="paypal")
-    payouts.hand_out(payout=payout)
-    with pytest.raises((Refusal, SheetError), match=why):
-        book(real, text.format(f"D{real.pk}P1"))
-    assert set(PayoutLine.objects.values_list("state", flat=True)) == {"sent"}
+    ]:
+        with subtests.test(text=text, why=why):
+            payout, _ = payouts.make_payout(report=two, method="paypal")
+            payouts.hand_out(payout=payout)
+            with pytest.raises((Refusal, SheetError), match=why):
+                book(real, text.format(f"D{real.pk}P1"))
+            assert set(PayoutLine.objects.values_list("state", flat=True)) == {"sent"}
 
 
 def test_results_of_a_file_that_never_left_are_refused(two, real):

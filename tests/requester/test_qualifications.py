@@ -173,9 +173,8 @@ def test_a_byte_order_mark_and_another_order_of_columns_are_read(as_owner, here,
     assert grants() == [("AROSA", 90, "Granted")]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_file_with_a_mistake_changes_nothing_and_says_where_it_is(as_owner, here, rosa, subtests):
+    for text, said in [
         ("", "The submitted file is empty."),
         ("name\nAROSA\n", "line 1: no column is called “worker”"),
         ("worker\nAROSA\nANOBODY\n", "Line 3: there is no worker &#x27;ANOBODY&#x27;"),
@@ -187,13 +186,11 @@ def test_a_byte_order_mark_and_another_order_of_columns_are_read(as_owner, here,
         ('worker\n"AROSA\n', "line 2: a quotation mark opens here and never closes"),
         (b"worker,value\nAROSA,1\n\x00\n", "line 3"),
         (b"PK\x03\x04 and more", "grants.csv is damaged"),
-    ],
-    ids=["empty", "head", "unknown", "word", "large", "status", "twice", "nobody", "quote", "bytes", "zip"],
-)
-def test_a_file_with_a_mistake_changes_nothing_and_says_where_it_is(as_owner, here, rosa, text, said):
-    answer = upload(as_owner, here, text)
-    assert said in answer
-    assert grants() == []
+    ]:
+        with subtests.test(text=text, said=said):
+            answer = upload(as_owner, here, text)
+            assert said in answer
+            assert grants() == []
 
 
 def test_a_workbook_of_grants_is_read_and_said(as_owner, here, rosa, tmp_path):
@@ -212,6 +209,7 @@ def test_the_encoding_of_grants_is_guessed_and_said(as_owner, here, rosa):
     assert grants() == [("AROSA", 7, "Granted")]
 
 
+@pytest.mark.long
 def test_a_file_of_many_lines_costs_few_queries(kind, django_assert_max_num_queries):
     from marketplace import clock
     from marketplace.models import Worker

@@ -154,6 +154,7 @@ def test_options_that_cannot_be_are_refused_in_words(options, words):
         AdditionOptions(**options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"repeats": "skip"}, {"repeats": "skip", "near": 0.8}], ids=str)
 def test_memory_stays_small_when_repetitions_are_looked_for(corpus, tmp_path, monkeypatch, options):
     monkeypatch.setattr(corpora, "BATCH", 250)

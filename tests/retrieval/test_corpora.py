@@ -98,6 +98,7 @@ def test_while_passages_are_added_the_new_ones_do_not_count(tmp_path, monkeypatc
     assert corpora.counting_passages(corpus).count() == 4
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_file(tmp_path):
     path = tmp_path / "many.jsonl"
     with path.open("w") as file:
@@ -177,6 +178,7 @@ indexing.build_index(corpus=Corpus.objects.get(pk=int(sys.argv[1])), anew=sys.ar
 """
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_killed_while_adding_nothing_of_the_file_counts_and_it_can_be_added_again(tmp_path):
     corpus = make_corpus(tmp_path, {"id": "old", "text": "an old cat"})
@@ -206,6 +208,7 @@ def test_killed_while_building_the_index_answers_and_building_goes_on(tmp_path, 
     assert engine_of(corpus).highest() == Passage.objects.filter(corpus=corpus).order_by("pk").last().pk
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_killed_in_the_first_build_of_all_nothing_is_searched_and_building_goes_on(tmp_path):
     corpus = make_corpus(tmp_path, *(f"cat number {number}" for number in range(3000)), index=False)

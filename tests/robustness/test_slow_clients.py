@@ -85,6 +85,7 @@ def prompt(server, requester) -> list[float]:
     return took
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sort", SORTS)
 def test_slow_clients_keep_nobody_waiting(server, requester, sort):
     with slow_clients(server.url, *SORTS[sort]):

@@ -74,9 +74,8 @@ def test_sign_up_is_open_where_registration_is(db, visitor, settings):
     assert Worker.objects.get().user.username == "mira"
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
+def test_what_is_wrong_is_said_in_a_summary_and_beside_the_field(link, rosa, visitor, subtests):
+    for change, sentence in [
         ({"username": ""}, "This field is required."),
         ({"username": "ROSA"}, "A user with that username already exists."),
         ({"username": "a" * 61}, "at most 60 characters"),
@@ -90,13 +89,12 @@ def test_sign_up_is_open_where_registration_is(db, visitor, settings):
         ({"country": "XX"}, "not one of the available choices"),
         ({"subdivision": "PA"}, "Choose the country this state or province belongs to."),
         ({"country": "US", "subdivision": "P!"}, "Two letters, as in PA."),
-    ],
-)
-def test_what_is_wrong_is_said_in_a_summary_and_beside_the_field(link, rosa, visitor, change, sentence):
-    page = visitor.post(link, FORM | change).content.decode()
-    assert page.count(sentence) == 2
-    assert 'role="alert"' in page
-    assert not User.objects.filter(username="mira").exists()
+    ]:
+        with subtests.test(change=change, sentence=sentence):
+            page = visitor.post(link, FORM | change).content.decode()
+            assert page.count(sentence) == 2
+            assert 'role="alert"' in page
+            assert not User.objects.filter(username="mira").exists()
 
 
 def test_an_account_without_a_worker_can_become_one(link, staff, as_staff):

@@ -162,6 +162,7 @@ def test_a_bucket_that_hangs_holds_a_page_for_seconds(outage, settings, monkeypa
             shared_store().size("models/a")
 
 
+@pytest.mark.long
 def test_the_web_server_chooses_short_timeouts():
     script = (
         "import distillery.wsgi; from core.storage_outages import *; assert bucket_timeouts() is OF_PAGES"

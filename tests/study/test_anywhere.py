@@ -8,6 +8,8 @@ import pytest
 
 from tests.server import ROOT, RunningServer
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def campaign():

@@ -38,10 +38,12 @@ def test_every_file_can_be_applied_as_it_is_and_lacks_only_an_owner(name):
     assert [caution.field for caution in cautions] == ["project.members"]
 
 
+@pytest.mark.long
 def test_every_page_could_be_filled_in(protocols):
     assert protocols["troubles"] == []
 
 
+@pytest.mark.long
 def test_000_has_many_answers_per_query_by_different_people_from_the_same_passages(protocols):
     paper = protocols["000"]
     assert paper["status"] == {"q1": "answered", "q2": "excluded"}
@@ -50,6 +52,7 @@ def test_000_has_many_answers_per_query_by_different_people_from_the_same_passag
     assert all(f"**{step}.**" in paper["card"] for step in ("Screening", "Curation", "Distillation"))
 
 
+@pytest.mark.long
 def test_002_has_ten_judges_per_answer_and_removes_at_most_five_by_z(protocols):
     paper = protocols["002"]
     assert paper["judges"] == [10, 10]
@@ -58,6 +61,7 @@ def test_002_has_ten_judges_per_answer_and_removes_at_most_five_by_z(protocols):
     assert all(row["n_raw"] == 10 and row["n_kept"] >= 5 for row in paper["scores"])
 
 
+@pytest.mark.long
 def test_003_has_labels_of_answers_and_two_annotators_for_each_candidate(protocols):
     paper = protocols["003"]
     labels = {row["query_id"]: (bool(row["opinion"]), bool(row["entities"])) for row in paper["answers"]}
@@ -66,6 +70,7 @@ def test_003_has_labels_of_answers_and_two_annotators_for_each_candidate(protoco
     assert {row["opinion"] for row in paper["candidates"] if row["query_id"] == "q4"} == {"Yes"}
 
 
+@pytest.mark.long
 def test_004_has_continuations_of_people_beside_three_systems(protocols):
     paper = protocols["004"]
     people = [row for row in paper["candidates"] if row["people"]]
@@ -79,6 +84,7 @@ def test_004_has_continuations_of_people_beside_three_systems(protocols):
     assert paper["turns"] == 2
 
 
+@pytest.mark.long
 def test_004_has_surveys_with_shared_dialogues_and_checks_whose_writers_judge_none_of_them(protocols):
     paper = protocols["004"]
     assert paper["per_survey"] == [4 + 20 + 4]
@@ -86,6 +92,7 @@ def test_004_has_surveys_with_shared_dialogues_and_checks_whose_writers_judge_no
     assert paper["judged_own"] == []
 
 
+@pytest.mark.long
 def test_004_removes_who_fails_a_check_or_has_a_kappa_below_a_fifth(protocols):
     paper = protocols["004"]
     assert (paper["recipe"]["checks_failed"], paper["recipe"]["kappa_below"]) == (1, 0.2)

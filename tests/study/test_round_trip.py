@@ -65,6 +65,7 @@ stages = st.fixed_dictionaries(
 numbers = itertools.count()
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 @settings(
     max_examples=limit_cases(30),
@@ -122,6 +123,7 @@ def test_keys_are_never_shown(write, applied, example):
     assert "a secret" not in text
 
 
+@pytest.mark.long
 @given(
     st.recursive(
         st.booleans()

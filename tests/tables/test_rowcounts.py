@@ -56,6 +56,7 @@ def test_a_sum_that_does_not_hold_is_an_error():
     )
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 @MESSY
 @given(rows=tables_of(4))

@@ -111,6 +111,7 @@ except WorkbookError as error:
 """
 
 
+@pytest.mark.long
 @pytest.mark.only_on("linux")
 @pytest.mark.parametrize("bomb", [_sparse, _fat, _claimed])
 def test_a_bomb_is_refused_and_memory_stays_small(bomb: Callable[[Path], Path], tmp_path: Path) -> None:

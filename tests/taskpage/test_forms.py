@@ -6,6 +6,7 @@ import pytest
 
 from crowd.models import Assignment
 from crowd.services import responses
+from tests.cases import apart
 from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db
@@ -36,15 +37,16 @@ def test_names_of_units_cannot_break_out_of_attributes():
     assert "<script>alert" not in Visitor(hit).open().content.decode()
 
 
-@pytest.mark.parametrize("odd", ["a\0b", "\0", "\u202e", "e\u0301", "😀" * 10, "a\r\nb", "\x1b[31m"])
-def test_odd_characters_are_kept_as_far_as_they_can_be(rosa, odd):
-    ticket = rosa.ticket()
-    assert rosa.save(ticket, {"0|note": odd, f"0|{odd}": "x"}).status_code == 200
-    kept = odd.replace("\0", "").replace("\r\n", "\n")
-    assert rosa.row.draft == {"0|note": kept, f"0|{kept}": "x"}
-    response = rosa.client.post(rosa.path, {"ticket": ticket, "0|note": odd})
-    assert response.status_code == 422
-    assert rosa.row.draft == {"0|note": kept}
+def test_odd_characters_are_kept_as_far_as_they_can_be(rosa, subtests):
+    for odd in ["a\0b", "\0", "\u202e", "e\u0301", "😀" * 10, "a\r\nb", "\x1b[31m"]:
+        with apart(subtests, odd=odd):
+            ticket = rosa.ticket()
+            assert rosa.save(ticket, {"0|note": odd, f"0|{odd}": "x"}).status_code == 200
+            kept = odd.replace("\0", "").replace("\r\n", "\n")
+            assert rosa.row.draft == {"0|note": kept, f"0|{kept}": "x"}
+            response = rosa.client.post(rosa.path, {"ticket": ticket, "0|note": odd})
+            assert response.status_code == 422
+            assert rosa.row.draft == {"0|note": kept}
 
 
 def test_half_a_character_is_replaced(rosa):
@@ -99,9 +101,8 @@ def test_a_form_that_cannot_be_read_is_refused_in_words(rosa, body, content_type
     assert "nothing was s" in text(response).lower()
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_a_draft_that_cannot_be_read_is_refused_as_json(rosa, subtests):
+    for body in [
         b"",
         b"nothing",
         b"[]",
@@ -113,17 +114,16 @@ def test_a_form_that_cannot_be_read_is_refused_in_words(rosa, body, content_type
         b"\xff\xfe",
         b'{"a":' * 100_000,
         b'{"fields": {"a|b": "' + b"x" * 3_000_000 + b'"}}',
-    ],
-)
-def test_a_draft_that_cannot_be_read_is_refused_as_json(rosa, body):
-    response = rosa.client.post(
-        f"{rosa.path}draft/",
-        body,
-        content_type="application/json",
-        headers={"Authorization": f"Ticket {rosa.ticket()}"},
-    )
-    assert response.status_code == 400
-    assert response.json()["error"]
+    ]:
+        with apart(subtests, body=body):
+            response = rosa.client.post(
+                f"{rosa.path}draft/",
+                body,
+                content_type="application/json",
+                headers={"Authorization": f"Ticket {rosa.ticket()}"},
+            )
+            assert response.status_code == 400
+            assert response.json()["error"]
 
 
 def test_values_that_are_no_text_and_fields_of_no_unit_are_left_out(rosa):
@@ -182,8 +182,9 @@ def test_nobody_can_make_measures_grow_without_end():
     assert measured["keystrokes"] == len(measured["visits"]) == 100
 
 
-@pytest.mark.parametrize("hidden", ["", "no", "[]", "7", '{"visit": 3, "keystrokes": 2}', "[" * 50_000])
-def test_a_hidden_field_that_somebody_wrote_stops_no_answer(rosa, hidden):
-    fields = {"0|choice": "Blue", "1|choice": "Red", "telemetry": hidden}
-    handed_over(rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields}))
-    json.dumps(rosa.row.telemetry)
+def test_a_hidden_field_that_somebody_wrote_stops_no_answer(rosa, subtests):
+    for hidden in ["", "no", "[]", "7", '{"visit": 3, "keystrokes": 2}', "[" * 50_000]:
+        with apart(subtests, hidden=hidden):
+            fields = {"0|choice": "Blue", "1|choice": "Red", "telemetry": hidden}
+            handed_over(rosa.client.post(rosa.path, {"ticket": rosa.ticket(), **fields}))
+            json.dumps(rosa.row.telemetry)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from crowd.models import Assignment, Claim, Exclusion, Hit, Stage, Worker
 from crowd.taskpage import known_origin
 from examples.poll.models import Vote
+from tests.cases import apart
 from tests.taskpage.world import MARKET, SUBMIT_TO, Visitor, field_of, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db
@@ -180,12 +181,13 @@ def test_a_task_that_does_not_exist_is_no_blank_frame(rosa):
 # Addresses
 
 
-@pytest.mark.parametrize("name", ["A" * 65, "A ROSA", "A<b>", "A\0", "A\n", "Ä", "../A", "A'--", "٣"])
-@pytest.mark.parametrize("parameter", ["workerId", "assignmentId"])
-def test_an_id_that_no_marketplace_gives_out_is_not_believed(rosa, parameter, name):
-    response = rosa.open(**{parameter: name})
-    refused(response, says="not complete")
-    assert not Worker.objects.exists()
+def test_an_id_that_no_marketplace_gives_out_is_not_believed(rosa, subtests):
+    for parameter in ["workerId", "assignmentId"]:
+        for name in ["A" * 65, "A ROSA", "A<b>", "A\0", "A\n", "Ä", "../A", "A'--", "٣"]:
+            with apart(subtests, parameter=parameter, name=name):
+                response = rosa.open(**{parameter: name})
+                refused(response, says="not complete")
+                assert not Worker.objects.exists()
 
 
 def test_an_address_without_a_worker_is_not_complete(rosa):
@@ -202,9 +204,8 @@ def test_an_assignment_of_another_hit_is_refused(rosa, stage):
     refused(other.open(), says="belongs to another HIT")
 
 
-@pytest.mark.parametrize(
-    "submit_to",
-    [
+def test_work_goes_to_no_place_but_the_marketplaces_own(rosa, subtests):
+    for submit_to in [
         "",
         "https://evil.example",
         "http://market.example.org",
@@ -225,14 +226,13 @@ def test_an_assignment_of_another_hit_is_refused(rosa, stage):
         "https://xn--market.example.org",
         "https://market.example.org\0",
         "https://MARKET.example.org@evil",
-    ],
-)
-def test_work_goes_to_no_place_but_the_marketplaces_own(rosa, submit_to):
-    response = rosa.open(turkSubmitTo=submit_to)
-    refused(response, says="a place we do not know", status=400)
-    assert "evil" not in response.content.decode()
-    assert f'href="{MARKET}/"' in response.content.decode()
-    assert not Assignment.objects.exists()
+    ]:
+        with apart(subtests, submit_to=submit_to):
+            response = rosa.open(turkSubmitTo=submit_to)
+            refused(response, says="a place we do not know", status=400)
+            assert "evil" not in response.content.decode()
+            assert f'href="{MARKET}/"' in response.content.decode()
+            assert not Assignment.objects.exists()
 
 
 def test_an_origin_is_compared_to_the_letter():
@@ -247,9 +247,8 @@ def test_an_origin_is_compared_to_the_letter():
 # Tickets
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_ticket_that_is_not_ours_opens_nothing(rosa, subtests):
+    for change in [
         lambda ticket: "",
         lambda ticket: ticket[:-1],
         lambda ticket: "x" + ticket,
@@ -257,12 +256,14 @@ def test_an_origin_is_compared_to_the_letter():
         lambda ticket: "ä" * 50,
         lambda ticket: signing.dumps([1, SUBMIT_TO], salt="another"),
         lambda ticket: "x" * 100_000,
-    ],
-)
-def test_a_ticket_that_is_not_ours_opens_nothing(rosa, change):
-    ticket = change(rosa.ticket())
-    refused(rosa.send(ticket, item_0="Blue", item_1="Red"), says="open for too long, or its form was changed")
-    assert rosa.row.response is None
+    ]:
+        with apart(subtests, change=change):
+            ticket = change(rosa.ticket())
+            refused(
+                rosa.send(ticket, item_0="Blue", item_1="Red"),
+                says="open for too long, or its form was changed",
+            )
+            assert rosa.row.response is None
 
 
 def test_a_ticket_of_another_hit_opens_nothing_here(rosa, stage):

@@ -13,6 +13,7 @@ from crowd.kinds import kind_of
 from crowd.models import Hit, HitUnit, Stage
 from crowd.services import responses
 from crowd.services.responses import REMEMBERED
+from tests.cases import apart
 from tests.judgments import judging_world
 from tests.taskpage.test_checks_hidden import TELLTALE, WORLDS
 from tests.taskpage.world import make_stage, text
@@ -48,24 +49,25 @@ def address(stage: Stage) -> str:
     return f"/desk/projects/{stage.project.slug}/stages/{stage.slug}/try/"
 
 
-@pytest.mark.parametrize("kind", sorted(WORLDS))
-def test_a_draft_of_every_kind_is_tried_on_its_worker_page_and_nothing_is_stored(viewer, kind):
-    stage = draft(kind)
-    before = counts()
-    around = viewer.get(address(stage))
-    assert f'src="{address(stage)}task/"' in around.content.decode()
-    shown = viewer.get(f"{address(stage)}task/")
-    page = shown.content.decode()
-    assert shown.status_code == 200
-    assert page.count('<section class="unit"') >= 2
-    assert stage.task_title in text(shown)
-    assert '<fieldset class="all">' in page
-    assert TELLTALE.findall(page) == []
-    assert "data-draft" not in page
-    assert 'name="ticket"' not in page
-    refused = viewer.post(f"{address(stage)}task/", {"0|text": "x" * 50, f"0|{REMEMBERED}first": "1"})
-    assert (refused.status_code, "need" in text(refused)) == (422, True)
-    assert counts() == before
+def test_a_draft_of_every_kind_is_tried_on_its_worker_page_and_nothing_is_stored(viewer, subtests):
+    for kind in sorted(WORLDS):
+        with apart(subtests, kind=kind):
+            stage = draft(kind)
+            before = counts()
+            around = viewer.get(address(stage))
+            assert f'src="{address(stage)}task/"' in around.content.decode()
+            shown = viewer.get(f"{address(stage)}task/")
+            page = shown.content.decode()
+            assert shown.status_code == 200
+            assert page.count('<section class="unit"') >= 2
+            assert stage.task_title in text(shown)
+            assert '<fieldset class="all">' in page
+            assert TELLTALE.findall(page) == []
+            assert "data-draft" not in page
+            assert 'name="ticket"' not in page
+            refused = viewer.post(f"{address(stage)}task/", {"0|text": "x" * 50, f"0|{REMEMBERED}first": "1"})
+            assert (refused.status_code, "need" in text(refused)) == (422, True)
+            assert counts() == before
 
 
 def test_in_a_large_stage_it_is_what_was_asked_first_without_looking_for_more(viewer, monkeypatch):

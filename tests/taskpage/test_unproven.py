@@ -16,6 +16,7 @@ from crowd.models import Assignment, Claim, Endpoint, Hit, HitUnit, Worker
 from crowd.services import responses, unproven
 from crowd.services.arrivals import arrive
 from examples.poll.models import Vote
+from tests.scale import limit_cases
 from tests.taskpage.world import Visitor, field_of, handed_over, make_hit, make_stage, text
 
 pytestmark = pytest.mark.django_db
@@ -87,7 +88,7 @@ def test_who_holds_a_ticket_sends_what_they_did_before_the_marketplace_signed(hi
 
 
 def test_made_up_arrivals_are_few_and_go_for_each_other(hit):
-    strangers(hit, 40)
+    strangers(hit, 18)
     most = hit.places * unproven.FOR_EACH_PLACE
     assert Assignment.objects.count() == Worker.objects.count() == most
     assert Claim.objects.count() == most * 2
@@ -100,7 +101,7 @@ def test_however_many_arrive_rows_are_bounded_at_every_step_and_nobody_is_barred
     """10,000 leave what 100 leave (docs/decisions/0026): each arrival beyond the bound removes the oldest."""
     other = make_hit(stage, "item:1", external_id="3OTHER")
     most = (hit.places + other.places) * unproven.FOR_EACH_PLACE
-    for n in range(100):
+    for n in range(limit_cases(400)):
         arrive(hit=(hit, other)[n % 2], external_id=f"3F{n}", worker_id=f"AF{n}", proven=False)
         assert max(Assignment.objects.count(), Worker.objects.count()) <= most
     assert Claim.objects.count() <= 2 * most
@@ -124,7 +125,7 @@ def test_a_draft_outlives_any_number_of_forged_ones_from_another_network(hit):
     rosa = Visitor(hit)
     rosa.client.defaults["REMOTE_ADDR"] = "198.51.100.7"
     rosa.save(rosa.ticket(), {"0|choice": "Blue"})
-    for n in range(60):
+    for n in range(20):
         arrive(hit=hit, external_id=f"3F{n}", worker_id=f"AF{n}", proven=False, network="one machine")
         forged = Assignment.objects.get(external_id=f"3F{n}")
         assert responses.keep_draft(forged, {"0|choice": "Red"})
@@ -135,12 +136,12 @@ def test_a_draft_outlives_any_number_of_forged_ones_from_another_network(hit):
 def test_of_drafts_from_as_many_networks_the_one_that_rested_longest_goes(hit):
     rosa = Visitor(hit)
     ticket = rosa.ticket()
-    for n in range(60):
+    for n in range(20):
         arrive(hit=hit, external_id=f"3F{n}", worker_id=f"AF{n}", proven=False, network=f"machine {n}")
         responses.keep_draft(Assignment.objects.get(external_id=f"3F{n}"), {"0|choice": "Red"})
-        if n % 10 == 0:
+        if n % 5 == 0:
             assert rosa.save(ticket, {"0|choice": f"Blue {n}"}).status_code == 200
-    assert rosa.row.draft == {"0|choice": "Blue 50"}
+    assert rosa.row.draft == {"0|choice": "Blue 15"}
 
 
 def test_a_page_whose_draft_made_way_sends_all_of_it_again(hit):

@@ -166,6 +166,7 @@ def test_a_zip_bomb_is_refused(write):
         read(write("log.csv.gz", bomb))
 
 
+@pytest.mark.long
 def test_an_ordinary_log_packs_well_and_is_no_bomb(write):
     path = write("log.csv", "query\n" + "a usual query\n" * 100_000, packed=True)
     assert len(read(path)[0]) == 100_000

@@ -235,6 +235,7 @@ CELLS = st.sampled_from(["", "a", "b", " A ", "mail@a.org", "PERSON", "7", '"', 
 ROWS = st.lists(st.lists(CELLS, min_size=4, max_size=6), max_size=25)
 
 
+@pytest.mark.long
 @settings(max_examples=limit_cases(60), deadline=None)
 @given(rows=ROWS, size=st.integers(1, 4))
 def test_the_sum_holds_for_any_table(tmp_path_factory, rows, size):

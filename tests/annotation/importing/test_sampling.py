@@ -179,6 +179,7 @@ def test_another_seed_gives_another_sample(write):
     assert len(first & second) < 10
 
 
+@pytest.mark.long
 def test_samples_of_a_file_have_the_distribution_too(write):
     path = write("log.csv", log(dict.fromkeys(COUNTS, 1)))
     hits = dict.fromkeys(COUNTS, 0)

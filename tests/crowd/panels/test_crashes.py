@@ -24,10 +24,11 @@ from crowd.services import panel_pay, panels, review, stages
 from crowd.services.tick import tick
 from tests.crowd.panels.test_stages import Participant, endpoint, server  # noqa: F401  # fixtures
 from tests.crowd.world import make_stage
+from tests.scale import TEST_ALL
 
 pytestmark = pytest.mark.django_db
 Kind, State = MarketOperation.Kind, MarketOperation.State
-RUNS = int(os.environ.get("PANEL_RUNS", "3"))
+RUNS = int(os.environ.get("PANEL_RUNS", "3" if TEST_ALL else "1"))
 FIRST = int(os.environ.get("PANEL_FIRST", "0"))
 #: Where a process may die: before and after each of these.
 STEPS = (

@@ -366,6 +366,7 @@ def test_hooks_are_hints_taken_once_and_only_when_signed(panel, endpoint, stage,
     assert client.post("/panel/hooks/nowhere/", body, content_type="application/json").status_code == 404
 
 
+@pytest.mark.long
 def test_many_submissions_are_stored_with_few_queries(panel, stage, django_assert_max_num_queries):
     """A batch of the mirror is a handful of statements, and again nothing when nothing changed."""
     study = PanelStudy.objects.get(stage=stage)

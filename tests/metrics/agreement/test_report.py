@@ -159,6 +159,7 @@ def test_the_reliability_has_an_interval_that_comes_from_the_seed():
     assert "95 % interval" in quotes(report(ratings, NONE, replicates=200))[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("workers", "per_item"), [(40, 10), (12, 5)])
 def test_intervals_of_the_reliability_hold_the_true_one(workers, per_item):
     found = [

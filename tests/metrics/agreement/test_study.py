@@ -3,6 +3,8 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from benchmarks import quality_quotes, quality_study
 from benchmarks.quality_figures import covered, measured, stopped
 from metrics.agreement.planning import CROWDS
@@ -26,6 +28,7 @@ def test_the_study_writes_its_tables_and_its_plot():
     assert len(list(picture.iter(f"{SVG}title"))) > 30
 
 
+@pytest.mark.long
 def test_the_study_refreshes_the_tables_of_the_guide_and_nothing_else():
     one = measured("moderate", 0, items=40)
     filters = {name: {what: quality_study.Spread(value, 0) for what, value in one.items()} for name in CROWDS}

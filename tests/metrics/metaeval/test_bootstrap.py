@@ -129,6 +129,7 @@ def test_every_statistic_lies_in_its_interval(kind):
         assert low - 0.02 <= value <= high + 0.02, (statistic, grouping)
 
 
+@pytest.mark.long
 def test_intervals_over_questions_hold_the_truth_as_often_as_they_say():
     held = 0
     for seed in range(150):

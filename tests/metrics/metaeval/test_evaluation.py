@@ -98,6 +98,7 @@ def test_corpus_rules_move_with_their_rows():
     assert once["protocols"]["resample_overall"]["metrics"]["seen-0"]["rule"] == "corpus"
 
 
+@pytest.mark.long
 def test_two_processes_give_the_same_bits():
     judged = known(questions=20)
 
@@ -300,6 +301,7 @@ scores = st.lists(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None)
 @given(human=scores, first=scores, second=scores, systems=st.lists(st.integers(0, 2), min_size=8, max_size=8))
 def test_any_scores_give_a_report_that_order_does_not_change(human, first, second, systems):

@@ -93,6 +93,7 @@ def test_kendalls_tau_without_ties_is_exact_too(grouping, method):
     assert found.p == one_by_one(judged, ("m0", "m1"), "kendall", grouping, method, 60)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statistic", ["spearman", "kendall"])
 @pytest.mark.parametrize("grouping", ["global", "by_system"])
 def test_ranks_that_are_swapped_come_close_to_ranks_made_anew(statistic, grouping):

@@ -28,6 +28,7 @@ def test_a_tiny_roberta_has_pieces_of_bytes_and_no_types(tmp_path: Path) -> None
     assert found.tokenizer.decode(given["input_ids"], skip_special_tokens=True) == "the priceof a 🐢"
 
 
+@pytest.mark.long
 def test_a_tiny_sentence_encoder_gives_vectors_of_length_one(tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
@@ -39,6 +40,7 @@ def test_a_tiny_sentence_encoder_gives_vectors_of_length_one(tmp_path: Path) -> 
     assert (vectors**2).sum(1) == pytest.approx([1, 1], abs=1e-5)
 
 
+@pytest.mark.long
 def test_a_tiny_trained_predictor_knows_its_pattern(tmp_path: Path) -> None:
     import torch
 

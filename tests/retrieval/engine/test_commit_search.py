@@ -83,6 +83,7 @@ def no_query_is_short(monkeypatch):
     monkeypatch.setattr(commit_search, "_SHORT", 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [1, 10, 300])
 def test_hits_order_and_scores_are_those_of_the_whole_query(searcher, k):
     search = CommitSearch(searcher)

@@ -138,6 +138,7 @@ def test_a_second_writer_waits_for_the_first(engine, engine_for):
     assert engine.count() == 3
 
 
+@pytest.mark.long
 def test_searches_of_many_threads_while_somebody_writes_and_rebuilds(engine, engine_for):
     engine.index(CATS)
     stop, troubles = threading.Event(), []

@@ -28,6 +28,7 @@ def measured(queries, *systems):
     return evaluate(qrels, questions, asked, parse_measures("nDCG@10"))
 
 
+@pytest.mark.long
 def test_balanced_loses_nothing_on_rewritten_questions_and_the_published_profile_does():
     found = measured("queries.jsonl", "bm25", "balanced", "crown-2020")
     assert len(found.questions) == 417
@@ -37,6 +38,7 @@ def test_balanced_loses_nothing_on_rewritten_questions_and_the_published_profile
     assert found.of("crown-2020", "nDCG@10").randomisation_p_holm < 0.01
 
 
+@pytest.mark.long
 def test_earlier_turns_help_and_weighing_them_does_not_hurt():
     found = measured("conversations.jsonl", "bm25:cq2-unweighted", "bm25", "bm25:current")
     assert found.mean("bm25", "nDCG@10") >= found.mean("bm25:cq2-unweighted", "nDCG@10")

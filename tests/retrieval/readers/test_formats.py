@@ -54,6 +54,7 @@ def test_two_zstandard_frames_are_one_file(tmp_path):
     assert [row.key for row in rows(path)] == ["a", "b"]
 
 
+@pytest.mark.long
 def test_a_zstandard_bomb_is_refused_in_little_memory(tmp_path):
     bomb = zstandard.ZstdCompressor(level=19).compress((b'{"id": "a", "text": "' + b"x" * 100_000) * 3000)
     assert faults(file_of(tmp_path, bomb, "a.jsonl.zst"))[-1][2].startswith(("the line is longer", "it unpa"))

@@ -28,6 +28,7 @@ def encoder(folder):
     return text_encoder(folder, device="cpu")
 
 
+@pytest.mark.long
 def test_a_folder_of_sentence_transformers_gives_the_vectors_of_the_library(folder, encoder):
     from sentence_transformers import SentenceTransformer
 

@@ -68,6 +68,7 @@ def test_a_pattern_is_learned(bert, tmp_path) -> None:
     assert float(loss) == pytest.approx(min(losses), abs=2e-6)  # the folder holds the best epoch
 
 
+@pytest.mark.long
 def test_the_same_training_makes_the_same_model(bert, model, tmp_path) -> None:
     elsewhere = tmp_path / "another" / "place"
     elsewhere.parent.mkdir()
