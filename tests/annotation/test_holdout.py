@@ -1,6 +1,7 @@
 """Hold-out: whose answers become candidates of the system `human`."""
 
 from collections import Counter
+from copy import deepcopy
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,15 +16,11 @@ from core.projects.models import Event
 from core.projects.services import set_role
 from crowd.errors import CrowdError
 from tests.annotation.distilling import make_query, make_stage, settle, worker_named, write
+from tests.cases import rows_of_module
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
 PEOPLE = ("A1", "A2", "A3", "A4")
-
-
-@pytest.fixture
-def stage():
-    return make_stage(redundancy=4)
 
 
 def answered(stage, text="what is the capital of italy", key="q", people=PEOPLE):
@@ -35,6 +32,29 @@ def answered(stage, text="what is the capital of italy", key="q", people=PEOPLE)
     return query
 
 
+@pytest.fixture(scope="module")
+def made(django_db_setup, django_db_blocker):
+    """A stage with a query that four people answered."""
+    with rows_of_module(django_db_blocker):
+        stage = make_stage(redundancy=4)
+        yield stage, answered(stage)
+
+
+@pytest.fixture
+def world(made, db):
+    return deepcopy(made)
+
+
+@pytest.fixture
+def stage(world):
+    return world[0]
+
+
+@pytest.fixture
+def query(world):
+    return world[1]
+
+
 def texts(found, query):
     return [answer.text for answer in found.get(query.pk, [])]
 
@@ -44,14 +64,12 @@ def owner():
     return User.objects.create_user("owner")
 
 
-def test_without_a_hold_out_every_answer_is_a_reference(stage):
-    query = answered(stage)
+def test_without_a_hold_out_every_answer_is_a_reference(stage, query):
     assert len(texts(references([query.pk]), query)) == 4
     assert human_candidates([query.pk]) == {}
 
 
-def test_a_draw_sets_so_many_people_aside_and_says_so(stage, owner):
-    query = answered(stage)
+def test_a_draw_sets_so_many_people_aside_and_says_so(stage, query, owner):
     drawn = review_decisions.draw(project=stage.project, people=2, seed=1, actor=owner)
     assert drawn == review_decisions.HoldoutCounts(queries=1, too_few=0)
     assert sorted(texts(references([query.pk]), query) + texts(human_candidates([query.pk]), query)) == [
@@ -61,8 +79,7 @@ def test_a_draw_sets_so_many_people_aside_and_says_so(stage, owner):
     assert Event.objects.get(action="answers.held_out").details["seed"] == 1
 
 
-def test_the_same_seed_draws_the_same_people_in_every_installation(stage):
-    query = answered(stage)
+def test_the_same_seed_draws_the_same_people_in_every_installation(stage, query):
     review_decisions.draw(project=stage.project, people=2, seed=7)
     first = texts(human_candidates([query.pk]), query)
     other = make_stage(redundancy=4, endpoint=stage.endpoint)
@@ -72,8 +89,8 @@ def test_the_same_seed_draws_the_same_people_in_every_installation(stage):
     assert texts(human_candidates([again.pk]), again) == first
 
 
-def test_over_many_queries_everybody_is_drawn_about_as_often(stage):
-    query = answered(stage)
+@pytest.mark.long
+def test_over_many_queries_everybody_is_drawn_about_as_often(stage, query):
     rows = Query.objects.bulk_create(
         Query(
             project=stage.project,
@@ -100,8 +117,7 @@ def test_over_many_queries_everybody_is_drawn_about_as_often(stage):
     assert all(70 <= counts[name] <= 130 for name in PEOPLE)
 
 
-def test_what_is_drawn_once_never_changes(stage):
-    answered(stage)
+def test_what_is_drawn_once_never_changes(stage, query):
     review_decisions.draw(project=stage.project, people=1, seed=1)
     before = list(HeldOutWorker.objects.values_list("worker", "seed"))
     assert review_decisions.draw(project=stage.project, people=3, seed=2) == review_decisions.HoldoutCounts(
@@ -110,8 +126,7 @@ def test_what_is_drawn_once_never_changes(stage):
     assert list(HeldOutWorker.objects.values_list("worker", "seed")) == before
 
 
-def test_at_least_one_answer_stays_a_reference(stage):
-    answered(stage)
+def test_at_least_one_answer_stays_a_reference(stage, query):
     assert review_decisions.draw(project=stage.project, people=4, seed=1) == review_decisions.HoldoutCounts(
         queries=0, too_few=1
     )
@@ -119,14 +134,14 @@ def test_at_least_one_answer_stays_a_reference(stage):
 
 
 def test_only_complete_queries_are_drawn_for(stage):
+    stage = make_stage(redundancy=4, endpoint=stage.endpoint)
     answered(stage, people=PEOPLE[:3])
     assert review_decisions.draw(project=stage.project, people=1, seed=1) == review_decisions.HoldoutCounts(
         0, 0
     )
 
 
-def test_answers_that_do_not_count_are_neither_reference_nor_candidate(stage):
-    query = answered(stage)
+def test_answers_that_do_not_count_are_neither_reference_nor_candidate(stage, query):
     Answer.objects.filter(worker__external_id="A1").update(state="excluded")
     review_decisions.draw(project=stage.project, people=3, seed=1)
     assert not HeldOutWorker.objects.exists()
@@ -136,8 +151,7 @@ def test_answers_that_do_not_count_are_neither_reference_nor_candidate(stage):
     assert len(everything) == 3
 
 
-def test_a_rewrite_stays_on_the_side_of_its_author(stage, owner):
-    query = answered(stage)
+def test_a_rewrite_stays_on_the_side_of_its_author(stage, query, owner):
     review_decisions.hold_out(query=query, worker=worker_named("A2"), actor=owner)
     old = Answer.objects.get(worker__external_id="A2")
     Answer.objects.filter(pk=old.pk).update(state="replaced")
@@ -148,8 +162,7 @@ def test_a_rewrite_stays_on_the_side_of_its_author(stage, owner):
     assert texts(human_candidates([query.pk]), query) == ["Anew"]
 
 
-def test_a_person_adds_and_takes_back(stage, owner):
-    query = answered(stage)
+def test_a_person_adds_and_takes_back(stage, query, owner):
     review_decisions.hold_out(query=query, worker=worker_named("A2"), actor=owner)
     review_decisions.hold_out(query=query, worker=worker_named("A2"), actor=owner)
     assert HeldOutWorker.objects.get().seed is None
@@ -159,8 +172,7 @@ def test_a_person_adds_and_takes_back(stage, owner):
     assert Event.objects.filter(action__startswith="answers.").count() == 2
 
 
-def test_not_everybody_can_be_held_out(stage, owner):
-    query = answered(stage)
+def test_not_everybody_can_be_held_out(stage, query, owner):
     for name in PEOPLE[:3]:
         review_decisions.hold_out(query=query, worker=worker_named(name), actor=owner)
     with pytest.raises(CrowdError, match="At least one answer stays"):
@@ -180,8 +192,7 @@ def test_a_stage_can_hold_people_out_by_itself(owner):
         review_decisions.take_back(query=query, worker=held.worker, stage=stage, actor=owner)
 
 
-def test_the_command_draws_and_says_how_many(stage, capsys):
-    answered(stage)
+def test_the_command_draws_and_says_how_many(stage, query, capsys):
     call_command("hold-out", stage.project.slug, "--people", "2", "--seed", "1")
     assert "Held out 2 of each of 1 queries; 0 have too few answers." in capsys.readouterr().out
     assert HeldOutWorker.objects.count() == 2
@@ -194,8 +205,7 @@ def test_the_command_says_what_is_wrong(stage):
         call_command("hold-out", stage.project.slug, "--people", "0", "--seed", "1")
 
 
-def test_the_desk_draws_and_shows_what_is_held_out(stage, owner):
-    query = answered(stage)
+def test_the_desk_draws_and_shows_what_is_held_out(stage, query, owner):
     set_role(project=stage.project, user=owner, role="owner")
     client = Client()
     client.force_login(owner)

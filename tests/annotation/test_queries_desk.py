@@ -122,6 +122,7 @@ def test_unfinished_imports_and_other_projects_are_not_shown(manager, project, s
     assert manager.get(f"/desk/projects/reading/queries/{strange.pk}/").status_code == 404
 
 
+@pytest.mark.long
 def test_the_table_asks_as_many_questions_for_many_rows_as_for_few(manager, source, stage):
     def fill(count):
         for _ in range(count):

@@ -1,6 +1,7 @@
 """The review screen: what reviewers see, what they decide, and what follows from it."""
 
 import re
+from copy import deepcopy
 
 import pytest
 from django.contrib.auth.models import User
@@ -27,7 +28,7 @@ from tests.annotation.distilling import (
     settle,
     write,
 )
-from tests.cases import apart
+from tests.cases import apart, rows_of_module
 from tests.taskpage.world import text as words
 
 pytestmark = pytest.mark.django_db
@@ -38,14 +39,36 @@ ACTIONS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def stage():
+def begin():
+    """A stage with people of every role, and a stranger."""
     stage = make_stage()
     for name in ("owner", "manager", "viewer"):
-        user = User.objects.create_user(name)
+        user, _ = User.objects.get_or_create(username=name)
         set_role(project=stage.project, user=user, role=name)
-    User.objects.create_user("stranger")
+    User.objects.get_or_create(username="stranger")
     return stage
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup, django_db_blocker):
+    """A stage with two answers to a query, made once."""
+    with rows_of_module(django_db_blocker):
+        stage = begin()
+        query = make_query(stage)
+        answers = [write(stage, query, "Rome", worker="A1"), write(stage, query, PASSAGE, worker="A2")]
+        settle(stage)
+        yield stage, answers
+
+
+@pytest.fixture
+def world(made, db):
+    return deepcopy(made)
+
+
+@pytest.fixture
+def stage(request):
+    """That of the two answers, where a test asks for them, else a new one."""
+    return request.getfixturevalue("world")[0] if "answers" in request.fixturenames else begin()
 
 
 def as_(name: str) -> Client:
@@ -79,11 +102,8 @@ def state(answer):
 
 
 @pytest.fixture
-def answers(stage):
-    query = make_query(stage)
-    made = [write(stage, query, "Rome", worker="A1"), write(stage, query, PASSAGE, worker="A2")]
-    settle(stage)
-    return made
+def answers(world):
+    return world[1]
 
 
 # Flags as reviewers meet them
@@ -224,11 +244,11 @@ def test_every_flag_can_be_shown_with_its_evidence(manager, stage):
     stage.config["check_language"] = True
     stage.save()
     settle(stage)
-    raised = set(AnswerFlag.objects.values_list("name", flat=True))
+    raised = set(AnswerFlag.objects.filter(answer__stage=stage).values_list("name", flat=True))
     assert raised == set(FLAGS)
     said = words(manager.get(at(stage, "answers_of_query", pk=query.pk)))
     assert [name for name in raised if FLAGS[name].label not in said] == []
-    for writer in Answer.objects.values_list("worker", flat=True):
+    for writer in Answer.objects.filter(stage=stage).values_list("worker", flat=True):
         assert manager.get(at(stage, "answers_of_worker", pk=writer)).status_code == 200
 
 

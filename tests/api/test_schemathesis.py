@@ -24,8 +24,8 @@ _TIMES = int(os.environ.get("API_EXAMPLES", "1"))
 _EACH = 2 * _TIMES if connection.vendor == "postgresql" else _TIMES
 EXAMPLES = {"POSITIVE": 2 * _EACH if TEST_ALL else _EACH, "NEGATIVE": _EACH}
 SEED = int(os.environ.get("FUZZ_SEED", "20261125"))
-#: All operations take a minute or more; in parts no test comes near its longest time.
-PARTS = 4
+#: All operations take a minute or more: each build takes one in four, `make test-all` all of them.
+PARTS = [0, *(pytest.param(part, marks=pytest.mark.long) for part in (1, 2, 3))]
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,9 @@ def call_and_check(cases: Any, examples: int, headers: dict[str, str]) -> None:
     call()
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, PARTS))]
+)
 def test_every_answer_is_one_that_the_schema_has(
     part: int, world: ApiWorld, schema: Any, schemathesis: ModuleType, subtests: pytest.Subtests
 ):
@@ -96,7 +98,7 @@ def test_every_answer_is_one_that_the_schema_has(
     user.is_staff = True
     user.save(update_fields=["is_staff"])
     headers = {"Authorization": f"Bearer {program_of(user).token}"}
-    for declared in sorted(operations(), key=lambda each: each.name)[part::PARTS]:
+    for declared in sorted(operations(), key=lambda each: each.name)[part :: len(PARTS)]:
         operation = schema.find_operation_by_label(f"{declared.method} {declared.path}")
         values = {name: str(value) for name, value in declared.values(world.mine).items()}
         with subtests.test(operation=declared.name):

@@ -69,6 +69,7 @@ def test_pages_ask_as_many_questions_for_many_rows_as_for_few(owner, stage, subt
             assert len(many) == len(few) <= 40
 
 
+@pytest.mark.long
 def test_lists_of_projects_and_stages_ask_the_same_for_many(owner, people, project, endpoint):
     counted = []
     for number in range(2):

@@ -72,6 +72,7 @@ def test_one_source_is_paused_opened_and_closed(as_, stage, links):
     assert client.post(at(stage, "move_work", endpoint="nowhere")).status_code == 404
 
 
+@pytest.mark.long
 def test_the_page_asks_the_database_as_often_for_much_work_as_for_little(
     as_, stage, links, django_assert_max_num_queries
 ):

@@ -361,6 +361,7 @@ def test_an_upload_with_an_unknown_member_names_no_account(somebody, endpoint):
     assert "stranger" not in page and "owner2" not in page
 
 
+@pytest.mark.long
 def test_the_form_asks_the_database_as_often_for_many_stages_as_for_few(somebody, endpoint):
     counted = []
     for count in (1, 8):

@@ -3,7 +3,6 @@
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
-from django.db import transaction
 from django.test import RequestFactory, override_settings
 from django.urls import reverse
 from django.utils import timezone
@@ -14,7 +13,7 @@ from crowd.models import Stage
 from distillery.admin import TABLES, LookOnly
 from judgments.models import Judgment
 from tests.access.world import make_people, make_place
-from tests.cases import apart
+from tests.cases import apart, rows_of_module
 
 pytestmark = pytest.mark.django_db
 #: What Django's own forms change: accounts, which no service of ours has rules for.
@@ -26,10 +25,9 @@ _MOST_QUERIES = 12
 def rows(django_db_setup, django_db_blocker, tmp_path_factory):
     """A project with a row of every kind, made once; what a test does to it is rolled back."""
     models = tmp_path_factory.mktemp("models")
-    with override_settings(METRIC_MODELS=models), django_db_blocker.unblock(), transaction.atomic():
+    with override_settings(METRIC_MODELS=models), rows_of_module(django_db_blocker):
         users = make_people()
         yield make_place("mine", users["owner"], {"viewer": users["viewer"]}, first=0)
-        transaction.set_rollback(True)
 
 
 @pytest.fixture

@@ -145,6 +145,7 @@ def test_behind_a_proxy_that_encrypts_http_is_led_to_https(client, settings):
     assert (page.status_code, page["Strict-Transport-Security"]) == (200, "max-age=31536000")
 
 
+@pytest.mark.long
 def test_a_database_is_made_for_its_user_alone(tmp_path):
     data = tmp_path / "data"
     data.mkdir()

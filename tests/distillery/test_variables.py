@@ -28,6 +28,7 @@ def test_an_address_or_none_is_taken(monkeypatch, value):
     assert env.address("THING_URL", DATABASES, "postgres://host/name") == value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("variable", "sentence"),
     [

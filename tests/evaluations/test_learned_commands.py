@@ -86,6 +86,7 @@ def test_bertscore_with_an_encoder_of_a_folder(table, tmp_path):
     assert "layer:1" in err
 
 
+@pytest.mark.long
 def test_a_report_names_the_model(table, tmp_path):
     table.write_text(as_csv(invented(6)))
     call_command(

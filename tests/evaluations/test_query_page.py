@@ -139,6 +139,7 @@ def test_pages_of_the_query_and_of_the_answer_lead_here(viewer, place):
     assert f'href="{address(place)}?candidate={candidate.pk}"' in answer
 
 
+@pytest.mark.long
 def test_it_asks_the_database_no_more_for_more_answers(viewer, place, django_assert_num_queries):
     viewer.get(address(place))
     from django.db import connection

@@ -9,7 +9,6 @@ from shutil import copytree
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
 from django.test import override_settings
 
 from evaluations.external_scores import candidates_of, read
@@ -17,6 +16,7 @@ from evaluations.leaderboard import board_as_json, board_of, table
 from evaluations.release_table import open_release
 from evaluations.report.model import Report
 from releases.models import Release
+from tests.cases import rows_of_module
 from tests.evaluations.reports import evaluate
 from tests.releases.world import make_world
 
@@ -43,12 +43,9 @@ def released(django_db_setup, django_db_blocker, tmp_path_factory):
         place = tmp_path_factory.mktemp("released")
         with (
             override_settings(RELEASES_STORAGE=str(place / "shelf")),
-            django_db_blocker.unblock(),
-            transaction.atomic(),
+            rows_of_module(django_db_blocker),
         ):
-            folder = build(place / "release", simulated=simulated, formats=formats)
-            transaction.set_rollback(True)
-        return folder
+            return build(place / "release", simulated=simulated, formats=formats)
 
     return folder_of
 

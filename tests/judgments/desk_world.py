@@ -61,8 +61,9 @@ def make_place(project: Project | None = None, **values: Any) -> Place:
 def people(place: Place) -> None:
     """An owner, a manager and a viewer of the project, and a stranger."""
     for name in ("owner", "manager", "viewer"):
-        set_role(project=place.project, user=User.objects.create_user(name), role=name)
-    User.objects.create_user("stranger")
+        user, _ = User.objects.get_or_create(username=name)
+        set_role(project=place.project, user=user, role=name)
+    User.objects.get_or_create(username="stranger")
 
 
 def as_(name: str) -> Client:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import uuid
+from copy import deepcopy
 from html import unescape
 
 import numpy as np
@@ -24,7 +25,7 @@ from judgments.models import AgreementReport, FilterRun, Judgment
 from judgments.selectors.live import live
 from judgments.selectors.ratings import ratings_of_stage, seconds_of_assignments
 from judgments.services import filter_runs, reports
-from tests.cases import apart
+from tests.cases import apart, rows_of_module
 from tests.judgments.desk_world import (
     HOSTILE,
     Place,
@@ -63,15 +64,22 @@ def forget() -> None:
     cache.clear()
 
 
+@pytest.fixture(scope="module")
+def made(django_db_setup, django_db_blocker):
+    """Three queries, two systems, three judges, all of them with passed checks but one; made once."""
+    with rows_of_module(django_db_blocker):
+        place = make_place()
+        people(place)
+        judge(place, ROWS)
+        check(place, "A1", [True] * 4)
+        check(place, "A2", [True, False, True, False])
+        yield place
+
+
 @pytest.fixture
-def place() -> Place:
-    """Three queries, two systems, three judges, all of them with passed checks but one."""
-    place = make_place()
-    people(place)
-    judge(place, ROWS)
-    check(place, "A1", [True] * 4)
-    check(place, "A2", [True, False, True, False])
-    return place
+def place(made, db) -> Place:
+    """The stage as it was made; what a test does to it is rolled back."""
+    return deepcopy(made)
 
 
 def at(place, name, **parts):

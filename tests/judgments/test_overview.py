@@ -102,6 +102,7 @@ def test_the_overview_draws_the_step(place):
     ]
 
 
+@pytest.mark.long
 def test_the_overview_asks_as_many_questions_for_many_answers_as_for_few(place):
     client, counted = as_("viewer"), []
     for start in (0, 10):

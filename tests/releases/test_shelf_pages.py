@@ -215,6 +215,7 @@ def test_findings_of_another_project_cannot_be_decided_here(world):
     assert set(PrivacyFinding.objects.values_list("state", flat=True)) == {"open"}
 
 
+@pytest.mark.long
 def test_a_page_of_findings_asks_the_database_as_often_for_many_as_for_few(world):
     check_project(project=world.project)
     client = as_("manager")

@@ -173,6 +173,7 @@ def test_one_setting_takes_a_corpus_to_opensearch_and_back(tmp_path, settings, o
     assert keys(search([type(corpus).objects.get(pk=corpus.pk)], "dog")) == ["p2"]
 
 
+@pytest.mark.long
 def test_an_index_can_leave_a_server_that_is_gone(tmp_path, settings, on_opensearch):
     corpus = make_corpus(tmp_path, "a red cat")
     settings.OPENSEARCH_URL, settings.RETRIEVAL_ENGINE = "http://127.0.0.1:1", "tantivy"

@@ -92,6 +92,7 @@ def test_slow_clients_keep_nobody_waiting(server, requester, sort):
         assert max(prompt(server, requester)) < PROMPT_SECONDS
 
 
+@pytest.mark.long
 def test_clients_that_say_nothing_are_cut_off(server):
     """In the head after its time; all sorts at once."""
     began = time.monotonic()

@@ -164,6 +164,7 @@ def test_a_network_built_on_one_host_answers_on_another_and_grows_there(shared, 
     assert network_of(corpus).passages == 61
 
 
+@pytest.mark.long
 def test_a_shard_counted_on_another_host_changes_no_byte(shared, on_host, tmp_path, monkeypatch):
     here = on_host("one")
     corpus = make_corpus(tmp_path, *passages(60, seed=8), index=False)

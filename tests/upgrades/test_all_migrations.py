@@ -103,6 +103,7 @@ def describe_database(name):
         }
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_they_make_what_the_file_makes_that_an_empty_database_begins_with(manage):
     manage("migrate", "-v", "0")

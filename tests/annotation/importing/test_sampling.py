@@ -53,12 +53,14 @@ def chi_square(found, expected):
     return float(((found[uncertain] - expected[uncertain]) ** 2 / spread).sum())
 
 
+@pytest.mark.long
 def test_uniform_gives_every_query_the_same_chance():
     found, weights = shares(list(COUNTS.values()), Design(by="uniform", size=3))
     assert chi_square(found, np.full(8, 3 / 8)) < CHI_7
     assert all(weight == {8 / 3} for weight in weights.values())
 
 
+@pytest.mark.long
 def test_uniform_gives_every_pair_the_same_chance():
     pairs = dict.fromkeys(combinations(range(5), 2), 0)
     for seed in range(SEEDS):
@@ -67,6 +69,7 @@ def test_uniform_gives_every_pair_the_same_chance():
     assert max(abs(count / SEEDS - 0.1) for count in pairs.values()) < 0.02
 
 
+@pytest.mark.long
 def test_by_count_every_chance_is_proportional_and_the_great_ones_are_certain():
     # One (50 of 100, size 3) is certain; then two (20 of 50, size 2) has 0.8 and so on.
     counts = list(COUNTS.values())

@@ -63,6 +63,7 @@ def test_it_is_among_the_metrics_of_kpqa_and_its_signature_says_how_it_reads():
     )
 
 
+@pytest.mark.long
 @pytest.mark.only_on("java")
 def test_hostile_texts_do_not_break_its_lines():
     drawn = [

@@ -32,6 +32,7 @@ def test_the_words_are_those_of_the_chain(language, few, monkeypatch):
     ]
 
 
+@pytest.mark.long
 @given(st.text(), st.sampled_from(["en", "de", "zh", "tr"]))
 def test_whatever_the_text_is(text, language):
     words = analysis._by_columns([prepared(text, language)], analysis._forms(language))

@@ -104,6 +104,7 @@ def test_few_queries_are_swapped_in_every_way(values):
     assert test.draws == 2 ** len(difference)
 
 
+@pytest.mark.long
 def test_many_queries_are_swapped_at_random_with_a_seed():
     rng = np.random.default_rng(1)
     system, baseline = rng.random(60) + 0.1, rng.random(60)

@@ -33,6 +33,7 @@ def tokens_of(network, pk):
     return None if columns is None else [columns.words[token] for token in columns.tokens]
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(first=st.lists(TEXTS, max_size=6), changes=CHANGES)
 def test_any_additions_and_removals_count_as_what_is_left(tmp_path_factory, first, changes):

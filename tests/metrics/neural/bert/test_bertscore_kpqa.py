@@ -95,6 +95,7 @@ def of_pieces(model: Path) -> Any:
     return weigh
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "weights"), [("bertscore-kpqa", of_words), ("bertscore-kpqa-repo", of_pieces)]
 )

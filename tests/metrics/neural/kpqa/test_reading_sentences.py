@@ -61,6 +61,7 @@ def test_sentences_cover_a_text(text):
     assert all(text[begin:end].strip() for begin, end in found) or not text.strip()
 
 
+@pytest.mark.long
 @given(st.data())
 def test_the_sentences_around_a_span_hold_it(data):
     text = data.draw(TEXTS.filter(str.strip))

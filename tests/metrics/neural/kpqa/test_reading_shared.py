@@ -14,6 +14,7 @@ def training_set():
     return prepared([SHARED / "spanqa" / name for name in ("covidqa.json", "xquad.en.json")], seed=1)
 
 
+@pytest.mark.long
 def test_nearly_all_questions_become_examples(training_set):
     assert training_set.counts == {
         "read": 2570,
