@@ -42,25 +42,24 @@ def frame_of(answer) -> str:
     return unescape(re.search(r'<iframe[^>]* src="([^"]*)"', answer.content.decode())[1])
 
 
-def test_every_sample_can_be_used_looked_at_and_published(lab, as_owner, subtests):
-    for sample in SAMPLES:
-        with subtests.test(sample=sample):
-            used = as_owner.post(at(lab, "use_sample", sample.slug), follow=True)
-            assert "The template is yours now" in words(used)
-            template = Template.objects.get()
-            table = b"".join(as_owner.get(at(lab, "sample_table", sample.slug)).streaming_content)
-            drafted = upload(as_owner, lab, template, table)
-            batch = Batch.objects.get()
-            assert f"{batch.task_count} tasks were read" in words(drafted)
-            assert (batch.hosts, batch.hosts_of_cells) == ([], [])
-            for ordinal in range(1, batch.task_count + 1):
-                shown = as_owner.get(frame_of(as_owner.get(at(lab, "batch_task", 1, ordinal))))
-                assert shown.status_code == 200
-                assert "${" not in shown.content.decode()
-            total = publication.cost_of(batch).total
-            as_owner.post(at(lab, "batch_publish", 1), {"amount": f"{total / 100:.2f}"})
-            making.run_jobs()
-            assert HIT.objects.filter(batch=batch).count() == batch.task_count
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.slug)
+def test_every_sample_can_be_used_looked_at_and_published(lab, as_owner, sample):
+    used = as_owner.post(at(lab, "use_sample", sample.slug), follow=True)
+    assert "The template is yours now" in words(used)
+    template = Template.objects.get()
+    table = b"".join(as_owner.get(at(lab, "sample_table", sample.slug)).streaming_content)
+    drafted = upload(as_owner, lab, template, table)
+    batch = Batch.objects.get()
+    assert f"{batch.task_count} tasks were read" in words(drafted)
+    assert (batch.hosts, batch.hosts_of_cells) == ([], [])
+    for ordinal in range(1, batch.task_count + 1):
+        shown = as_owner.get(frame_of(as_owner.get(at(lab, "batch_task", 1, ordinal))))
+        assert shown.status_code == 200
+        assert "${" not in shown.content.decode()
+    total = publication.cost_of(batch).total
+    as_owner.post(at(lab, "batch_publish", 1), {"amount": f"{total / 100:.2f}"})
+    making.run_jobs()
+    assert HIT.objects.filter(batch=batch).count() == batch.task_count
 
 
 def test_the_sample_tables_fit_their_templates():

@@ -184,19 +184,18 @@ class TestRows:
         page = words(visitor(stage, unit).open())
         assert [page.count(text) for text in pair] == [1, 1]
 
-    def test_an_answer_to_a_check_is_no_judgment_and_counts_as_failed_or_not(self, subtests):
-        for score, failed in [(1, 0), (2, 0), (3, 1), (5, 1)]:
-            with subtests.test(score=score, failed=failed):
-                stage = self.stage({"foreign_checks": 1, "reference_checks": 0})
-                (unit,) = kind_of(stage).checks(stage)
-                check = AttentionCheck.objects.get()
-                candidate = stage.project.systems.get().candidates.exclude(query=check.query).first()
-                rosa = visitor(stage, unit, candidate)
-                send_all(rosa, {unit: {"score": str(score)}, of_candidate(candidate.pk): {"score": "4"}})
-                answer = CheckAnswer.objects.get()
-                assert (answer.check_item, answer.score, answer.passed) == (check, score, not failed)
-                assert Judgment.objects.get().candidate == candidate
-                assert Assignment.objects.get().failed_checks == failed
+    @pytest.mark.parametrize(("score", "failed"), [(1, 0), (2, 0), (3, 1), (5, 1)])
+    def test_an_answer_to_a_check_is_no_judgment_and_counts_as_failed_or_not(self, score, failed):
+        stage = self.stage({"foreign_checks": 1, "reference_checks": 0})
+        (unit,) = kind_of(stage).checks(stage)
+        check = AttentionCheck.objects.get()
+        candidate = stage.project.systems.get().candidates.exclude(query=check.query).first()
+        rosa = visitor(stage, unit, candidate)
+        send_all(rosa, {unit: {"score": str(score)}, of_candidate(candidate.pk): {"score": "4"}})
+        answer = CheckAnswer.objects.get()
+        assert (answer.check_item, answer.score, answer.passed) == (check, score, not failed)
+        assert Judgment.objects.get().candidate == candidate
+        assert Assignment.objects.get().failed_checks == failed
 
     def test_researchers_read_what_a_check_is_made_of(self):
         stage = self.stage({"foreign_checks": 1, "reference_checks": 0})

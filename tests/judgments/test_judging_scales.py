@@ -161,8 +161,9 @@ def test_numbers_stand_side_by_side_with_the_labels_of_the_ends():
     assert "10 0 poor 10 fine" in " ".join(words(page).split())
 
 
-def test_a_score_is_stored_exactly(subtests):
-    for config, given, stored, number in [
+@pytest.mark.parametrize(
+    ("config", "given", "stored", "number"),
+    [
         (HALVES, "4.5", 9, 4.5),
         (HALVES, "4", 8, 4),
         (SLIDER, "73", 73, 73),
@@ -171,13 +172,14 @@ def test_a_score_is_stored_exactly(subtests):
         ({"scale": "slider", "scale_step": 0.1}, "70.3", 703, 70.3),
         ({"scale": "slider", "scale_step": 0.1}, "0,3", 3, 0.3),
         ({"scale": "numbers", "scale_least": -3, "scale_most": 3}, "-3", -3, -3),
-    ]:
-        with apart(subtests, config=config, given=given, stored=stored, number=number):
-            stage, candidate = place_of(config)
-            assert send_score(stage, candidate, given).status_code == 200
-            assert Judgment.objects.get().score == stored
-            assert Assignment.objects.get().response[of_candidate(candidate.pk)]["score"] == number
-            assert live(stage).systems[0].mean == pytest.approx(number, abs=1e-12)
+    ],
+)
+def test_a_score_is_stored_exactly(config, given, stored, number):
+    stage, candidate = place_of(config)
+    assert send_score(stage, candidate, given).status_code == 200
+    assert Judgment.objects.get().score == stored
+    assert Assignment.objects.get().response[of_candidate(candidate.pk)]["score"] == number
+    assert live(stage).systems[0].mean == pytest.approx(number, abs=1e-12)
 
 
 def test_what_is_no_score_of_the_scale_is_refused_in_words(subtests):

@@ -29,8 +29,9 @@ def type_with(requester, *raw):
     return make_hit(requester, requirements=normalise(list(raw)), title=str(raw)[:100]).hit_type
 
 
-def test_comparators(requester, worker, subtests):
-    for comparator, values, has_5, lacks in [
+@pytest.mark.parametrize(
+    ("comparator", "values", "has_5", "lacks"),
+    [
         ("LessThan", [6], True, False),
         ("LessThan", [5], False, False),
         ("LessThanOrEqualTo", [5], True, False),
@@ -46,18 +47,19 @@ def test_comparators(requester, worker, subtests):
         ("In", [1, 2], False, False),
         ("NotIn", [1, 2], True, False),
         ("NotIn", [5], False, False),
-    ]:
-        with subtests.test(comparator=comparator, values=values, has_5=has_5, lacks=lacks):
-            kind = kind_of(requester)
-            raw = {"QualificationTypeId": kind.qualification_type_id, "Comparator": comparator}
-            if values:
-                raw["IntegerValues"] = values
-            hit_type = type_with(requester, raw)
-            assert verdict(worker=worker, hit_type=hit_type).accept is lacks
-            qualifications.grant(qualification_type=kind, worker=worker, value=5, notify=False)
-            assert verdict(worker=worker, hit_type=hit_type).accept is has_5
-            qualifications.revoke(qualification_type=kind, worker=worker, reason="")
-            assert verdict(worker=worker, hit_type=hit_type).accept is lacks
+    ],
+)
+def test_comparators(requester, worker, comparator, values, has_5, lacks):
+    kind = kind_of(requester)
+    raw = {"QualificationTypeId": kind.qualification_type_id, "Comparator": comparator}
+    if values:
+        raw["IntegerValues"] = values
+    hit_type = type_with(requester, raw)
+    assert verdict(worker=worker, hit_type=hit_type).accept is lacks
+    qualifications.grant(qualification_type=kind, worker=worker, value=5, notify=False)
+    assert verdict(worker=worker, hit_type=hit_type).accept is has_5
+    qualifications.revoke(qualification_type=kind, worker=worker, reason="")
+    assert verdict(worker=worker, hit_type=hit_type).accept is lacks
 
 
 @pytest.mark.parametrize(

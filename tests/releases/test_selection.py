@@ -25,7 +25,6 @@ from releases.options import GROUPS, OPTIONAL, Options
 from releases.privacy import check_project
 from releases.selectors import content_of
 from releases.tables import ANSWERS, CANDIDATES, RATINGS, REFERENCES, SCORES
-from tests.cases import apart
 from tests.releases.shelf_world import as_, people
 from tests.releases.test_building import built, rows, steps
 from tests.releases.test_shelf_pages import text
@@ -215,20 +214,19 @@ class TestCountsAddUp:
         assert inside["later"] == 2
         assert report["n_ratings"] + 2 == inside["ratings"] + sum(inside["left_out"].values())
 
-    def test_the_wizard_counts_what_the_build_takes(self, world, tmp_path, subtests):
-        for include in [(), ("flagged",), ("unanswered",), OPTIONAL]:
-            with apart(subtests, include=include):
-                done = built(world, tmp_path / "a", Options(formats=("jsonl",), include=include))
-                held = {table["name"]: sum(table["rows"].values()) for table in done.manifest["tables"]}
-                found = content_of(world.project, include)
-                assert (found.queries, found.answers) == (held["references"], held["answers"])
-                assert (found.candidates, found.ratings) == (held["candidates"], held["ratings"])
-                out = [
-                    sum(each.count for each in some if not each.taken)
-                    for some in (found.of_queries, found.of_answers)
-                ]
-                assert found.queries + out[0] == found.all_queries
-                assert found.answers + out[1] + found.answers_of_queries == found.all_answers
+    @pytest.mark.parametrize("include", [(), ("flagged",), ("unanswered",), OPTIONAL])
+    def test_the_wizard_counts_what_the_build_takes(self, world, tmp_path, include):
+        done = built(world, tmp_path / "a", Options(formats=("jsonl",), include=include))
+        held = {table["name"]: sum(table["rows"].values()) for table in done.manifest["tables"]}
+        found = content_of(world.project, include)
+        assert (found.queries, found.answers) == (held["references"], held["answers"])
+        assert (found.candidates, found.ratings) == (held["candidates"], held["ratings"])
+        out = [
+            sum(each.count for each in some if not each.taken)
+            for some in (found.of_queries, found.of_answers)
+        ]
+        assert found.queries + out[0] == found.all_queries
+        assert found.answers + out[1] + found.answers_of_queries == found.all_answers
 
 
 class TestRatingsOfWorkThatDoesNotCount:

@@ -207,22 +207,24 @@ def test_a_bonus_form_pays_once_and_two_forms_pay_twice(as_owner, at, lab, group
     assert ledger.audit() == []
 
 
-def test_a_bonus_that_cannot_be_paid_is_refused_in_words(as_owner, owner, subtests):
-    for changes, said in [
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
         ({"amount": "1.505"}, "1.505 may have thousands or three decimals: write 1505.00"),
         ({"amount": "0"}, "Write an amount between 0.01 and 10000.00"),
         ({"amount": "10000.01"}, "Write an amount between 0.01 and 10000.00"),
         ({"reason": ""}, "Reason: This field is required."),
         ({"once": "no"}, "Enter a valid UUID."),
         ({"amount": "9999.99"}, "insufficient funds"),
-    ]:
-        with subtests.test(changes=changes, said=said):
-            poor = world.make_requester("Poor Lab", dollars=5, owner=owner)
-            work = world.do(world.make_worker("rosa"), world.post(world.make_group(poor, "Name it")))
-            sent = {"amount": "1.00", "reason": "Careful.", "once": str(uuid.uuid4())} | changes
-            answer = as_owner.post(f"/requester/{poor.customer_id}/work/{work.pk}/bonus/", sent, follow=True)
-            assert said in answer.content.decode()
-            assert not Bonus.objects.exists()
+    ],
+)
+def test_a_bonus_that_cannot_be_paid_is_refused_in_words(as_owner, owner, changes, said):
+    poor = world.make_requester("Poor Lab", dollars=5, owner=owner)
+    work = world.do(world.make_worker("rosa"), world.post(world.make_group(poor, "Name it")))
+    sent = {"amount": "1.00", "reason": "Careful.", "once": str(uuid.uuid4())} | changes
+    answer = as_owner.post(f"/requester/{poor.customer_id}/work/{work.pk}/bonus/", sent, follow=True)
+    assert said in answer.content.decode()
+    assert not Bonus.objects.exists()
 
 
 def test_decisions_go_on_with_the_next_answer_then_with_the_next_sheet(as_owner, at, group, rosa, ben):
