@@ -26,6 +26,7 @@ def installation(tmp_path_factory):
         made.stop()
 
 
+@pytest.mark.long
 def test_the_example_runs_a_study_from_queries_to_an_evaluation(installation):
     command = [sys.executable, str(ROOT / "examples" / "api_study.py")]
     done = subprocess.run(

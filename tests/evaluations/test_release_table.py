@@ -4,14 +4,17 @@ import io
 import json
 import math
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import override_settings
 
 from evaluations.errors import EvaluationError
 from evaluations.file_table import opened
 from evaluations.release_table import open_release
+from tests.cases import rows_of_module
 from tests.releases.world import make_world
 
 pytestmark = pytest.mark.django_db
@@ -24,19 +27,37 @@ def shelf(tmp_path, settings) -> Path:
     return tmp_path / "shelf"
 
 
+def build(folder, formats="jsonl", **world):
+    """The folder of a release, with everything in it that is hostile."""
+    make_world(**{"hostile": True, **world})
+    call_command(
+        "release", "build", "capitals", "--formats", formats, "--out", str(folder),
+        "--accept-findings", "simulated people", stdout=io.StringIO(),
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(django_db_setup, django_db_blocker, tmp_path_factory):
+    """Such a folder, which is built once; its rows are rolled back."""
+
+    @cache
+    def folder_of(formats, **world):
+        place = tmp_path_factory.mktemp("built")
+        with override_settings(RELEASES_STORAGE=str(place / "shelf")), rows_of_module(django_db_blocker):
+            return build(place / "out", formats, **world)
+
+    return folder_of
+
+
 @pytest.fixture
-def folder(tmp_path):
-    """The folder of a release in one format or several, with everything in it that is hostile."""
+def folder(built, tmp_path):
+    """A copy of such a folder, in one format or several."""
 
-    def build(formats="jsonl", name="out", **world):
-        make_world(**{"hostile": True, **world})
-        call_command(
-            "release", "build", "capitals", "--formats", formats, "--out", str(tmp_path / name),
-            "--accept-findings", "simulated people", stdout=io.StringIO(),
-        )  # fmt: skip
-        return tmp_path / name
+    def copy(formats="jsonl", name="out", **world):
+        return Path(shutil.copytree(built(formats, **world), tmp_path / name))
 
-    return build
+    return copy
 
 
 def only(folder, format):
@@ -99,8 +120,8 @@ def test_a_stage_that_there_is_not(folder):
     assert "has no scores of a stage 'other'; there are" in refused(open_release(folder(), stage="other"))
 
 
-def test_a_release_of_the_installation_by_its_name(folder):
-    folder()
+def test_a_release_of_the_installation_by_its_name(tmp_path):
+    build(tmp_path / "out")
     for name in ("capitals", "capitals/1.0.0", "capitals@1.0.0"):
         with opened(name, scored=True) as table:
             assert table.title == "capitals 1.0.0"
@@ -118,8 +139,8 @@ def test_files_that_are_gone(folder):
     assert "get its files again" in refused(open_release(place))
 
 
-def test_an_evaluation_of_a_release(folder, tmp_path, monkeypatch):
-    folder()
+def test_an_evaluation_of_a_release(tmp_path, monkeypatch):
+    build(tmp_path / "out")
     monkeypatch.chdir(tmp_path)
     out = io.StringIO()
     call_command(

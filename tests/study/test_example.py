@@ -26,34 +26,35 @@ def server():
 
 
 def test_the_example_is_applied_opened_and_on_offer(server, tmp_path):
-    def manage(*words, **environment):
-        result = subprocess.run(
-            [sys.executable, "manage.py", *words],
-            cwd=ROOT,
-            env={**server.environment, "TASK_URL": server.url, "PYTHONWARNINGS": "ignore", **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert result.returncode == 0, result.stderr[-4000:]
-        return result.stdout
-
-    keys = json.loads(manage("marketplace", "requester", "create", "Reading lab", "--json"))
-    manage("marketplace", "deposit", "Reading lab", "25.00")
+    keys = server.console("marketplace", "requester", "create", "Reading lab", "--json")
+    server.console("marketplace", "deposit", "Reading lab", "25.00")
     study = tmp_path / "poll.toml"
     address = f'preset = "local"\nurl = "{server.url}/mturk/api"'
     study.write_text(EXAMPLE.read_text("utf-8").replace('preset = "local"', address), "utf-8")
 
-    environment = {"LOCAL_ACCESS_KEY": keys["access_key"], "LOCAL_SECRET": keys["secret"]}
-    assert "Applied." in manage("study", "apply", str(study), "--yes", **environment)
-    manage("shell", "-c", OPEN_IT)
-    assert json.loads(manage("crowd", "tick", "--json"))["sent"] >= 2
-    balance = json.loads(manage("crowd", "endpoint", "check", "local", "--json"))
+    applied = subprocess.run(
+        [sys.executable, "manage.py", "study", "apply", str(study), "--yes"],
+        cwd=ROOT,
+        env={
+            **server.environment,
+            "PYTHONWARNINGS": "ignore",
+            "LOCAL_ACCESS_KEY": keys["access_key"],
+            "LOCAL_SECRET": keys["secret"],
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert applied.returncode == 0, applied.stderr[-4000:]
+    assert "Applied." in applied.stdout
+    server.console("shell", "--no-imports", "-c", OPEN_IT)
+    assert server.console("crowd", "tick", "--json")["sent"] >= 2
+    balance = server.console("crowd", "endpoint", "check", "local", "--json")
     assert "21.40" in json.dumps(balance)
 
     shown = tmp_path / "shown.toml"
-    shown.write_text(manage("study", "show", "warm-drinks"), "utf-8")
-    assert "nothing to change" in manage("study", "check", str(shown))
+    shown.write_text(server.console("study", "show", "warm-drinks"), "utf-8")
+    assert "nothing to change" in server.console("study", "check", str(shown))
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLE.parent.glob("*.toml")), ids=lambda path: path.name)
