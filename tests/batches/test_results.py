@@ -160,6 +160,7 @@ def test_only_what_is_to_review_can_be_asked_for(batch, rosa, ben):
     assert [row["WorkerId"] for row in table(batch, "submitted")] == ["ABEN"]
 
 
+@pytest.mark.long
 @pytest.mark.only_on("postgresql")  # whose rows come by cursors of the server
 def test_ten_times_the_answers_need_no_more_memory(lab, rosa):
     batch = making.published(lab, making.rows(1))

@@ -58,6 +58,7 @@ def test_a_stopping_server_is_not_ready_while_it_still_answers(installation):
     assert installation.stop(signal.SIGTERM) == 0
 
 
+@OF_THE_WEB_SERVER
 def test_the_timer_leaves_no_file_where_the_operator_happens_to_be(running):
     running.eventually(lambda: running.count("jobs_workerheartbeat") > 0, what="the first tick")
     assert list(running.elsewhere.iterdir()) == []
@@ -75,6 +76,7 @@ def test_a_killed_jobs_worker_is_started_again(running):
     )
 
 
+@OF_THE_WEB_SERVER
 def test_a_killed_web_server_is_started_again_and_nobody_is_refused_meanwhile(running):
     before = running.processes("distillery.child web")
     assert len(before) == 3, "gunicorn and its two workers"
@@ -135,6 +137,7 @@ def test_a_process_that_never_comes_up_is_given_up(capfd):
     assert "no such role" in capfd.readouterr().err
 
 
+@OF_THE_WEB_SERVER
 def test_asked_to_stop_it_stops_in_good_order_and_leaves_no_process(installation):
     installation.up()
     assert len(installation.processes()) == 5, "up, gunicorn, its two workers, the jobs worker"
@@ -234,6 +237,7 @@ def test_jobs_end_before_the_web_server_that_they_call(monkeypatch):
     assert web.process.returncode == -signal.SIGTERM
 
 
+@OF_THE_WEB_SERVER
 def test_sighup_replaces_every_process_and_no_visitor_is_refused(installation):
     installation.up()
     before = installation.processes("distillery.child")

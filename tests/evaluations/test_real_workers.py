@@ -32,6 +32,7 @@ def files(evaluation: Evaluation) -> list[tuple[str, str]]:
     return [(each["name"], each["sha256"]) for each in evaluation.files]
 
 
+@pytest.mark.long
 def test_workers_on_the_broker_share_the_parts_and_change_no_byte(
     start_worker,  # noqa: F811
     monkeypatch,

@@ -52,7 +52,7 @@ def kill_at(server: RunningServer, what: str, lab: Requester, point: int) -> Non
         maker.wait(timeout=30)
 
 
-@pytest.mark.parametrize("point", [1, 2, 3, 4])
+@pytest.mark.parametrize("point", [3, *(pytest.param(point, marks=pytest.mark.long) for point in (1, 2, 4))])
 def test_a_killed_report_is_there_whole_or_not_at_all(server, point):
     lab = earned(server)
     kill_at(server, "payable", lab, point)
@@ -65,7 +65,7 @@ def test_a_killed_report_is_there_whole_or_not_at_all(server, point):
     assert server.console("marketplace", "audit", "--json") == {"faults": []}
 
 
-@pytest.mark.parametrize("point", [3, 4])
+@pytest.mark.parametrize("point", [pytest.param(3, marks=pytest.mark.long), 4])
 def test_a_killed_invoice_takes_no_number(server, point):
     before = invoices(server)
     lab = earned(server)

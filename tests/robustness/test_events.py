@@ -176,6 +176,7 @@ def test_kills_lose_no_event_and_double_none_and_no_policy_decides_twice(mortal)
     mortal.manage("marketplace", "audit")
 
 
+@pytest.mark.long
 def test_crowds_and_policies_of_two_requesters_never_wait_in_a_ring(server):
     """Eight workers finish the same HITs of two requesters at once, in opposite orders; nobody is refused."""
     workers = [server.worker() for _ in range(8)]

@@ -170,6 +170,7 @@ class Storm:
             assert "already been processed" in error.response["Message"], error
 
 
+@pytest.mark.long
 def test_kills_under_load_lose_nothing_and_double_nothing(mortal):
     """Three workers and a publisher go on while the server is killed at random moments."""
     chance = random.Random(9)

@@ -71,7 +71,7 @@ def stop_at_once(data):
     os.kill(int((data / "postmaster.pid").read_text().splitlines()[0]), signal.SIGQUIT)
 
 
-@pytest.mark.parametrize("who", ["server", "client"])
+@pytest.mark.parametrize("who", ["server", pytest.param("client", marks=pytest.mark.long)])
 def test_what_was_answered_is_there_after_a_power_cut(cluster, tmp_path, who):
     start, data = cluster
     url = start()

@@ -72,6 +72,7 @@ def test_people_wait_for_hits_that_the_next_round_publishes(work):
     assert (found["said"][0]["submitted"], found["missing"]) == (6, 0)
 
 
+@pytest.mark.long
 def test_an_abandoner_leaves_a_hit_open_and_does_not_come_back(work):
     found = work(crowd("abandoner", 6), items=6, units_per_hit=1, redundancy=6)
     said = found["said"][0]
@@ -89,6 +90,7 @@ def test_a_returner_gives_hits_back_and_others_do_them(work):
     assert len(found["votes"]) == 18
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_answers(work):
     one, again = (work(crowd("sloppy", 4, threads=1, seed=5), items=8) for _ in range(2))
     assert one["votes"] == again["votes"]
