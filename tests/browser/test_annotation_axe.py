@@ -53,9 +53,14 @@ def look(page: Page) -> None:
     ("kind", "start_at", "config"),
     [
         ("screening", "screening", {"instructions": "Take your time."}),
-        ("curation", "curation", {"instructions": "Take your time.", "highlights": True}),
+        pytest.param(
+            "curation",
+            "curation",
+            {"instructions": "Take your time.", "highlights": True},
+            marks=pytest.mark.long,
+        ),
         ("distillation", "distillation", {"canary": True}),
-        ("continuation", "screening", {"canary": True}),
+        pytest.param("continuation", "screening", {"canary": True}, marks=pytest.mark.long),
     ],
     ids=["screening", "curation", "distillation", "continuation"],
 )

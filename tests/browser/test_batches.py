@@ -80,6 +80,7 @@ def test_from_a_sample_to_reviewed_answers(desk, newcomer, tmp_path):
     look(page)
 
 
+@pytest.mark.long
 def test_lists_and_forms_hold_what_holds_for_every_page(desk):
     desk.make_template("<h1>${a}</h1>")
     expect(desk.page.get_by_text("The template is stored.")).to_be_visible()
@@ -134,6 +135,7 @@ def test_a_preview_stands_beside_the_editor_and_says_what_is_wrong(desk):
     look(page)
 
 
+@pytest.mark.long
 def test_pages_of_a_batch_that_runs_are_for_everybody(desk):
     page = desk.page
     desk.make_template("<p>${thing}</p><input name=a>")

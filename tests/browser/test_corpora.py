@@ -15,6 +15,7 @@ TEXT = (
 )
 
 
+@pytest.mark.long
 def test_a_corpus_is_filled_built_and_removed(annotating, administrator, context_of, tmp_path: Path):
     project = annotating.project()
     page = context_of().new_page()

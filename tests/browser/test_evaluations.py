@@ -69,6 +69,7 @@ def begin(page: Page, *metrics: str) -> None:
     page.get_by_label("Bootstrap replicates").fill("50")
 
 
+@pytest.mark.long
 def test_from_a_release_to_its_public_leaderboard(
     evaluating: Evaluating, context_of: Callable[..., BrowserContext], tmp_path: Path
 ) -> None:

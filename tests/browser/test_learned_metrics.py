@@ -32,6 +32,7 @@ def look(page: Page, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
+@pytest.mark.long
 def test_models_and_the_words_that_one_weighs(
     weighing: Weighing, context_of: Callable[..., BrowserContext]
 ) -> None:

@@ -59,6 +59,7 @@ def type_answer(page: Page, title: str, text: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(DONE)
 
 
+@pytest.mark.long
 def test_the_example_of_the_paper_becomes_a_reference_set(annotating, newcomer, administrator, context_of):
     project = annotating.project(LINE, start_at="curation")
     curation = annotating.stage(project, "curation")

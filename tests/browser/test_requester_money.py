@@ -30,7 +30,9 @@ def snippet_client(text: str):
     return boto3.client("mturk", config=Config(proxies={}, retries={"total_max_attempts": 1}), **given)
 
 
-@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+@pytest.mark.parametrize(
+    "script", [True, pytest.param(False, marks=pytest.mark.long)], ids=["script", "no script"]
+)
 def test_from_a_new_requester_to_a_report_that_is_paid_out(
     server: RunningServer,
     administrator: str,

@@ -84,6 +84,7 @@ def test_keys_approve_reject_pay_and_go_on_from_sheet_to_sheet(reviewing):
     assert len(account.client.list_bonus_payments(HITId=hits[0])["BonusPayments"]) == 1
 
 
+@pytest.mark.long
 def test_the_pages_are_for_everybody(reviewing):
     _, hits, page = reviewing
     base = page.url

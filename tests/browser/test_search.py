@@ -60,7 +60,9 @@ def ask(page: Page, question: str) -> None:
     page.get_by_role("button", name="Answer", exact=True).click()
 
 
-@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+@pytest.mark.parametrize(
+    "script", [True, pytest.param(False, marks=pytest.mark.long)], ids=["script", "no script"]
+)
 def test_five_turns_one_after_the_other(
     project: str, context_of: Callable[..., BrowserContext], script: bool
 ) -> None:
@@ -87,6 +89,7 @@ def test_five_turns_one_after_the_other(
     expect(page.get_by_role("heading", name="Ask the passages")).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_page_looks_well_and_follows_its_options(
     project: str, context_of: Callable[..., BrowserContext]
 ) -> None:
