@@ -37,8 +37,8 @@ LOADED = """() => new Promise((done) => {
 def check(page: Page) -> None:
     """Axe, reflow and sizes of the page as it is open now, on three widths.
 
-    Axe takes half a second for a page: each build runs it on the width of a phone in light, `make test-all` on
-    each width, in the dark too.
+    Axe takes half a second for a page. Each build runs it on the width of a phone in light, `make test-all`
+    on each width, in the dark too.
     """
     # A click returns as soon as the new document has begun, before it has style sheets. Playwright
     # itself would wait for a load that never comes after a 204, or poll by eval, which our policy refuses.
