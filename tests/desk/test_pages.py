@@ -32,6 +32,7 @@ def test_a_new_project_belongs_to_who_made_it(owner, project):
     assert made.memberships.get().role == "owner"
 
 
+@pytest.mark.long
 def test_mistakes_in_a_project_are_named_beside_their_fields(owner, project):
     empty = {"from": "empty", "step": "make"}
     answer = owner.post("/desk/new-project/", empty | {"slug": "no slug", "title": "", "budget": "-1"})
@@ -139,6 +140,7 @@ def test_a_mistake_in_a_stage_stands_beside_its_field(owner, project, endpoint, 
             assert not Stage.objects.exists()
 
 
+@pytest.mark.long
 def test_saving_a_stage_as_it_is_changes_nothing(owner, stage):
     form = owner.get(at("edit_stage", stage)).context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
@@ -176,12 +178,14 @@ def test_a_manager_makes_stages_and_an_owner_gives_them_money(manager, owner, pr
     assert Stage.objects.get().budget_cents == 750
 
 
+@pytest.mark.long
 def test_the_quote_stands_before_the_button_and_looking_publishes_nothing(manager, stage):
     page = manager.get(at("opening", stage)).content.decode()
     assert "$0.60" in page  # two items, three people, ten cents
     assert not Hit.objects.exists()
 
 
+@pytest.mark.long
 def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, stage):
     save(manager, at("opening", stage), {"minutes": "3"}, to=at("expect", stage))
     assert Stage.objects.get().expected_seconds == 180
@@ -193,6 +197,7 @@ def test_the_minutes_that_a_researcher_expects_are_kept_with_the_stage(manager, 
     assert Stage.objects.get().expected_seconds is None
 
 
+@pytest.mark.long
 def test_minutes_that_make_no_sense_are_not_kept(manager, stage, subtests):
     for entered in ["0", "-1", "601", "nan", "2.55", "soon"]:
         with apart(subtests, entered=entered):
@@ -201,6 +206,7 @@ def test_minutes_that_make_no_sense_are_not_kept(manager, stage, subtests):
             assert Stage.objects.get().expected_seconds is None
 
 
+@pytest.mark.long
 def test_expected_minutes_stand_in_the_stages_form(owner, project, endpoint):
     owner.post("/desk/projects/reading/new-stage/?kind=poll", form_data(expected_minutes="2.3"))
     made = Stage.objects.get()
@@ -252,6 +258,7 @@ def test_a_stage_is_paused_closed_and_reopened(manager, stage):
     assert stage.project.events.filter(action="stage.paused").get().details == {"why": "lunch"}
 
 
+@pytest.mark.long
 def test_the_live_part_is_the_same_as_on_the_page_and_says_when_it_is_done(manager, stage):
     manager.post(at("opening", stage))
     make_work(make_hit(stage))
@@ -265,6 +272,7 @@ def test_the_live_part_is_the_same_as_on_the_page_and_says_when_it_is_done(manag
     assert "data-done" in manager.get(at("live", stage)).content.decode()
 
 
+@pytest.mark.long
 def test_pay_below_the_floor_is_said_with_the_fair_reward(manager, stage):
     hit = make_hit(stage, places=20)
     for number in range(12):
@@ -278,6 +286,7 @@ def test_pay_below_the_floor_is_said_with_the_fair_reward(manager, stage):
 # HITs
 
 
+@pytest.mark.long
 def test_the_hit_table_is_filtered_and_sorted_by_its_address(manager, stage):
     full = make_hit(stage, places=1)
     make_work(full)
@@ -325,6 +334,7 @@ def held(stage):
     return make_work(make_hit(stage), held=True, note="Failed 1 of 1 attention checks.", failed_checks=1)
 
 
+@pytest.mark.long
 def test_the_page_of_work_shows_answers_checks_and_the_date_that_decides_by_itself(manager, stage, held):
     page = manager.get(at("assignment", stage, pk=held.pk)).content.decode()
     assert "check failed" in page
@@ -334,6 +344,7 @@ def test_the_page_of_work_shows_answers_checks_and_the_date_that_decides_by_itse
     assert "1 held assignment approves itself within 24 hours." in overview
 
 
+@pytest.mark.long
 def test_work_is_filtered_by_state_and_worker(manager, stage, held):
     make_work(held.hit, "A2")
     make_work(held.hit, "A3", state="quarantined")
@@ -348,6 +359,7 @@ def test_work_is_filtered_by_state_and_worker(manager, stage, held):
     assert listed("?state=all&worker=%00'--") == set()
 
 
+@pytest.mark.long
 def test_work_is_approved_and_a_second_click_says_so(manager, stage, held):
     manager.post(at("approve", stage, pk=held.pk), {"note": "Thank you"})
     assert MarketOperation.objects.get().kind == "approve"
@@ -356,6 +368,7 @@ def test_work_is_approved_and_a_second_click_says_so(manager, stage, held):
     assert MarketOperation.objects.count() == 1
 
 
+@pytest.mark.long
 def test_a_rejection_needs_a_reason(manager, stage, held):
     answer = manager.post(at("reject", stage, pk=held.pk), {"reason": "  "}, follow=True)
     assert messages_of(answer)[-1].startswith("Reason:")
@@ -450,6 +463,7 @@ def test_what_did_not_happen_gives_its_money_back(manager, stage):
     assert Stage.objects.get().reserved_cents == before - cost
 
 
+@pytest.mark.long
 def test_the_log_shows_request_ids(manager, stage):
     make_unknown(make_hit(stage))
     MarketOperation.objects.update(request_id="req-12345", error_code="ServiceFault", error_text=HOSTILE)

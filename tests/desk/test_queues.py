@@ -18,6 +18,7 @@ def counts(client):
     return {each.queue.name: each.count for each in client.get(QUEUES).context["waiting"]}
 
 
+@pytest.mark.long
 def test_the_queues_are_counted(manager, stage):
     held(stage, "A1")
     held(stage, "A2")
@@ -26,6 +27,7 @@ def test_the_queues_are_counted(manager, stage):
     assert counts(manager) == {"held": 2, "quarantined": 1, "operations": 1}
 
 
+@pytest.mark.long
 def test_work_waits_by_hand_only_where_the_stage_says_so(manager, stage):
     make_work(make_hit(stage), "A1")
     assert counts(manager) == {}
@@ -33,6 +35,7 @@ def test_work_waits_by_hand_only_where_the_stage_says_so(manager, stage):
     assert counts(manager) == {"by-hand": 1}
 
 
+@pytest.mark.long
 def test_without_anything_to_decide_the_page_says_what_would_come(manager, stage):
     page = manager.get(QUEUES).content.decode()
     assert "Nothing waits for you" in page
@@ -90,6 +93,7 @@ def steps(client):
     return page.split('id="h-next"')[1].split("</section>")[0] if 'id="h-next"' in page else ""
 
 
+@pytest.mark.long
 def test_a_new_project_says_what_is_next_and_ticks_it_off(owner, project, endpoint):
     shown = steps(owner)
     assert "Make a stage</a>" in shown and "Import queries</a>" in shown
@@ -101,6 +105,7 @@ def test_a_new_project_says_what_is_next_and_ticks_it_off(owner, project, endpoi
     assert "/stages/poll/open/" in shown
 
 
+@pytest.mark.long
 def test_the_next_steps_leave_when_a_stage_was_opened(owner, project, endpoint):
     stage = make_stage(project, endpoint)
     owner.post(at("opening", stage))

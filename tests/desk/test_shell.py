@@ -30,6 +30,7 @@ def test_outside_a_project_the_sidebar_leads_over_all_projects(owner, project):
     ]
 
 
+@pytest.mark.long
 def test_inside_a_project_the_sidebar_leads_to_its_own_pages(owner, stage):
     found = sidebar(owner.get(at("stage", stage)))
     links = {words: (address, current) for address, current, words in found}
@@ -38,6 +39,7 @@ def test_inside_a_project_the_sidebar_leads_to_its_own_pages(owner, stage):
     assert links["Settings"] == (f"{PLACE}settings/", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("page", "words"), [("workers/", "Workers"), ("settings/", "Settings")])
 def test_the_sidebar_says_where_one_is(owner, project, page, words):
     assert [link[2] for link in sidebar(owner.get(PLACE + page)) if link[1] == "page"] == [words]
@@ -104,6 +106,7 @@ def test_a_project_without_anything_is_drawn_without_a_funnel():
     assert drawn([]) == []
 
 
+@pytest.mark.long
 def test_the_overview_teaches_what_comes_first(owner, project):
     page = owner.get(PLACE).content.decode()
     assert "Nothing came in yet" in page
@@ -111,6 +114,7 @@ def test_the_overview_teaches_what_comes_first(owner, project):
     assert "No stage yet" in page
 
 
+@pytest.mark.long
 def test_the_overview_lists_what_needs_somebody_now(owner, stage):
     make_unknown(make_hit(stage))
     page = owner.get(PLACE).content.decode()
@@ -118,6 +122,7 @@ def test_the_overview_lists_what_needs_somebody_now(owner, stage):
     assert at("decisions", stage) in page
 
 
+@pytest.mark.long
 def test_another_projects_trouble_is_not_mine(owner, stage, people):
     from core.projects.services import create_project
 
@@ -126,6 +131,7 @@ def test_another_projects_trouble_is_not_mine(owner, stage, people):
     assert "needs your decision" not in owner.get("/desk/projects/calm/").content.decode()
 
 
+@pytest.mark.long
 def test_the_board_has_a_card_under_the_state_of_each_stage(owner, project, endpoint):
     make_stage(project, endpoint, slug="one")
     done = make_stage(project, endpoint, slug="two", title="Another poll")
@@ -140,6 +146,7 @@ def test_the_board_has_a_card_under_the_state_of_each_stage(owner, project, endp
     ]
 
 
+@pytest.mark.long
 def test_a_button_of_the_board_moves_a_stage_and_comes_back(manager, stage):
     type(stage).objects.filter(pk=stage.pk).update(status="open")
     answer = manager.post(at("pause", stage), {"from": "board", "why": "Lunch"})
@@ -171,6 +178,7 @@ def test_agreement_is_below_its_target_only_on_enough_items():
     assert not row(target=0.4).below
 
 
+@pytest.mark.long
 def test_the_page_of_agreement_has_a_row_for_each_stage_that_can_agree(owner, stage, monkeypatch):
     asked = []
 
@@ -189,6 +197,7 @@ def test_the_page_of_agreement_has_a_row_for_each_stage_that_can_agree(owner, st
     assert file.splitlines()[1].startswith(f"{stage.pk},poll,poll,alpha,0.5,,")
 
 
+@pytest.mark.long
 def test_without_anything_to_agree_on_the_page_says_what_would_be(owner, stage):
     assert "Nothing to agree on yet" in owner.get(f"{PLACE}agreement/").content.decode()
 
@@ -201,6 +210,7 @@ def test_settings_have_forms_for_owners_and_facts_for_others(as_, project):
         assert "Owners change these." in page
 
 
+@pytest.mark.long
 def test_saved_settings_come_back_to_the_settings(owner, project):
     fields = {"title": "Writing", "language": "de", "wage_floor": "12.00", "budget": "90.00"}
     answer = save(owner, f"{PLACE}edit/", fields)
@@ -209,6 +219,7 @@ def test_saved_settings_come_back_to_the_settings(owner, project):
     assert (project.title, project.language, project.budget_cents) == ("Writing", "de", 9000)
 
 
+@pytest.mark.long
 def test_my_settings_lead_to_those_of_my_projects(as_, project):
     page = as_("viewer").get("/desk/settings/").content.decode()
     assert f"{PLACE}settings/" in page

@@ -51,6 +51,7 @@ def training(**changes):
     return data | LESSON | {"slug": "training"} | changes
 
 
+@pytest.mark.long
 def test_rules_and_checks_are_entered_row_by_row(owner, project, endpoint):
     assert owner.post(f"{NEW}?kind=poll", rowwise()).status_code == 302
     made = Stage.objects.get()
@@ -58,6 +59,7 @@ def test_rules_and_checks_are_entered_row_by_row(owner, project, endpoint):
     assert made.eligibility == [{"kind": "country", "op": "In", "values": ["US", "DE"], "hide": "preview"}]
 
 
+@pytest.mark.long
 def test_the_rows_of_a_stage_stand_in_its_form_with_empty_ones_below(owner, project, endpoint):
     owner.post(f"{NEW}?kind=poll", rowwise())
     page = owner.get(at("edit_stage", Stage.objects.get())).content.decode()
@@ -67,6 +69,7 @@ def test_the_rows_of_a_stage_stand_in_its_form_with_empty_ones_below(owner, proj
     assert "Another one" in page
 
 
+@pytest.mark.long
 def test_a_nested_table_has_a_field_for_each_of_its_parts(owner, project, endpoint):
     answer = owner.post(f"{NEW}?kind=judge-training", training())
     assert answer.status_code == 302
@@ -90,6 +93,7 @@ def test_a_mistake_in_a_row_names_the_row(owner, project, endpoint, field, enter
     assert not Stage.objects.exists()
 
 
+@pytest.mark.long
 def test_a_name_in_two_rows_is_refused(owner, project, endpoint):
     twice = {"config.checks-1-key": "say tea", "config.checks-1-value": "milk"}
     answer = owner.post(f"{NEW}?kind=poll", rowwise(**twice))
@@ -135,6 +139,7 @@ def screening(client, **changes):
     return client.post(f"{NEW}?kind=screening", drawn(client, f"{NEW}?kind=screening") | entered)
 
 
+@pytest.mark.long
 def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(owner, project, endpoint, subtests):
     for kind, reward, redundancy, title in [
         ("poll", "0.10", 10, "Choose an answer to a short question (less than a minute)"),
@@ -151,6 +156,7 @@ def test_a_new_stage_begins_with_usual_terms_and_texts_made_of_them(owner, proje
             assert form["title"].value() and form["task.description"].value()
 
 
+@pytest.mark.long
 def test_made_texts_follow_what_is_entered_and_show_it_before_anything_is_kept(owner, project, endpoint):
     changes = {"units_per_hit": "8", "checks_per_hit": "1", "expected_minutes": "2"}
     page = screening(owner, step="cost", **changes).content.decode()
@@ -160,6 +166,7 @@ def test_made_texts_follow_what_is_entered_and_show_it_before_anything_is_kept(o
     assert Stage.objects.get().task_title == "Look at up to 9 search queries (about 2 minutes)"
 
 
+@pytest.mark.long
 def test_made_texts_of_a_stage_follow_and_written_ones_stay(owner, project, endpoint):
     screening(owner, **{"task.description": "Look, and say."})
     place = at("edit_stage", Stage.objects.get())
@@ -168,6 +175,7 @@ def test_made_texts_of_a_stage_follow_and_written_ones_stay(owner, project, endp
     assert (stage.task_title, stage.task_description) == ("Look at a search query", "Look, and say.")
 
 
+@pytest.mark.long
 def test_a_form_without_the_hidden_copies_follows_the_terms_that_are_stored(owner, project, endpoint):
     screening(owner)
     place = at("edit_stage", Stage.objects.get())
@@ -186,6 +194,7 @@ def test_minutes_that_are_guessed_before_opening_change_the_title_too(owner, pro
     assert Stage.objects.get().task_title == "My own"
 
 
+@pytest.mark.long
 def test_texts_that_people_work_under_do_not_follow(owner, project, endpoint):
     screening(owner)
     Stage.objects.update(status="open", opened_at="2026-01-01T00:00:00Z")
@@ -200,6 +209,7 @@ def test_texts_that_people_work_under_do_not_follow(owner, project, endpoint):
     )
 
 
+@pytest.mark.long
 def test_working_out_the_cost_stores_nothing_and_keeps_what_was_entered(owner, project, endpoint):
     answer = owner.post(f"{NEW}?kind=poll", form_data(step="cost", expected_minutes="2.0", title="Half done"))
     assert answer.status_code == 200
@@ -218,6 +228,7 @@ def test_the_cost_of_a_stage_that_is_there_stands_in_its_form(owner, stage):
     assert Stage.objects.get().title == "A poll"
 
 
+@pytest.mark.long
 def test_options_that_are_fixed_cannot_be_entered_in_rows_either(owner, stage):
     Stage.objects.update(status="open", opened_at="2026-01-01T00:00:00Z")
     Hit.objects.create(stage=stage, ordinal=1, places=1, reward_cents=1, fee_cents=0)
@@ -258,6 +269,7 @@ def test_the_form_of_a_judging_stage_offers_scales_in_words_and_keeps_what_was_c
     assert shown["config.scale"].value() == "slider"
 
 
+@pytest.mark.long
 def test_known_answers_of_a_slider_take_ranges_in_a_row(owner, project, endpoint):
     ranges = {"config.scale": "slider", "config.lessons-0-accepted": "80-100, 12.0"}
     assert owner.post(f"{NEW}?kind=judge-training", training(**ranges)).status_code == 302

@@ -73,6 +73,7 @@ def test_the_file_keeps_filters_and_order_and_forgets_the_page():
     assert asked("state=open&order=-size&page=2").file == "?state=open&order=-size&format=csv"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["hits", "work", "workers", "operations"])
 def test_every_row_has_a_cell_under_every_head_and_heads_are_links(as_, stage, name):
     make_work(make_hit(stage), "W1")
@@ -114,6 +115,7 @@ def test_the_file_has_the_filters_of_the_page(manager, stage):
     assert [(row["worker"], row["about"]) for row in rows] == [("A2", "one")]
 
 
+@pytest.mark.long
 def test_workers_are_filtered_by_what_became_of_their_work(manager, stage):
     make_work(make_hit(stage), "GOOD")
     make_work(make_hit(stage), "BAD", failed_checks=2)
@@ -136,6 +138,7 @@ def test_projects_members_and_events_come_as_files(owner, project):
     assert len(events) == 3
 
 
+@pytest.mark.long
 def test_lists_without_rows_teach_the_next_step(manager, project, stage):
     assert "HITs are made when the stage opens" in manager.get(at("hits", stage)).content.decode()
     assert "Every call that changes something" in manager.get(at("operations", stage)).content.decode()

@@ -71,6 +71,7 @@ def test_reference_answers_make_a_project_with_three_drafts_and_their_owner(some
     assert set(made.events.values_list("actor__username", flat=True)) == {"manager"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["reference", "kpqa", "adem", "dialogues"])
 def test_what_the_wizard_makes_is_a_study_that_the_command_takes_unchanged(
     somebody, endpoint, tmp_path, name
@@ -101,6 +102,7 @@ def test_a_stage_has_the_reward_people_and_budget_that_were_entered(somebody, en
     assert (made.reward_cents, made.redundancy, made.units_per_hit, made.budget_cents) == (45, 5, 10, 3300)
 
 
+@pytest.mark.long
 def test_people_come_from_several_places_with_equal_parts(somebody, endpoint):
     create_endpoint(name="links", preset="link", access_key="", secret="")
     create_endpoint(name="pounds", preset="link", access_key="", secret="", currency="GBP")
@@ -132,6 +134,7 @@ def test_the_texts_that_workers_read_are_made_of_the_terms_and_shown_for_editing
     assert form["2.task.title"].field.widget.input_type == "text"
 
 
+@pytest.mark.long
 def test_texts_that_were_left_as_made_follow_units_and_minutes_into_review_and_stage(somebody, endpoint):
     changes = {"0.units_per_hit": "10", "0.expected_minutes": "4"}
     title = "Look at up to 11 search queries (about 4 minutes)"
@@ -143,6 +146,7 @@ def test_texts_that_were_left_as_made_follow_units_and_minutes_into_review_and_s
     assert (made.task_title, made.task_keywords) == (title, "queries, reading, short")
 
 
+@pytest.mark.long
 def test_texts_follow_again_after_the_cost_was_worked_out(somebody, endpoint):
     first = sent(somebody, "reference", "cost", **{"0.units_per_hit": "10"})
     form = somebody.post(NEW, first).context["form"]
@@ -153,6 +157,7 @@ def test_texts_follow_again_after_the_cost_was_worked_out(somebody, endpoint):
     assert Stage.objects.get(slug="screening").task_title.startswith("Look at up to 4 search queries")
 
 
+@pytest.mark.long
 def test_texts_and_instructions_that_a_person_wrote_stay(somebody, endpoint):
     written = {
         "0.task.title": "Say what people look for",
@@ -165,11 +170,13 @@ def test_texts_and_instructions_that_a_person_wrote_stay(somebody, endpoint):
     assert Stage.objects.get(slug="distillation").config["instructions"] == "Write one line.\nNo more."
 
 
+@pytest.mark.long
 def test_a_text_that_is_emptied_is_made_again(somebody, endpoint):
     somebody.post(NEW, sent(somebody, "reference", **{"0.task.title": "", "0.units_per_hit": "1"}))
     assert Stage.objects.get(slug="screening").task_title.startswith("Look at up to 2 search queries")
 
 
+@pytest.mark.long
 def test_a_stage_that_is_left_out_takes_rules_about_it_along(somebody, endpoint):
     somebody.post(NEW, sent(somebody, "kpqa", **{"0.keep": None}))
     made = Stage.objects.get(project__slug="tides")
@@ -181,6 +188,7 @@ def test_without_a_short_name_it_is_made_of_the_title(somebody, endpoint):
     assert Project.objects.get(slug="tides-moons").stages.count() == 0
 
 
+@pytest.mark.long
 def test_the_cost_and_the_wage_stand_beside_each_stage(somebody, endpoint):
     page = somebody.get(f"{NEW}?from=reference").content.decode()
     assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in page
@@ -222,6 +230,7 @@ def test_a_mistake_stands_beside_its_field_and_nothing_is_made(somebody, endpoin
                 assert counts() == before
 
 
+@pytest.mark.long
 def test_mistakes_in_stages_that_are_left_out_do_not_matter(somebody, endpoint):
     changes = {"0.keep": None, "0.reward": "0.30", "0.redundancy": "0"}
     assert somebody.post(NEW, sent(somebody, "reference", **changes)).status_code == 302
@@ -251,6 +260,7 @@ def test_strangers_find_no_wizard(as_, people):
 # Study files
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["poll.toml", "answers.toml", "judging.toml"])
 def test_the_examples_can_be_uploaded_and_made(somebody, endpoint, name):
     text = (EXAMPLES / name).read_text()
@@ -378,6 +388,7 @@ def test_the_form_asks_the_database_as_often_for_many_stages_as_for_few(somebody
     assert counted[1] == counted[0]
 
 
+@pytest.mark.long
 def test_the_scale_of_judging_is_chosen_where_the_project_begins(somebody, endpoint):
     form = somebody.get(f"{NEW}?from=kpqa").context["form"]
     assert [value for value, _ in form["1.config.scale"].field.choices] == [

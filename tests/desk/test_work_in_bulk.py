@@ -25,6 +25,7 @@ def approve(client, stage, chosen, query=""):
     )
 
 
+@pytest.mark.long
 def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting):
     answer = approve(manager, stage, waiting[:2])
     assert messages_of(answer) == ["2 approved; the marketplace is being told."]
@@ -34,6 +35,7 @@ def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting
     assert sorted(event.details["worker"] for event in events) == ["A0", "A1"]
 
 
+@pytest.mark.long
 def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, waiting):
     Assignment.objects.filter(pk=waiting[0].pk).update(state="rejected")
     answer = approve(manager, stage, waiting)
@@ -65,6 +67,7 @@ def test_what_was_decided_is_undecided_no_longer_though_the_marketplace_does_not
     assert len(again.context["work"]) == 3
 
 
+@pytest.mark.long
 def test_nothing_chosen_is_said(manager, stage, waiting):
     assert messages_of(approve(manager, stage, [])) == ["Nothing is chosen. Tick the work to approve first."]
 
@@ -82,6 +85,7 @@ def test_work_of_other_stages_is_passed_over(manager, stage, waiting, project, e
     assert not MarketOperation.objects.exists()
 
 
+@pytest.mark.long
 def test_nonsense_chooses_nothing(manager, stage, waiting, subtests):
     for chosen in ["x", "-1", "9" * 30, "²", "1e3"]:
         with apart(subtests, chosen=chosen):
@@ -90,6 +94,7 @@ def test_nonsense_chooses_nothing(manager, stage, waiting, subtests):
             assert not MarketOperation.objects.exists()
 
 
+@pytest.mark.long
 def test_the_table_comes_back_as_it_was_filtered(manager, stage, waiting):
     answer = approve(manager, stage, waiting[:1], "?state=all&order=newest")
     assert answer.redirect_chain[-1][0] == at("work", stage) + "?state=all&order=newest"
@@ -104,6 +109,7 @@ def test_boxes_are_there_for_managers_and_for_work_that_can_be_approved(as_, man
     assert "Approve the chosen" not in manager.get(at("work", stage) + "?state=approved").content.decode()
 
 
+@pytest.mark.long
 def test_rows_say_in_words_what_the_work_is_about(manager, stage, waiting):
     HitUnit.objects.create(hit=waiting[0].hit, unit="item:1", position=2)
     page = manager.get(at("work", stage)).content.decode()
@@ -112,6 +118,7 @@ def test_rows_say_in_words_what_the_work_is_about(manager, stage, waiting):
     assert "item:0" not in page
 
 
+@pytest.mark.long
 def test_rows_name_two_units_and_count_the_rest(manager, project, endpoint):
     stage = make_stage(project, endpoint, slug="many", config={**CONFIG, "items": list("abcde")})
     work = make_work(make_hit(stage))

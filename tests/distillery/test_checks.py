@@ -193,6 +193,7 @@ def test_missing_style_sheets_are_an_error(settings, tmp_path):
     assert checks.static_files().level == "ok"
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_the_database_in_force_is_named():
     name = {"sqlite": "SQLite 3.", "postgresql": "PostgreSQL 1"}[connection.vendor]
@@ -279,6 +280,7 @@ def test_the_doctor_says_what_is_well_and_what_is_not():
     assert "No errors, " in said
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_an_error_is_said_with_its_remedy_and_the_exit_code_is_1(settings):
     settings.ALLOWED_HOSTS = ["*"]
@@ -298,6 +300,7 @@ def test_programs_can_read_it(settings):
     assert {"level", "topic", "sentence", "remedy"} == set(report["findings"][0])
 
 
+@pytest.mark.long
 def test_a_database_that_does_not_answer_and_a_broker_that_is_gone_are_said(installation):
     examined = installation.manage(
         "doctor",
@@ -325,6 +328,7 @@ def test_a_search_server_is_asked_only_where_there_is_one(settings, monkeypatch)
         assert checks.search_engine().sentence == f"OpenSearch 3.6.0 answers at {server.url}."
 
 
+@pytest.mark.long
 def test_opensearch_without_its_address_is_one_sentence(installation):
     examined = installation.manage("doctor", RETRIEVAL_ENGINE="opensearch")
     assert (examined.returncode, examined.stderr) == (
@@ -340,6 +344,7 @@ def test_a_prefix_that_opensearch_would_not_take_is_refused(prefix, monkeypatch)
         env.name("OPENSEARCH_PREFIX", "distillery")
 
 
+@pytest.mark.long
 def test_a_setting_that_cannot_be_used_is_one_sentence(installation):
     examined = installation.manage("doctor", DEBUG="maybe")
     assert (examined.returncode, examined.stderr) == (1, "DEBUG='maybe' is neither yes nor no. Use 1 or 0.\n")

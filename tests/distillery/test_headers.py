@@ -29,6 +29,7 @@ def browser(person) -> Client:
     return client
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path",
     [
@@ -127,6 +128,7 @@ def settings_under(**environment: str) -> list[str]:
     return found.stdout.split()
 
 
+@pytest.mark.long
 def test_under_an_https_address_cookies_are_bound_to_the_host_and_http_is_left():
     under_https = settings_under(PUBLIC_URL="https://crowd.example.org", BEHIND_TLS_PROXY="1")
     assert under_https[:3] == ["__Host-session", "__Host-csrf", "__Host-device"]

@@ -28,6 +28,7 @@ def refusal() -> str:
     return str(refused.value)
 
 
+@pytest.mark.long
 def test_a_migrated_database_is_well():
     assert inspect_schema().is_well
     assert differences() == []

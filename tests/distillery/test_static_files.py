@@ -15,6 +15,7 @@ OURS = sorted(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [path for path in OURS if path.suffix == ".js"], ids=lambda path: path.name)
 def test_no_text_of_a_script_goes_over_several_lines(path):
     """What is taken out is found line by line."""

@@ -59,6 +59,7 @@ def test_the_list_is_narrowed_and_sorted_by_its_address(release):
     assert [row["number"] for row in rows] == ["1", "2"]
 
 
+@pytest.mark.long
 def test_a_list_costs_the_same_for_one_and_for_many(release, django_assert_max_num_queries):
     for _ in range(6):
         make_evaluation(release, ran=False)
@@ -92,6 +93,7 @@ def test_how_long_it_takes_begins_nothing(release):
     assert Evaluation.objects.count() == 0
 
 
+@pytest.mark.long
 def test_begun_it_waits_and_then_shows_what_was_found(release):
     manager = as_("manager")
     answer = manager.post(f"{LIST}new/", {**NEW, "do": "begin", "title": "First"})
@@ -210,6 +212,7 @@ def test_two_evaluations_are_compared(release):
     assert "it is not in the report" in page
 
 
+@pytest.mark.long
 def test_comparing_takes_two(release):
     make_evaluation(release)
     assert "Two finished evaluations are needed" in text(as_("viewer").get(f"{LIST}compare/"))

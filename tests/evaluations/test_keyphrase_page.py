@@ -86,6 +86,7 @@ def test_without_a_model_the_page_says_what_to_do(manager, place):
     assert "manage.py train-kpqa" in page
 
 
+@pytest.mark.long
 def test_looking_begins_nothing(manager, place, there):
     html = manager.get(address(place), {"model": "tiny"}).content.decode()
     assert "The words of these texts were not weighed yet." in html
@@ -192,6 +193,7 @@ def test_a_damaged_model_is_refused_in_words(manager, place, there):
     assert "is not the model that its card describes" in plain(html)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "asked",
     [
@@ -209,6 +211,7 @@ def test_what_cannot_be_asked_for_begins_nothing(manager, place, there, asked):
     assert Job.objects.count() == 0
 
 
+@pytest.mark.long
 def test_many_texts_and_long_ones_are_bounded(manager, place, there):
     place.queries["q1"].references = ["word " * 2000, *(f"{number} euros" for number in range(30))]
     place.queries["q1"].save()
@@ -263,6 +266,7 @@ def test_weights_are_those_of_the_weigher(manager, place, there):
     assert list(words(html, 2).values()) == pytest.approx(said.weights.tolist(), abs=0.006)
 
 
+@pytest.mark.long
 def test_the_host_that_weighs_finds_the_model(manager, place, there, settings, tmp_path):
     settings.DATA_STORAGE = str(tmp_path / "shared")
     manager.post(address(place, "weigh"), {"model": "tiny"})

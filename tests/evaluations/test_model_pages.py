@@ -33,6 +33,7 @@ def text(answer):
     return " ".join(page.split())
 
 
+@pytest.mark.long
 def test_without_models_the_page_says_what_to_do(models):
     page = text(as_("viewer").get(LIST))
     assert "No model yet" in page

@@ -59,6 +59,7 @@ def test_references_stand_by_importance_with_their_numbers(viewer, place):
     assert "Why" not in html
 
 
+@pytest.mark.long
 def test_an_answer_of_a_system_shows_what_matched_and_why(viewer, place):
     html = page(viewer, place, metric="bleu-2", candidate=place.candidates["q1/a"].pk)
     assert marked(html) == [
@@ -87,6 +88,7 @@ def test_phrasing_aware_metrics_say_what_each_reference_adds(viewer, place):
     assert "adds most" in html
 
 
+@pytest.mark.long
 def test_what_people_wrote_is_text(viewer, place):
     html = page(viewer, place, candidate=place.candidates["q1/b"].pk)
     assert "<script>alert" not in html
@@ -95,6 +97,7 @@ def test_what_people_wrote_is_text(viewer, place):
     assert escape("<b>") in html
 
 
+@pytest.mark.long
 def test_an_address_that_asks_for_nothing_possible_shows_the_form_again(viewer, place, subtests):
     for asked in [
         {"metric": "no such"},
@@ -131,6 +134,7 @@ def test_queries_of_other_projects_are_not_there(place):
     assert desk_world.as_("anonymous").get(address(place)).status_code == 302
 
 
+@pytest.mark.long
 def test_pages_of_the_query_and_of_the_answer_lead_here(viewer, place):
     slug, candidate = place.project.slug, place.candidates["q1/a"]
     query = viewer.get(reverse("annotation:query", args=[slug, place.queries["q1"].pk])).content.decode()

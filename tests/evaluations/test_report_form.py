@@ -40,6 +40,7 @@ STUDIES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judged", STUDIES.values(), ids=STUDIES)
 def test_what_a_meta_evaluation_works_out_is_written_as_it_was(judged):
     result = evaluate(judged, PLAN, ABOUT)
@@ -47,12 +48,14 @@ def test_what_a_meta_evaluation_works_out_is_written_as_it_was(judged):
     assert json.dumps(build_report(result).as_json()) == json.dumps(result)
 
 
+@pytest.mark.long
 def test_every_part_of_the_report_is_worked_out():
     on_request = {"reference_curve", "differences"}
 
     assert set(evaluate(known(questions=9), PLAN)) == set(Report.model_fields) - on_request
 
 
+@pytest.mark.long
 def test_statistics_keep_the_order_in_which_they_were_asked_for():
     result = evaluate(known(questions=9), replace(PLAN, statistics=("kendall", "pearson")))
 
@@ -63,6 +66,7 @@ def test_statistics_keep_the_order_in_which_they_were_asked_for():
     assert report.metrics["seen-0"].figure("spearman", "global").reason == NOT_CALCULATED
 
 
+@pytest.mark.long
 def test_the_bootstrap_of_pairs_fits_too():
     result = evaluate(known(questions=9), replace(PLAN, comparisons=PAIRED_BOOTSTRAP))
 
@@ -117,6 +121,7 @@ def test_an_older_form_goes_through_each_step_on_its_way(monkeypatch):
     assert read_report({"report": -1, "name": "Capitals"}).title == "Capitals"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
 def test_reports_in_databases_of_earlier_releases_are_read_whole(version):
     (stored,) = stored_reports(version)

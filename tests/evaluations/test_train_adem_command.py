@@ -131,6 +131,7 @@ def test_the_model_is_a_folder_with_a_card(made, table):
     assert "ADEM (Lowe et al. 2017)" in (folder / "model" / "README.md").read_text()
 
 
+@pytest.mark.long
 def test_table_3_is_what_the_kept_model_scores(made, scores):
     _, report, _ = made
     human, found, parts = scores

@@ -59,6 +59,7 @@ def test_a_report_has_these_plots_in_this_order(plots):
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_every_plot_is_drawn_in_every_look(plots, subtests):
     for look in list(Look):
         for key in plots:
@@ -123,6 +124,7 @@ def test_the_table_of_a_scatter_plot_is_about_fifths(plots):
     assert [row["human"] for row in table] == sorted(row["human"] for row in table)
 
 
+@pytest.mark.long
 def test_a_metric_that_is_always_the_same_has_one_group():
     report = make_report({"exact": 0.1})
     points = make_points(report, 30)
@@ -170,6 +172,7 @@ def names_beside(names: list[str]) -> Plot:
 
 
 #: Pixels of names in DejaVu Sans at 12 pixels, which many browsers put in Arial's place.
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "pixels"),
     [("baseline <b>T5</b>", 128.6), ("BERTScore", 64.2), ("MMMM", 41.4), ("質問と答え", 60.0)],

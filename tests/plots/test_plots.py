@@ -35,6 +35,7 @@ def texts(drawing: str) -> list[str]:
     return [each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plot", EVERY, ids=lambda plot: plot.title)
 @pytest.mark.parametrize("look", list(Look))
 def test_every_chart_is_drawn_in_every_look(plot, look):

@@ -59,6 +59,7 @@ def test_a_part_of_a_page_that_is_split_stays_in_its_page(corpus, tmp_path):
     assert list(found) == [("page", 100, 107), ("page", 108, 115)]
 
 
+@pytest.mark.long
 def test_documents_may_be_longer_than_passages(corpus, tmp_path):
     text = "A sentence of some words. " * 20_000
     with pytest.raises(FileRefusedError, match="has 520,000 characters; 200,000 are kept"):

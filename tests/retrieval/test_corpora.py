@@ -193,6 +193,7 @@ def test_killed_while_adding_nothing_of_the_file_counts_and_it_can_be_added_agai
     assert build_index(corpus=corpus).passages == 2001
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("way", ["more", "anew"])
 def test_killed_while_building_the_index_answers_and_building_goes_on(tmp_path, way):

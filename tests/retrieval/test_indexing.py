@@ -156,6 +156,7 @@ def on_opensearch(settings, opensearch_url):
     settings.RETRIEVAL_ENGINE = "opensearch"
 
 
+@pytest.mark.long
 def test_one_setting_takes_a_corpus_to_opensearch_and_back(tmp_path, settings, opensearch_url):
     corpus = make_corpus(tmp_path, "a red cat", "a black dog")
     settings.OPENSEARCH_URL, settings.OPENSEARCH_PREFIX = opensearch_url, f"test-{time.time_ns()}"
@@ -181,6 +182,7 @@ def test_an_index_can_leave_a_server_that_is_gone(tmp_path, settings, on_opensea
     assert keys(search([corpus], "cat")) == ["p1"]
 
 
+@pytest.mark.long
 def test_on_opensearch_passages_come_go_and_are_found_as_elsewhere(tmp_path, on_opensearch):
     corpus = make_corpus(tmp_path, "a red cat", "a black dog")
     assert (corpus.index.engine, corpus.index.note) == ("opensearch", "")

@@ -203,6 +203,7 @@ def test_shards_are_jobs_that_the_builder_does_itself_when_nobody_else_is_there(
     assert sum(job.progress_done for job in jobs) == 40
 
 
+@pytest.mark.long
 def test_a_large_corpus_is_counted_in_as_many_shards_as_it_needs(corpus, monkeypatch):
     monkeypatch.setattr("retrieval.network.builder.SHARD_PASSAGES", 15)
     build_network(corpus=corpus, counter=as_many_as_needed)

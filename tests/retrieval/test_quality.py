@@ -51,6 +51,7 @@ def measured(corpus, language):
     return [round(value / len(asked), 3) for value in sums]
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_english():
     assert measured(corpus_of("passages.jsonl", "en"), "en") == pytest.approx(

@@ -68,6 +68,7 @@ def test_a_build_that_was_killed_is_said_to_be_broken_off(corpus, name):
     assert status["state"] == "broken off"
 
 
+@pytest.mark.long
 def test_shards_and_processes_build_it_too(corpus, name):
     run("wpn", "build", name, "--shards", "3")
     assert Job.objects.filter(kind=SHARD, state="done").count() == 3

@@ -75,7 +75,7 @@ def test_an_operation_with_fuzzed_parameters_answers_in_the_protocol(
     shape = MODEL.operation_model(operation).input_shape
 
     @hypothesis.seed(seed)
-    @settings(max_examples=limit_cases(30), suppress_health_check=list(HealthCheck), **STEADY)
+    @settings(max_examples=limit_cases(30, least=3), suppress_health_check=list(HealthCheck), **STEADY)
     @given(parameters=structures(shape, known))
     def check(parameters):
         answer = requester.send(operation, json.dumps(parameters).encode())

@@ -108,6 +108,7 @@ def draft(chance: random.Random, form: WebForm, ticket: str) -> tuple[bytes, dic
     return body, {"HTTP_AUTHORIZATION": f"Ticket {named.encode('ascii', 'replace').decode()}"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", sorted(WORLDS))
 @pytest.mark.parametrize("signed", [False, True], ids=["unsigned", "signed"])
 def test_no_task_page_breaks(seed: int, kind: str, signed: bool) -> None:

@@ -67,12 +67,14 @@ def test_what_is_not_defined_is_null_with_a_reason_and_nan_nowhere(judged):
     nothing_without_reason(report)
 
 
+@pytest.mark.long
 def test_rows_in_another_order_give_the_same_report_to_the_last_bit():
     judged = known(questions=20)
 
     assert texts(evaluate(shuffled(judged), FULL)) == texts(evaluate(judged, FULL))
 
 
+@pytest.mark.long
 def test_corpus_rules_move_with_their_rows():
     judged = known(questions=30, systems=3)
     sums = np.stack([judged.metrics["seen-0"], np.ones(len(judged))], axis=1)
@@ -106,6 +108,7 @@ def test_two_processes_give_the_same_bits():
         assert texts(evaluate(judged, QUICK, spread=spread)) == texts(evaluate(judged, QUICK))
 
 
+@pytest.mark.long
 def test_progress_counts_every_part_to_the_end():
     heard: list[tuple[int, int, str]] = []
 
@@ -144,6 +147,7 @@ def test_a_plan_that_makes_no_sense_is_refused(wrong):
         Plan(**wrong)
 
 
+@pytest.mark.long
 def test_the_metric_that_sees_more_agrees_more_and_chance_does_not():
     metrics = evaluate(known(), QUICK)["metrics"]
 
@@ -217,6 +221,7 @@ def sentence(report, *words: str) -> bool:
     return any(all(word in warning for word in words) for warning in report["warnings"])
 
 
+@pytest.mark.long
 def test_few_systems_and_few_questions_are_warned_of():
     report = evaluate(known(questions=20, systems=3), QUICK)
 
@@ -224,6 +229,7 @@ def test_few_systems_and_few_questions_are_warned_of():
     assert sentence(report, "There are 20 questions")
 
 
+@pytest.mark.long
 def test_inferred_systems_are_warned_of():
     report = evaluate(known(questions=5), QUICK, ReportHeader(inferred=True))
 
@@ -231,6 +237,7 @@ def test_inferred_systems_are_warned_of():
     assert report["systems"][0]["inferred"]
 
 
+@pytest.mark.long
 def test_a_metric_without_scores_for_many_answers_is_warned_of():
     judged = known(questions=20)
     scores = judged.metrics["seen-0"].copy()
@@ -241,6 +248,7 @@ def test_a_metric_without_scores_for_many_answers_is_warned_of():
     assert sentence(report, "m has no score for 10 of 80 answers")
 
 
+@pytest.mark.long
 def test_a_metric_with_many_ties_is_warned_of():
     judged = known(questions=20)
 
@@ -282,6 +290,7 @@ def test_without_a_gap_half_of_the_scale_is_clearly_apart():
     assert report["protocols"]["kpqa-table7"]["metrics"]["m"]["percent"] == 100
 
 
+@pytest.mark.long
 def test_a_metric_that_does_not_beat_a_floor_is_warned_of():
     judged = known()
 

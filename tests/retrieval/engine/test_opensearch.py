@@ -113,6 +113,7 @@ def test_scores_are_on_the_scale_of_tantivy_whatever_the_version(version):
         assert engine.search({"cat": 1.0}, 1)[0].score == pytest.approx(0.9808293 * 2 * 2.2 / 3.2)
 
 
+@pytest.mark.long
 def test_the_alias_moves_in_one_step_and_the_old_generation_goes(server, engine):
     engine.index(CATS)
     engine.rebuild([(4, "A newer cat.")])
@@ -170,6 +171,7 @@ def test_passages_that_are_turned_away_for_too_long_end_the_load(server, engine,
         engine.index(CATS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", [refusal(429, "circuit_breaking_exception"), (503, {}), (502, {}), HANG_UP])
 def test_what_is_turned_away_as_a_whole_is_asked_again(server, engine, fault):
     for pattern in ("_bulk", "_refresh", "_search", "PUT .*-g1"):
@@ -297,6 +299,7 @@ def test_an_index_under_the_name_of_the_alias_is_told_apart(server, engine):
         engine.count()
 
 
+@pytest.mark.long
 def test_a_generation_by_other_rules_for_words_wants_to_be_built_again(server, engine):
     engine.index(CATS)
     french = OpenSearchEngine(Cluster(server.url), NAME, "fr", what="the index of 'books'")
@@ -307,6 +310,7 @@ def test_a_generation_by_other_rules_for_words_wants_to_be_built_again(server, e
     assert french.count() == 3
 
 
+@pytest.mark.long
 def test_other_indexes_of_the_server_are_left_alone(server, engine):
     for name in ("somebody-elses", f"{NAME}0-g1", f"{NAME}-games"):
         server.store.create(name, {})
@@ -350,6 +354,7 @@ def test_a_writer_that_died_is_followed_when_it_gave_no_sign_for_a_while(server,
     assert NAME not in server.store.indexes["distillery-locks"].written
 
 
+@pytest.mark.long
 def test_a_writer_that_gives_signs_is_not_followed(server, engine, monkeypatch):
     monkeypatch.setattr(opensearch, "LEASE", 0.5)
     started, going_on = threading.Event(), threading.Event()

@@ -77,6 +77,7 @@ def test_when_everything_is_one_segment_again_its_bytes_are_those_of_a_build(tmp
     }
 
 
+@pytest.mark.long
 def test_small_additions_stay_small_segments_and_are_merged_by_and_by(tmp_path):
     network = build(enumerate(passages(400, seed=1), 1), tmp_path / "n", "en")
     sizes = []

@@ -119,6 +119,7 @@ def test_what_a_candidate_keeps_is_json_and_says_how_it_was_found(project, batma
     assert kept["found_at"] >= 1
 
 
+@pytest.mark.long
 def test_the_number_of_queries_depends_on_neither_passages_nor_corpora(
     tmp_path, project, batman, django_assert_num_queries
 ):
@@ -153,6 +154,7 @@ def test_without_an_index_there_is_nothing_to_search(project):
         search_conversation(project, ["anything"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("turns", [[], [""], ["?!"], [*TURNS, " "]])
 def test_a_question_without_a_word_is_refused(project, batman, turns):
     with pytest.raises(EmptyQueryError, match="no word in the question"):
@@ -164,6 +166,7 @@ def test_the_query_language_of_an_engine_means_nothing(project, batman):
     assert "p2" in [each.passage.key for each in found.results]
 
 
+@pytest.mark.long
 def test_searches_leave_neither_open_files_nor_new_ones_behind(project, batman, settings):
     def left():
         files = [path for path in Path(settings.DATA_DIR).rglob("*") if path.is_file()]

@@ -73,6 +73,7 @@ def test_a_place_shows_the_word_as_it_is_written():
     assert [text[start:end] for _, start, end in located(text, "de")] == ["Ha\u0308user"]
 
 
+@pytest.mark.long
 @settings(max_examples=limit_cases(300), deadline=None)
 @given(st.text(max_size=60), st.sampled_from(["en", "ar", "zh", "pl", "hi"]), st.booleans())
 def test_words_with_places_are_the_words_without(text, language, numbers):

@@ -30,6 +30,7 @@ def encoder():
     return train_gru(dialogues(), SETTINGS)
 
 
+@pytest.mark.long
 def test_the_dialogue_model_learns_what_comes_next(encoder):
     history = encoder.history
     perplexity = history["perplexity"]

@@ -80,6 +80,7 @@ def test_what_made_the_scores_is_found_again(truth):
     assert found.history[found.best].pearson > 0.99 > found.history[0].pearson
 
 
+@pytest.mark.long
 def test_the_penalty_makes_the_matrices_smaller(truth):
     norms = [fit(truth, penalty=penalty).parameters.norm for penalty in (0.0, 0.02, 0.2)]
 

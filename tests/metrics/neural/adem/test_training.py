@@ -57,6 +57,7 @@ def test_a_part_keeps_what_belongs_to_its_examples():
     assert part.starts.tolist() == [0, 3, 6]
 
 
+@pytest.mark.long
 def test_training_finds_what_people_like(parts, trained):
     test = parts[2]
     before, after = (

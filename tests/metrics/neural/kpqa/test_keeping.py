@@ -162,6 +162,7 @@ def write_many(file, mine):
         kept.put({key(mine, str(n)): values(n) for n in range(start, start + 10)})
 
 
+@pytest.mark.long
 def test_several_processes_write_one_file(file):
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=write_many, args=(file, mine)) for mine in "ab"]

@@ -52,6 +52,7 @@ def test_a_span_over_two_sentences_takes_both():
 TEXTS = st.text(st.sampled_from("ab AB.!?\n\"'()[]1 —•é\u3000"), max_size=60) | st.text(max_size=40)
 
 
+@pytest.mark.long
 @given(TEXTS)
 def test_sentences_cover_a_text(text):
     found = sentences(text)

@@ -137,6 +137,7 @@ def test_a_stopped_training_is_not_continued_with_other_data_or_settings(bert, t
     assert not out.exists()
 
 
+@pytest.mark.long
 def test_with_nothing_to_go_on_with_resume_begins(bert, model, tmp_path) -> None:
     assert world.train(tmp_path / "model", bert, resume=True).digest == model.digest
 
