@@ -1,9 +1,10 @@
 """`python -m tests.mutants`: forty faults of one line, each of which a test near it must find.
 
 They are about what must never go wrong: money, claims, filters, exports, permissions and the protocol. Each
-is put into a copy of this checkout, and the tests of each build in the files named beside it run there: none
-that is `long`. A fault is found where a test fails; a copy that cannot be imported, or whose fixtures break, says nothing. A fault whose text is not
-in its file exactly once fails too: the code has moved on, and the fault has to follow (docs/developer.md).
+is put into a copy of this checkout, and the tests that are named beside it run there, but none that is `long`.
+A fault is found where a test fails; a copy that cannot be imported, or whose fixtures break, says nothing. A
+fault whose text is not in its file exactly once fails too: the code has moved on, and the fault has to follow
+(docs/developer.md).
 """
 
 import argparse
@@ -403,18 +404,8 @@ def run_tests(copy: Path, tests: Sequence[str]) -> tuple[int, str]:
     """What pytest returns and says of these files in the copy, on SQLite, up to the first failure."""
     left_out = {"DATABASE_URL", "REDIS_URL", "PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS"}
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "--tb=no",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not long",
-        *tests,
-    ]
+    pytest = [sys.executable, "-m", "pytest", "-x", "--tb=no", "-p", "no:cacheprovider"]
+    command = [*pytest, "-m", "not long", *tests]
     try:
         result = subprocess.run(
             command,
