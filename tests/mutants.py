@@ -1,7 +1,7 @@
 """`python -m tests.mutants`: forty faults of one line, each of which a test near it must find.
 
 They are about what must never go wrong: money, claims, filters, exports, permissions and the protocol. Each
-is put into a copy of this checkout, and the tests that are named beside it run there, but none that is `long`.
+is put into a copy of this checkout, and the tests that are named beside it run there, none that is `long`.
 A fault is found where a test fails; a copy that cannot be imported, or whose fixtures break, says nothing. A
 fault whose text is not in its file exactly once fails too: the code has moved on, and the fault has to follow
 (docs/developer.md).
