@@ -105,12 +105,14 @@ def test_the_web_server_passes_its_own_health_check(environment, tmp_path):
             os.kill(int(worker), signal.SIGTERM)
 
 
+@pytest.mark.long
 def test_the_worker_starts_and_stops(environment, tmp_path):
     log = tmp_path / "worker.log"
     with running(command_of("worker"), environment, log) as process:
         wait_for(lambda: " ready." in log.read_text(encoding="utf-8"), process, log)
 
 
+@pytest.mark.long
 def test_the_timer_starts_and_stops(environment, tmp_path):
     log = tmp_path / "beat.log"
     with running(command_of("beat"), environment, log) as process:

@@ -88,9 +88,7 @@ def call_and_check(cases: Any, examples: int, headers: dict[str, str]) -> None:
     call()
 
 
-@pytest.mark.parametrize(
-    "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, PARTS))]
-)
+@pytest.mark.parametrize("part", PARTS)
 def test_every_answer_is_one_that_the_schema_has(
     part: int, world: ApiWorld, schema: Any, schemathesis: ModuleType, subtests: pytest.Subtests
 ):

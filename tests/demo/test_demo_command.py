@@ -272,6 +272,7 @@ def inside(folder: Path, *arguments: str) -> dict:
     return json.loads(told.stdout)
 
 
+@pytest.mark.long
 def test_it_works_when_the_file_is_four_hundred_days_old(tmp_path):
     """Work still waits and is on offer, people may come by the link, and no figure has changed."""
     shutil.unpack_archive(FILE, tmp_path)
