@@ -59,7 +59,8 @@ def write_durations(results: list[TestResult]) -> None:
     durations = {file: seconds for file, seconds in read_durations().items() if (ROOT / file).exists()}
     of_run: defaultdict[str, float] = defaultdict(float)
     for result in results:
-        of_run[result.file] += result.seconds
+        if result.file:  # it has none where it could not be collected
+            of_run[result.file] += result.seconds
     durations |= of_run
     lines = [f"{seconds:7.1f} {file}\n" for file, seconds in sorted(durations.items())]
     head = "# Seconds of each test file, by `python -m tests.shards --record`: they decide who runs what.\n"
