@@ -206,6 +206,7 @@ def test_a_training_is_reckoned_for_its_examples_not_for_a_thousand_units(somebo
 
 def test_a_mistake_stands_beside_its_field_and_nothing_is_made(somebody, endpoint, subtests):
     for step in ["review", "make"]:
+        entered = sent(somebody, "reference", step)
         for changes, field, words in [
             ({"title": ""}, "title", "missing"),
             ({"slug": "two words"}, "slug", ""),
@@ -223,7 +224,7 @@ def test_a_mistake_stands_beside_its_field_and_nothing_is_made(somebody, endpoin
         ]:
             with apart(subtests, step=step, changes=changes, field=field, words=words):
                 before = counts()
-                answer = somebody.post(NEW, sent(somebody, "reference", step, **changes))
+                answer = somebody.post(NEW, entered | changes)
                 assert answer.status_code == 422
                 assert list(answer.context["form"].errors) == [field]
                 assert words in str(answer.context["form"].errors[field])
