@@ -83,7 +83,6 @@ def queue_of(project):
 # The queue
 
 
-@pytest.mark.long
 def test_tied_and_disputed_queries_of_the_project_wait_in_the_queue(desk, project, screening, curation):
     tied, disputed = make_tied(screening), make_disputed(curation)
     make_query(project, "still waiting")

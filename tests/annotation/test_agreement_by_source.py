@@ -116,7 +116,6 @@ def test_the_api_has_a_row_for_each_source_and_none_where_there_is_one(stage, dj
     assert program.get(f"{at}/{alone.slug}/agreement").json()["sources"] == []
 
 
-@pytest.mark.long
 def test_the_page_has_the_table_only_where_there_are_sources(stage, django_user_model):
     user = django_user_model.objects.create_user("mira")
     client = Client()

@@ -57,7 +57,6 @@ def counts(desk, project):
 # One flag
 
 
-@pytest.mark.long
 def test_a_query_that_one_flag_excluded_waits_for_a_person(desk, project, screening):
     flagged, disliked, twice = (make_query(project, words) for words in ("prostate", "maps", "adult"))
     screened(screening, flagged, FIT, FIT, FLAG)
@@ -101,7 +100,6 @@ def doubted(project, screening):
     return query
 
 
-@pytest.mark.long
 def test_a_doubt_is_shown_with_its_evidence_and_settled(desk, project, doubted):
     assert counts(desk, project) == {"doubt": 1}
     assert "mercury in doubt the work of" in text(desk.get(at("adjudication", project, state="doubt")))

@@ -165,7 +165,6 @@ def test_repetitions_are_stored_folded_and_not_shown(tmp_path):
     assert [shown.key for shown in shown_candidates([query.pk])[query.pk]] == ["p1", "p3"]
 
 
-@pytest.mark.long
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", ["waiting", "curated", "excluded"])
 def test_only_accepted_queries_get_candidates(tmp_path, status):
@@ -274,7 +273,6 @@ def test_two_corpora_with_the_same_ids_give_two_candidates(tmp_path):
     assert sorted(keys) == sorted([f"{one.slug}/p1", f"{other.slug}/p1"])
 
 
-@pytest.mark.long
 @pytest.mark.django_db
 def test_many_queries_take_few_statements(tmp_path, django_assert_max_num_queries):
     corpus = make_corpus(tmp_path, *(f"cat number {number}" for number in range(20)))

@@ -69,7 +69,6 @@ def test_a_worker_sees_the_turns_the_last_message_and_what_becomes_of_theirs():
     assert "Passages" not in page
 
 
-@pytest.mark.long
 def test_different_people_continue_a_dialogue_until_it_has_as_many_messages_as_the_stage_wants():
     stage = continuing()
     query = dialogue(stage)
@@ -130,7 +129,6 @@ def test_in_scripts_without_spaces_characters_are_counted():
     assert read_message(found, config, "zh", {"text": "还没有吃呢你饿吗"}).good
 
 
-@pytest.mark.long
 def test_copies_of_the_dialogue_likeness_haste_and_listed_words_are_flagged():
     stage = continuing(config={"listed_words": ["darn", "shut up"], "copy_run": 6}, redundancy=4)
     query = dialogue(stage)
@@ -168,7 +166,6 @@ def test_a_continuation_is_no_reference_and_moves_no_query():
     assert HeldOutWorker.objects.filter(query=query).count() == 1
 
 
-@pytest.mark.long
 def test_opening_a_judging_stage_makes_those_that_count_candidates_beside_the_systems():
     stage = continuing()
     query = dialogue(stage)
@@ -213,7 +210,6 @@ def test_who_wrote_a_continuation_judges_none_of_the_dialogue_and_writes_no_refe
     assert visitor(answering, query, worker="A2").open().status_code == 200
 
 
-@pytest.mark.long
 def test_answers_to_a_dialogue_that_is_continued_too_are_drawn_from_as_if_it_were_not():
     stage = continuing(redundancy=1)
     query = dialogue(stage, status="curated")

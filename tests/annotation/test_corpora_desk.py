@@ -101,7 +101,6 @@ def test_the_network_is_built_by_a_job(manager, project, tmp_path):
     assert "The network counts 2 passages: 4 words" in " ".join(page.split())
 
 
-@pytest.mark.long
 def test_documents_are_split_and_repetitions_left_out(manager, project):
     fields = {
         "split": "sentences",
@@ -126,7 +125,6 @@ def test_a_refused_file_leaves_no_corpus_and_its_faults_are_shown(manager, proje
     assert not Corpus.objects.filter(project=project).exists()
 
 
-@pytest.mark.long
 def test_a_refused_file_leaves_the_corpus_that_was_there(manager, project, tmp_path):
     make_corpus(tmp_path, {"id": "a", "text": "Cats."}, project=project, slug="pets")
     job = done(sent(manager, at("corpus_add", "pets"), entered(file=file_of(*LINES))))
@@ -199,7 +197,6 @@ def test_building_twice_at_once_is_one_job(manager, project, tmp_path):
     assert "Something is being done with this corpus" in manager.get(at("corpus", "pets")).content.decode()
 
 
-@pytest.mark.long
 def test_a_corpus_is_removed_when_its_name_is_typed(manager, project, tmp_path):
     make_corpus(tmp_path, "Cats.", project=project, slug="pets")
     for wrong in ({}, {"name": "pet"}):
@@ -275,7 +272,6 @@ GERMAN = "Nr;Antwort;Thema\n7;Die Eiche wächst über 500 Jahre;Bäume\n7;Natür
 )
 
 
-@pytest.mark.long
 def test_the_second_step_shows_the_first_rows_and_lets_columns_be_chosen(manager, project):
     address = staged(manager, GERMAN, "trees.csv")
     page = manager.get(address).content.decode()

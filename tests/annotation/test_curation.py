@@ -200,7 +200,6 @@ def test_one_candidate_has_nothing_to_contradict(stage, project):
     assert "Choose one that answers it completely. They" in words
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("words", [CHINESE, ARABIC, HOSTILE, LONG_WORD, "a\u202eb"])
 def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, words):
     stage = make_stage("curation", project, highlights=True, instructions=words[:5000])

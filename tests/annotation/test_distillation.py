@@ -187,7 +187,6 @@ def test_hostile_text_is_shown_harmlessly():
 # Who answers what
 
 
-@pytest.mark.long
 def test_only_curated_queries_are_asked_until_they_have_their_answers():
     stage = make_stage()
     query = make_query(stage)
@@ -232,7 +231,6 @@ def test_nobody_answers_a_query_twice():
 # Settling
 
 
-@pytest.mark.long
 def test_a_query_with_all_its_answers_is_answered_with_a_step_that_says_why():
     stage = make_stage()
     query = make_query(stage)
@@ -247,7 +245,6 @@ def test_a_query_with_all_its_answers_is_answered_with_a_step_that_says_why():
     assert (step.before, step.after, step.stage, step.actor) == ("curated", "answered", stage, None)
 
 
-@pytest.mark.long
 def test_settling_again_changes_nothing():
     stage = make_stage()
     query = make_query(stage)
@@ -260,7 +257,6 @@ def test_settling_again_changes_nothing():
     assert QueryStep.objects.count() == 1
 
 
-@pytest.mark.long
 def test_rejected_work_is_asked_again():
     stage = make_stage()
     query = make_query(stage)
@@ -298,7 +294,6 @@ def test_flags_are_computed_in_a_fixed_number_of_statements(django_assert_max_nu
 # Words for researchers, simulated people
 
 
-@pytest.mark.long
 def test_a_stage_is_made_on_the_desk_with_every_option_in_words(client):
     stage = make_stage()
     client.force_login(User.objects.create_superuser("root"))

@@ -225,7 +225,6 @@ def test_chinese_characters_in_another_order_say_something_else():
     assert likeness.similarity("dog bites man", "man bites dog") == 1.0
 
 
-@pytest.mark.long
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_similarity_is_symmetric_and_between_0_and_1(a, b):
     assert likeness.similarity(a, b) == likeness.similarity(b, a)
@@ -325,7 +324,6 @@ def test_words_of_the_passages_may_be_in_any_script():
     assert flag_checks.foreign_script("Microsoft Windows", "zh", ["微软 Microsoft"]) == [(10, 17)]
 
 
-@pytest.mark.long
 def test_another_language_of_the_same_script_needs_a_long_text():
     german = "Die Hauptstadt von Italien ist seit langer Zeit eine sehr alte und sehr schöne Stadt am Fluss."
     assert flag_checks.other_language(german, "en")[0] == "de"

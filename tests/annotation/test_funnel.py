@@ -30,7 +30,6 @@ def sentences(project):
     return [each.sentence for each in funnel(project).attention]
 
 
-@pytest.mark.long
 def test_without_queries_the_section_teaches_the_next_step(owner, project):
     assert funnel(project) is None
     assert "Import queries" in owner.get(PLACE).content.decode()
@@ -75,7 +74,6 @@ def test_unfinished_imports_and_other_projects_do_not_count(project, source, peo
     assert funnel(project).total == 1
 
 
-@pytest.mark.long
 def test_every_number_opens_the_list_of_just_those_queries(owner, project, source, people):
     make_queries(source, waiting=4, tied=2, excluded=3, accepted=2, disputed=1, unanswerable=1, curated=3)
     make_queries(source, answered=2)
@@ -120,7 +118,6 @@ def test_an_open_stage_of_the_kind_does_what_waits(project, source, endpoint):
     assert sentences(project) == []
 
 
-@pytest.mark.long
 def test_links_of_the_attention_list_show_what_they_say(owner, project, source, endpoint):
     stage = make_stage(project, endpoint)
     make_queries(source, tied=2, accepted=3)

@@ -355,7 +355,6 @@ def address(name, query):
     return reverse(f"annotation:{name}", args=parts)
 
 
-@pytest.mark.long
 def test_to_others_there_is_no_such_page(as_, source, subtests):
     for who in ["stranger", "worker", "anonymous"]:
         for name in PLACES:

@@ -70,7 +70,6 @@ def run(job):
     return job
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("what", ["", ASKED])
 def test_a_job_makes_the_file_byte_for_byte(viewer, many, what):
     job = run(asked(viewer, FILE + what))
@@ -102,7 +101,6 @@ def test_few_of_many_queries_are_sent_at_once(viewer, many):
     assert not Job.objects.filter(kind=query_files.MAKE).exists()
 
 
-@pytest.mark.long
 def test_the_table_says_that_the_file_has_to_be_made(viewer, many):
     text = viewer.get(f"{TABLE}{ASKED}").content.decode()
     assert "Make a CSV file" in text and "Download as CSV" not in text
@@ -125,7 +123,6 @@ def folder(data, job):
     return data / "exports" / str(job.payload["project"])
 
 
-@pytest.mark.long
 def test_what_died_half_way_leaves_no_file(viewer, many, monkeypatch, tmp_path):
     def dies(*_given):
         yield "id\n"
@@ -163,7 +160,6 @@ def test_a_file_of_yesterday_is_not_given_and_goes_with_the_next_hour(viewer, ma
     assert not list(folder(tmp_path, job).iterdir())
 
 
-@pytest.mark.long
 def test_files_of_other_projects_are_not_found(viewer, manager, people, many):
     job = run(asked(viewer))
     other = create_project(slug="other", title="Other", owner=people["manager"])

@@ -58,7 +58,6 @@ def send(link, **fields):
     return Client(enforce_csrf_checks=True).post(link, fields)
 
 
-@pytest.mark.long
 def test_the_author_gets_a_message_with_the_reason_and_a_link(answer, reviewer):
     link, letter = ask(answer, reviewer)
     assert letter["workers"] == ["A1"]
@@ -75,13 +74,11 @@ def test_a_request_says_why(answer, reviewer):
     assert not MarketOperation.objects.exists()
 
 
-@pytest.mark.long
 def test_while_it_waits_the_answer_counts(stage, answer, link):
     assert settle(stage)["reopened"] == 0
     assert Query.objects.get().status == Query.Status.ANSWERED
 
 
-@pytest.mark.long
 def test_the_page_shows_query_passages_the_earlier_answer_and_the_reason(link):
     response = page(link)
     said = words(response)
@@ -91,7 +88,6 @@ def test_the_page_shows_query_passages_the_earlier_answer_and_the_reason(link):
     assert "nothing more is paid for it" in said
 
 
-@pytest.mark.long
 def test_the_page_sets_no_cookie_is_not_framed_and_keeps_its_address_to_itself(link):
     response = page(link)
     assert not response.cookies
@@ -102,7 +98,6 @@ def test_the_page_sets_no_cookie_is_not_framed_and_keeps_its_address_to_itself(l
     assert "<script" not in response.content.decode()
 
 
-@pytest.mark.long
 def test_the_new_text_is_a_row_of_its_own_and_the_old_one_stays(stage, answer, link):
     response = send(link, text="It is Rome.")
     assert "takes the place of the earlier one" in words(response)
@@ -127,7 +122,6 @@ def test_nothing_is_paid_again(answer, link):
     assert before == after
 
 
-@pytest.mark.long
 def test_the_same_checks_hold(link, subtests):
     for text, said in [
         ("", "Write your answer"),
@@ -144,7 +138,6 @@ def test_the_same_checks_hold(link, subtests):
             assert Answer.objects.count() == 1
 
 
-@pytest.mark.long
 def test_what_was_written_is_kept_beside_the_error(link):
     response = send(link, text="Рим является <столицей>")
     assert "Рим является &lt;столицей&gt;</textarea>" in response.content.decode()
@@ -169,7 +162,6 @@ def test_a_link_works_once(answer, link):
         rewrite_answer(answer=answer, response={"text": "again"})
 
 
-@pytest.mark.long
 def test_a_link_that_was_changed_or_made_up_is_nothing(answer, link):
     for bad in (link[:-3] + "x/", "/task/rewrite/nonsense/", "/task/rewrite/%00%F0/"):
         assert page(bad).status_code == 404
@@ -199,7 +191,6 @@ def test_a_token_of_something_else_opens_nothing(answer, link):
     assert query_answers.read_rewrite_token(write_ticket(Ticket(answer.pk, "https://x"))) is None
 
 
-@pytest.mark.long
 def test_a_rewrite_can_be_asked_about_again(stage, answer, link, reviewer):
     send(link, text="It is Rome.")
     second = Answer.objects.get(revises=answer)

@@ -89,20 +89,17 @@ def test_the_order_of_votes_changes_nothing(pair, options):
     assert rules.decide_screening(cast, **options) == rules.decide_screening(shuffled, **options)
 
 
-@pytest.mark.long
 @given(some_votes, tolerances)
 def test_every_decision_says_why_in_a_line_that_can_be_stored(cast, options):
     assert 0 < len(rules.decide_screening(cast, **options).reason) <= 300
 
 
-@pytest.mark.long
 @given(some_votes, tolerances)
 def test_one_more_fit_vote_never_excludes_an_accepted_query(cast, options):
     if rules.decide_screening(cast, **options).verdict == "accepted":
         assert rules.decide_screening([*cast, FIT], **options).verdict == "accepted"
 
 
-@pytest.mark.long
 @given(some_votes, tolerances, st.sampled_from(["sensitive", "adult"]))
 def test_one_more_flag_never_helps_a_query(cast, options, flag):
     first = cast[0]
@@ -118,7 +115,6 @@ def test_one_more_flag_never_helps_a_query(cast, options, flag):
         assert rules.decide_screening([flagged, *cast[1:]], **options).verdict == "excluded"
 
 
-@pytest.mark.long
 @given(some_votes, tolerances)
 def test_an_odd_number_of_votes_is_never_a_tie(cast, options):
     if len(cast) % 2:
@@ -192,7 +188,6 @@ choices = st.lists(st.frozensets(st.sampled_from("abcd"), max_size=3), min_size=
 merging_rules = st.sampled_from(["majority", "exact"])
 
 
-@pytest.mark.long
 @given(choices.flatmap(lambda made: st.tuples(st.just(made), st.permutations(made))), merging_rules)
 def test_the_order_of_selections_changes_nothing(pair, merging):
     made, shuffled = pair
@@ -200,7 +195,6 @@ def test_the_order_of_selections_changes_nothing(pair, merging):
     assert one == rules.decide_curation(shuffled, wanted=1, merging=merging)
 
 
-@pytest.mark.long
 @given(choices, merging_rules, st.integers(1, 7))
 def test_a_curated_set_holds_only_passages_that_somebody_chose(made, merging, wanted):
     if len(made) >= wanted:

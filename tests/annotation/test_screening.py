@@ -135,7 +135,6 @@ def test_instructions_of_the_researcher_stand_beside_the_questions(project, quer
     assert "Queries are from 2016." in text(visitor(stage, unit_of(query)).open())
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("words", [CHINESE, ARABIC, HOSTILE, LONG_WORD, "a\u202eb"])
 def test_text_of_any_kind_is_shown_as_text_in_its_own_direction(project, words):
     stage = make_stage("screening", project, instructions=words[:5000])

@@ -286,7 +286,6 @@ def end_every_key(user, project):
         assert end_key(user=user, key=str(row.pk))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("end", [end_membership, end_person, end_password, end_every_key])
 def test_what_ends_between_two_searches_refuses_the_next_one(people, corpus, project, end):
     key = key_for(ProjectAccess(people["viewer"], project, "viewer"))

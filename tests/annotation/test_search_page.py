@@ -119,7 +119,6 @@ def test_a_question_that_cannot_be_asked_stays_and_is_not_added(viewer, corpus, 
     assert answer.context["form"]["question"].value() == question
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("question", ["to be or not to be", "xyzzy plugh", "'\"; DROP TABLE", "AND OR *:*"])
 def test_odd_questions_are_answered_or_find_nothing(viewer, corpus, question):
     answer = ask(viewer, question)
@@ -207,7 +206,6 @@ def test_refused_options_are_explained_and_nothing_typed_is_lost(viewer, corpus)
     assert answer.context["turns"] == []
 
 
-@pytest.mark.long
 def test_weights_of_the_chosen_profile_must_add_up_to_one(viewer, corpus):
     weights = {f"crown-2020-weight_{name}": ".5" for name in ("prior", "node", "edge", "pos")}
     answer = ask(viewer, "monopoly", follow=False, profile="crown-2020", **weights)
@@ -218,7 +216,6 @@ def test_weights_of_the_chosen_profile_must_add_up_to_one(viewer, corpus):
     assert ask(viewer, "monopoly", profile="crown-2020", **weights).status_code == 200
 
 
-@pytest.mark.long
 def test_the_whole_form_can_be_sent_as_it_stands(viewer, corpus):
     """With the weights of every profile, as a browser sends them; each profile takes its own only."""
     form = viewer.get(PAGE).context["form"]
@@ -275,7 +272,6 @@ def test_one_of_several_corpora_can_be_searched_alone(viewer, corpus, tmp_path, 
 # The sample
 
 
-@pytest.mark.long
 def test_the_textbooks_have_a_sample_conversation_of_five_turns(viewer, corpus):
     sample = viewer.get(PAGE).context["sample"]
     assert list(sample.questions) == list(ABOUT_TEXTBOOKS)
@@ -373,7 +369,6 @@ def test_nobody_asks_without_the_token_of_the_form(project, people):
 # Earlier turns
 
 
-@pytest.mark.long
 def test_earlier_turns_are_not_searched_for_again_until_the_index_changes(
     viewer, networked, tmp_path, monkeypatch
 ):
@@ -431,7 +426,6 @@ def test_a_question_is_searched_where_the_shared_cache_fails(
     assert answers.shared_answers.away_until > 0
 
 
-@pytest.mark.long
 def test_a_removed_passage_is_shown_no_more(viewer, networked):
     assert "alone on its market" in text_of(ask(viewer, "What is a monopoly?"))
     delete_passages(corpus=networked, keys=["p1"])

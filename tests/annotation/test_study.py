@@ -85,7 +85,6 @@ def test_a_file_with_both_stages_is_applied_with_the_options_of_each(applied):
     assert (config_of(curation).most_passages, config_of(curation).screened) == (3, True)
 
 
-@pytest.mark.long
 def test_what_is_shown_of_it_applied_again_changes_nothing(applied):
     applied(STUDY)
     shown = study_toml(Project.objects.get())

@@ -85,7 +85,6 @@ def test_the_page_of_the_project_and_its_file_have_a_line_for_each_source(place)
     assert "24 judgments by 2 judges" in answer
 
 
-@pytest.mark.long
 def test_the_card_has_a_row_for_each_source(place):
     report = AgreementReport.objects.get().report
     own, links, pool = _by_source("judging", report)

@@ -57,7 +57,6 @@ def answered(stage, *names, text="Rome, says {}."):
 # Held-out answers
 
 
-@pytest.mark.long
 def test_held_out_answers_become_candidates_of_the_system_human(stage, ada):
     query = answered(stage, "A1", "A2", "A3")
     first, second = hold_out(query, "A1"), hold_out(query, "A3")
@@ -72,7 +71,6 @@ def test_held_out_answers_become_candidates_of_the_system_human(stage, ada):
     assert Event.objects.get(action="candidates.human").actor == ada
 
 
-@pytest.mark.long
 def test_doing_it_again_changes_nothing(stage):
     hold_out(answered(stage, "A1", "A2"), "A1")
     human_candidates(stage.project)
@@ -100,7 +98,6 @@ def test_an_answer_taken_back_is_withdrawn_and_comes_back_when_it_is_held_out_ag
     assert Candidate.objects.get().aside == ""
 
 
-@pytest.mark.long
 def test_an_answer_taken_back_after_a_judgment_stays(stage):
     hold_out(answered(stage, "A1", "A2"), "A1")
     human_candidates(stage.project)
@@ -117,7 +114,6 @@ def test_an_answer_that_no_longer_counts_is_withdrawn(stage):
     assert human_candidates(stage.project).withdrawn == 1
 
 
-@pytest.mark.long
 def test_what_a_researcher_took_out_does_not_come_back(stage, ada):
     hold_out(answered(stage, "A1", "A2"), "A1")
     human_candidates(stage.project)
@@ -126,7 +122,6 @@ def test_what_a_researcher_took_out_does_not_come_back(stage, ada):
     assert Candidate.objects.get().aside == "withdrawn"
 
 
-@pytest.mark.long
 def test_a_held_out_answer_in_the_words_of_a_reference_is_a_copy(stage):
     query = answered(stage, "A1", "A2", text="Rome is the capital.")
     hold_out(query, "A1")

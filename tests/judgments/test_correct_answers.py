@@ -61,7 +61,6 @@ def test_the_most_central_shares_most_words_with_the_others_and_the_first_of_equ
     assert most_central(texts) == central
 
 
-@pytest.mark.long
 def test_only_accepted_answers_are_shown_as_correct():
     written = distilling.make_stage(redundancy=9)
     query = distilling.make_query(written)

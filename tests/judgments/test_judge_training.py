@@ -51,7 +51,6 @@ def test_a_wrong_choice_says_why_and_asks_again_and_right_ones_are_told():
     assert say(rosa, RIGHT).status_code == 200
 
 
-@pytest.mark.long
 def test_first_choices_count():
     stage = training()
     rosa = visitor(stage, *UNITS)

@@ -67,7 +67,6 @@ def test_nothing_is_chosen_beforehand_and_the_systems_name_is_nowhere():
     assert "secret-system" not in page
 
 
-@pytest.mark.long
 def test_a_score_is_kept_with_its_worker_and_its_assignment():
     stage = make_stage()
     candidate = make_candidate(make_query(stage.project))
@@ -165,7 +164,6 @@ def test_every_answer_waits_for_as_many_judges_as_the_stage_wants():
     assert pending(stage) == {of_candidate(first.pk): 2, of_candidate(second.pk): 3}
 
 
-@pytest.mark.long
 def test_rejected_and_removed_judgments_are_asked_for_again():
     stage = make_stage()
     candidate = make_candidate(make_query(stage.project))
@@ -213,7 +211,6 @@ def test_pending_asks_the_database_a_few_times_whatever_there_is(django_assert_m
         assert len(pending(stage)) == 12
 
 
-@pytest.mark.long
 def test_whoever_wrote_an_answer_to_the_query_judges_none_of_them():
     distillation = make_distillation()
     query = make_query(distillation.project)

@@ -21,12 +21,10 @@ def judged(config, *, clear=(5, 5, 5, 4), split=(1, 5, 5, 1)):
     return {names[unit]: missing for unit, missing in pending(stage).items()}
 
 
-@pytest.mark.long
 def test_a_fixed_redundancy_asks_for_what_is_left_of_it():
     assert judged({}) == {"new": 1}
 
 
-@pytest.mark.long
 def test_precision_asks_on_where_the_mean_is_not_known_well():
     assert judged({"redundancy_mode": "precision", "half_width": 2.0}) == {"split": 1, "new": 4}
 
@@ -35,7 +33,6 @@ def test_decision_asks_on_where_the_side_of_the_threshold_is_open():
     assert judged({"redundancy_mode": "decision", "threshold": 3.0}) == {"split": 1, "new": 4}
 
 
-@pytest.mark.long
 def test_it_ends_with_the_most_judgments():
     split = (1, 5, 5, 1, 1, 5)
     assert judged({"redundancy_mode": "decision", "threshold": 3.0}, split=split) == {"new": 4}

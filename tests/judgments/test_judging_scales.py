@@ -183,7 +183,6 @@ def test_a_score_is_stored_exactly(config, given, stored, number):
     assert live(stage).systems[0].mean == pytest.approx(number, abs=1e-12)
 
 
-@pytest.mark.long
 def test_what_is_no_score_of_the_scale_is_refused_in_words(subtests):
     for config, given, sentence in [
         (SLIDER, "", "You gave no score yet. Move the slider, or type a number from 0, completely wrong"),
@@ -214,7 +213,6 @@ def test_a_number_that_was_refused_stands_in_the_field_again():
 # Attention checks
 
 
-@pytest.mark.long
 def test_gold_of_a_range_passes_inside_it():
     project = make_project()
     query = make_query(project, key="gold-query")
@@ -304,7 +302,6 @@ def test_filters_store_scores_in_points(halves):
     assert found.sd == pytest.approx(0.408248, abs=1e-6)
 
 
-@pytest.mark.long
 def test_pages_and_files_show_halves(halves, client, admin_user):
     client.force_login(admin_user)
     reports.keep(reports.make(halves.stage, lambda *_: None))
@@ -372,7 +369,6 @@ def test_a_scale_of_very_many_scores_has_no_response_filter():
     assert Score.objects.get().mean == pytest.approx(70.45)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("half_width", "missing"), [(30.0, 0), (2.0, 1)])
 def test_precision_is_asked_in_points_of_the_scale(half_width, missing):
     config = {**SLIDER, "redundancy_mode": "precision", "least_judgments": 2, "half_width": half_width}

@@ -67,7 +67,6 @@ def test_people_differ_in_how_strict_they_are_everywhere_by_the_same():
     assert 0.3 < (sum(bias**2 for bias in people) / 200) ** 0.5 < 0.5
 
 
-@pytest.mark.long
 def test_spammers_see_nothing_of_it():
     assert set(scores(*candidate_of_truth(1), "random")) == {1, 2, 3, 4, 5}
     always = [scores(*candidate_of_truth(truth), "constant", people=5) for truth in (1, 5)]
@@ -118,7 +117,6 @@ def test_pages_say_that_scores_of_simulated_judges_without_a_truth_mean_nothing(
         assert ("every figure from them mean nothing" in shown) is said
 
 
-@pytest.mark.long
 def test_one_answer_without_a_truth_behind_many_with_one_is_not_missed():
     project = make_project()
     stage = make_stage(project)

@@ -66,7 +66,6 @@ def test_a_hit_has_whole_queries_and_what_everybody_gets_and_a_check():
         assert (roles.count("overlap"), roles.count("check")) == (6, 1)
 
 
-@pytest.mark.long
 def test_every_judge_has_an_order_of_their_own_with_answers_to_one_query_side_by_side():
     stage = survey()
     units = [unit for unit, _ in bundles_to_publish(stage)[0].units if unit.startswith("candidate:")]
@@ -81,7 +80,6 @@ def test_every_judge_has_an_order_of_their_own_with_answers_to_one_query_side_by
     assert sorted(seen[0]) == sorted(seen[1]) == sorted(units)
 
 
-@pytest.mark.long
 def test_the_page_names_places_and_its_order_tells_nothing_about_systems():
     stage = survey()
     units = [unit for unit, _ in bundles_to_publish(stage)[0].units]

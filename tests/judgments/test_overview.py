@@ -120,7 +120,6 @@ ROWS = [
 ]
 
 
-@pytest.mark.long
 def test_a_row_of_agreement_comes_from_the_stored_report(place):
     judge(place, ROWS)
     before = agreement.agreements_of([place.stage])[place.stage.pk]
@@ -144,7 +143,6 @@ def test_after_removing_workers_both_numbers_stand_in_the_row(place):
     assert row.note.endswith("cross-fitted")
 
 
-@pytest.mark.long
 def test_what_judging_knows_of_people_stands_in_the_projects_table(place):
     judge(place, ROWS)
     check(place, "A3", [True, False, False])

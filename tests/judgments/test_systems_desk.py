@@ -228,7 +228,6 @@ def test_no_cell_of_the_download_is_a_formula(manager, project, first):
 # One answer
 
 
-@pytest.mark.long
 def test_an_answer_is_shown_with_its_references_and_taken_out_and_put_back(manager, people, system, oak):
     candidate = make_candidate(
         system, oak, "Very old.", opinion="Depends", entities=[{"start": 5, "end": 8, "text": "old"}]

@@ -81,7 +81,6 @@ def test_held_work_that_soon_approves_itself(going):
     )
 
 
-@pytest.mark.long
 def test_work_that_a_person_reviews_is_told_of_and_other_work_is_not(going):
     make_work(make_hit(going), "A1", auto_approve_at=soon())
     assert told("auto_approval") is None
@@ -159,7 +158,6 @@ def test_operations_that_need_a_person(going):
     assert Notice.objects.get(kind="undecided").level == Notice.Level.ALARM
 
 
-@pytest.mark.long
 def test_a_stage_that_is_finished(going):
     hit = make_hit(going, state=Hit.State.CLOSED)
     work = make_work(hit, state="submitted")
@@ -245,7 +243,6 @@ def make_release(project, **fields):
     return Release.objects.create(project=project, version="1.0.0", created_at=timezone.now(), **fields)
 
 
-@pytest.mark.long
 def test_a_release_that_was_built_and_one_that_failed(project):
     row = make_release(project)
     assert told("release_built") is None

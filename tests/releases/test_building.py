@@ -85,7 +85,6 @@ def all_bytes(folder: Path) -> dict[str, str]:
 
 
 class TestRows:
-    @pytest.mark.long
     def test_a_query_comes_with_its_turns_passages_and_references(self, standard):
         first = next(row for row in rows(standard.folder, REFERENCES) if row["query_id"] == "q1")
         assert first["query_id"] == "q1"
@@ -147,7 +146,6 @@ class TestRows:
         assert (first["n_raw"], first["n_kept"], first["mean"], first["median"]) == (5, 4, 4.5, 4.5)
         assert [each["score"] for each in first["kept"]] == [5, 4, 5, 4]
 
-    @pytest.mark.long
     def test_without_filters_scores_are_of_all_good_ratings(self, tmp_path):
         world = make_world(filtered=False)
         built(world, tmp_path / "a")
@@ -156,7 +154,6 @@ class TestRows:
         assert first["sd"] == pytest.approx(1.6431676725)
         assert all(row["kept"] and not row["rule"] for row in rows(tmp_path / "a", RATINGS))
 
-    @pytest.mark.long
     def test_a_rating_that_came_after_the_filters_is_in_no_score(self, tmp_path):
         world = make_world()
         make_judgment(world, "alpha/q1", "AE2", 1)
@@ -165,7 +162,6 @@ class TestRows:
         assert (late["kept"], late["rule"]) == (False, "later")
         assert rows(tmp_path / "a", SCORES)[0]["n_kept"] == 4
 
-    @pytest.mark.long
     def test_each_stage_in_which_people_judged_has_scores_of_its_own(self, tmp_path):
         world = make_world()
         world.stages["again"] = make_stage(world, "judging", world.stages["judging"].endpoint, "again")
@@ -175,7 +171,6 @@ class TestRows:
         assert [each["stage"] for each in done.manifest["stages"]] == ["judging", "again"]
         assert (tmp_path / "a/reports/agreement-again.json").exists()
 
-    @pytest.mark.long
     def test_imported_scores_have_a_stage_of_their_own(self, tmp_path):
         world = make_world()
         import_score(world, "alpha/q3", 3.5, n=4, ratings=[3, 4, 3, 4])
@@ -192,7 +187,6 @@ class TestRows:
         for table in (ANSWERS, CANDIDATES, SCORES, RATINGS):
             assert all(row["split"] == at[row["query_id"]] for row in rows(standard.folder, table))
 
-    @pytest.mark.long
     def test_what_a_person_blacked_out_is_black_in_every_file_and_other_spans_still_fit(self, tmp_path):
         world = make_world()
         answer, query = world.answers["q1/AE3"], world.queries["q2"]
@@ -299,7 +293,6 @@ class TestTheSameEveryTime:
     def test_both_databases_give_the_same_content(self, standard):
         assert standard.built.content == CONTENT
 
-    @pytest.mark.long
     def test_other_data_are_another_content_and_the_next_version(self, tmp_path):
         world = make_world()
         first = built(world, tmp_path / "a")
@@ -331,14 +324,12 @@ class TestTheSameEveryTime:
 
 
 class TestPlanning:
-    @pytest.mark.long
     def test_versions_follow_each_other(self):
         world = make_world(filtered=False)
         assert next_version(world.project) == "1.0.0"
         build.plan_release(project=world.project, version="2.4.1", options=PLAIN)
         assert next_version(world.project) == "2.5.0"
 
-    @pytest.mark.long
     def test_open_findings_stand_in_the_way(self):
         world = make_world(filtered=False)
         PrivacyFinding.objects.create(
@@ -348,7 +339,6 @@ class TestPlanning:
             build.plan_release(project=world.project, options=PLAIN)
         assert not Release.objects.exists()
 
-    @pytest.mark.long
     def test_what_is_no_version_is_refused(self, subtests):
         project = make_world(filtered=False).project
         for version in ["1", "v1.0.0", "1.0.0-rc1", "01.0.0", "1.0.0/../x", "1.0.0\n2"]:
@@ -361,7 +351,6 @@ class TestPlanning:
         with pytest.raises(ReleaseError, match=r"There is a release 1\.0\.0 already"):
             build.plan_release(project=world.project, version="1.0.0", options=PLAIN)
 
-    @pytest.mark.long
     def test_the_version_of_a_build_that_failed_is_free_again(self):
         world = make_world(filtered=False)
         release = build.plan_release(project=world.project, options=PLAIN)
@@ -406,7 +395,6 @@ class TestFinishing:
             build.finish(release, done)
         assert not ReleaseFile.objects.exists()
 
-    @pytest.mark.long
     def test_a_build_that_stops_in_the_middle_leaves_nothing_that_looks_ready(self, tmp_path):
         release = build.plan_release(project=make_world().project, options=PLAIN)
 

@@ -307,7 +307,6 @@ def test_a_fence_in_a_title_does_not_end_the_block_of_code():
     assert "``````bibtex\n" in text
 
 
-@pytest.mark.long
 def test_the_hubs_library_opens_every_table_and_split(release, datasets, tmp_path):
     names = datasets.get_dataset_config_names(str(release))
     assert names == ["references", "candidates", "scores", "ratings"]
@@ -351,7 +350,6 @@ def test_pandas_reads_every_file_of_a_table(release):
     assert pd.read_json(release / "msmarco/train.json")["query"].tolist() == ["capital of italy"]
 
 
-@pytest.mark.long
 @reads_croissant
 def test_croissant_is_valid_and_its_records_are_those_of_the_tables(release, mlcroissant):
     found = mlcroissant.Dataset(jsonld=release / "croissant.json")

@@ -72,7 +72,6 @@ def test_the_hubs_library_opens_all_that_the_card_names(release, datasets, tmp_p
             assert len(found[file["split"]]) == lines.read_bytes().count(b"\n")
 
 
-@pytest.mark.long
 @reads_croissant
 def test_croissant_reads_every_table_of_the_campaign(release, mlcroissant):
     found = mlcroissant.Dataset(jsonld=release / "croissant.json")

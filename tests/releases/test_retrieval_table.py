@@ -49,7 +49,6 @@ def released(world):
     return {(row["query_id"], row["passage_id"]): row for row in found}
 
 
-@pytest.mark.long
 def test_every_candidate_has_a_row_with_how_it_was_found(world):
     row = released(world)["q1", "book-7"]
     assert row == {
@@ -112,7 +111,6 @@ def test_all_formats_card_and_description_have_it(world, tmp_path):
     assert "retrieval" in {each["@id"] for each in croissant["recordSet"]}
 
 
-@pytest.mark.long
 def test_the_same_rows_are_the_same_bytes(world, tmp_path):
     one, other = (
         built(world, tmp_path / "a"),

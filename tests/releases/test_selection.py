@@ -100,7 +100,6 @@ def texts(made: BuiltRelease) -> set[str]:
 
 
 class TestByDefault:
-    @pytest.mark.long
     def test_undecided_flagged_held_and_unwritten_answers_are_left_out(self, both):
         assert not texts(both["plain"]) & {"Undecided", "Flagged, x y x y", "On hold", "Again, please"}
         q4 = next(row for row in rows(both["plain"].folder, REFERENCES) if row["query_id"] == "q4")
@@ -182,7 +181,6 @@ class TestBroughtIn:
         assert "Answers left out: 5 undecided, 1 flagged, 1 waiting for a rewrite, 1 of work on hold" in plain
         assert "Queries left out: 1 disputed, 1 without a reference answer, 2 excluded or taken out" in plain
 
-    @pytest.mark.long
     def test_one_group_can_come_in_alone(self, tmp_path, world):
         done = built(world, tmp_path / "a", Options(formats=("jsonl",), include=("flagged",)))
         made = BuiltRelease(tmp_path / "a", done)
@@ -216,7 +214,6 @@ class TestCountsAddUp:
         assert inside["later"] == 2
         assert report["n_ratings"] + 2 == inside["ratings"] + sum(inside["left_out"].values())
 
-    @pytest.mark.long
     @pytest.mark.parametrize("include", [(), ("flagged",), ("unanswered",), OPTIONAL])
     def test_the_wizard_counts_what_the_build_takes(self, world, tmp_path, include):
         done = built(world, tmp_path / "a", Options(formats=("jsonl",), include=include))
@@ -310,7 +307,6 @@ class TestPages:
         assert "queries/?only=flagged" in html
         assert "Queries 4 of 8" in page
 
-    @pytest.mark.long
     def test_the_list_of_queries_shows_those_of_a_group(self, world):
         client = as_("viewer")
         for only, key in (("undecided", "q4"), ("flagged", "q4"), ("rewrite", "q2"), ("no-answer", "q8")):
@@ -323,7 +319,6 @@ class TestPages:
         check_project(project=world.project)
         assert PrivacyFinding.objects.filter(rule="email", excerpt__contains="jane").exists()
 
-    @pytest.mark.long
     def test_the_funnel_never_releases_more_queries_than_came_through(self, world, tmp_path):
         built(world, tmp_path / "a", Options(formats=("jsonl",), include=OPTIONAL))
         step = _released(world)

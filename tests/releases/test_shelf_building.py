@@ -53,7 +53,6 @@ def fresh(release: Release) -> Release:
     return Release.objects.get(pk=release.pk)
 
 
-@pytest.mark.long
 def test_a_build_ends_with_a_ready_release_whose_files_verify(world, mara):
     release = started(world, mara)
     run(job_id=release.job)
@@ -68,7 +67,6 @@ def test_a_build_ends_with_a_ready_release_whose_files_verify(world, mara):
     assert list(actions.order_by("pk")) == [("release.planned", "mara"), ("release.built", "mara")]
 
 
-@pytest.mark.long
 def test_the_same_content_again_is_the_release_that_is_there(world):
     first = started(world)
     run(job_id=first.job)
@@ -126,7 +124,6 @@ def test_something_new_that_tells_who_a_person_is_stops_the_build_in_words(world
         begin_again(release=fresh(release), actor=None)
 
 
-@pytest.mark.long
 def test_a_build_that_failed_is_tried_again_with_what_it_had(world, mara):
     release = started(world, version="2.0.0", notes="More.")
     give_up(release=release, why="The disk was full.")
@@ -148,7 +145,6 @@ def test_a_build_whose_last_attempt_failed_is_failed_and_says_why(world, monkeyp
     assert (fresh(release).state, fresh(release).error) == ("failed", "OSError: No space left on device")
 
 
-@pytest.mark.long
 def test_a_build_whose_worker_died_for_the_last_time_is_stuck(world):
     release = started(world)
     assert not is_stuck(release, job_of(release))

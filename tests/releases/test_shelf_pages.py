@@ -76,7 +76,6 @@ def test_the_first_page_teaches_what_a_release_is(world):
     assert "Make the first release" not in page
 
 
-@pytest.mark.long
 def test_the_list_shows_each_release_with_its_state_and_filters_by_it(world, django_assert_max_num_queries):
     project = world.project
     for minor in range(30):

@@ -15,7 +15,6 @@ from releases.scope import ALIAS, snapshot
 from tests.releases.world import make_answer, make_world
 
 
-@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_what_is_written_meanwhile_is_not_seen_and_does_not_wait():
     world = make_world(filtered=False)
@@ -29,7 +28,6 @@ def test_what_is_written_meanwhile_is_not_seen_and_does_not_wait():
         assert Answer.objects.using(using).count() == before + 1
 
 
-@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_progress_is_written_while_a_release_reads(tmp_path):
     world = make_world(filtered=False)
@@ -44,7 +42,6 @@ def test_progress_is_written_while_a_release_reads(tmp_path):
     assert world.project.title == "Checksums"
 
 
-@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_groups_that_a_person_brings_in_are_counted_in_that_state_too(tmp_path):
     options = Options(formats=("jsonl",), include=("undecided",))
@@ -60,7 +57,6 @@ def test_inside_of_a_transaction_it_is_that_one():
         assert using == "default"
 
 
-@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_the_report_of_filters_in_force_is_made_while_a_release_reads(tmp_path):
     world = make_world()

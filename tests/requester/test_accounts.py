@@ -1,7 +1,5 @@
 """Requesters that staff make in the browser."""
 
-import pytest
-
 from marketplace.models import Requester
 from marketplace.services import accesskeys
 
@@ -45,7 +43,6 @@ def test_owners_and_strangers_make_none(lab, as_owner, stranger, client):
     assert Requester.objects.count() == 1
 
 
-@pytest.mark.long
 def test_the_desk_leads_there_for_staff(lab, as_staff, as_owner):
     assert NEW in as_staff.get("/desk/").content.decode()
     assert NEW not in as_owner.get("/desk/").content.decode()

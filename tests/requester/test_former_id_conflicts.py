@@ -54,7 +54,6 @@ def test_the_first_may_keep_it_too_and_the_page_says_that_staff_decided(lab, con
     assert "Does not have it, as staff decided" in page
 
 
-@pytest.mark.long
 def test_superusers_get_one_notice_and_one_letter_for_each_conflict(lab, contested, rosa, ben, settings):
     settings.NOTICES_BY_EMAIL = True
     User.objects.create_superuser("root", "root@example.org", "x")

@@ -41,7 +41,6 @@ def kinds(lab, holding) -> list[str]:
     return [hint.kind for hint in hints_for(lab.pk, [holding]).get(holding.pk, [])]
 
 
-@pytest.mark.long
 def test_a_shared_address_is_shown_and_kept_as_a_keyed_digest(lab, task, rosa, ben, at, as_owner):
     first, second = sends(comes(rosa, task), "Blue."), sends(comes(ben, task), "Red.")
     assert "192.0.2.7" not in str(list(WorkerTrace.objects.values_list()))
@@ -72,7 +71,6 @@ def test_a_shared_browser_is_its_cookie_whoever_signs_in(lab, task, rosa, ben):
     assert kinds(lab, work[rosa]) == kinds(lab, work[ben]) == ["browser"]
 
 
-@pytest.mark.long
 def test_a_shared_payee(lab, task, rosa, ben, at, as_owner):
     work = [sends(comes(worker, task, f"192.0.2.{worker.pk}"), "Blue.") for worker in (rosa, ben)]
     for worker in (rosa, ben):

@@ -73,7 +73,6 @@ def test_an_empty_table_says_how_hits_come_about(as_owner, at):
     assert "create_hit" in as_owner.get(at("hits/")).content.decode()
 
 
-@pytest.mark.long
 def test_the_table_costs_the_same_with_one_row_and_with_many(as_owner, at, lab, queries_of):
     world.post(world.make_group(lab))
     one = queries_of(as_owner, at("hits/"))

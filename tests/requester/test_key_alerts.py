@@ -42,7 +42,6 @@ def by_mail(settings, owner):
     owner.save()
 
 
-@pytest.mark.long
 def test_a_new_address_stays_on_the_requesters_pages_until_a_person_has_seen_it(lab, key, as_owner, at):
     use(key, "192.0.2.7", "192.0.2.7", "198.51.100.4", "198.51.100.4")
     assert NEW in as_owner.get(at()).content.decode()
@@ -66,7 +65,6 @@ def test_addresses_of_one_ipv6_network_are_one(key):
     assert KeyAlert.objects.get().address == "2001:db8:0:1::1"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("last", ["", "x", "9" * 40, "-1"])
 def test_what_is_no_alert_closes_none(lab, key, as_owner, at, last):
     use(key, "192.0.2.7", "198.51.100.4")

@@ -62,7 +62,6 @@ def test_a_form_that_is_sent_twice_books_once(lab, as_owner):
     assert Deposit.objects.filter(cents=600).count() == 0
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("amount", ["0", "-5", "1.005", "ten", "", "99999999999", "1e3"])
 def test_amounts_that_are_none_book_nothing(lab, as_owner, amount):
     form = {"amount": amount, "once": str(uuid.uuid4())}
@@ -152,7 +151,6 @@ def test_the_statement_filters_by_kind_hit_and_period(lab, rosa, as_owner):
     assert table(as_owner.get(money_page(lab, "?period=before&kind=paid&format=csv"))) == []
 
 
-@pytest.mark.long
 def test_pages_and_file_of_a_long_statement_agree(lab, rosa, as_owner):
     for number in range(12):
         earn(lab, rosa, bonus=2, title=f"HIT {number}")

@@ -28,7 +28,6 @@ def test_a_new_requester_reads_how_to_begin(as_owner, owner):
     assert "and deposit" not in as_owner.get(f"/requester/{fresh.customer_id}/").content.decode()
 
 
-@pytest.mark.long
 def test_what_needs_somebody_is_said_in_sentences(as_owner, at, lab, other, group, rosa, ben):
     assert words(as_owner.get(at())) == []
     hit = world.post(group, places=3)
@@ -77,7 +76,6 @@ def test_types_lead_to_their_hits_and_their_review(as_owner, at, group, rosa):
     assert f"{at('review/')}?type={group.type_id}" in text
 
 
-@pytest.mark.long
 def test_the_overview_costs_the_same_with_one_answer_and_with_many(as_owner, at, lab, group, queries_of):
     hit = world.post(group, places=9)
     world.do(world.make_worker("w0"), hit)

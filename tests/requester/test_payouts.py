@@ -557,7 +557,6 @@ def test_years_are_for_staff_with_a_file_and_a_decision(two, real, as_staff, as_
     assert "The form is there." in as_staff.get(page_of(real, "people/")).content.decode()
 
 
-@pytest.mark.long
 def test_pages_cost_the_same_with_one_person_and_with_many(two, real, as_staff, queries_of):
     payouts.make_payout(report=two, method="paypal")
     earn(real, world.make_worker("first"), title="first")

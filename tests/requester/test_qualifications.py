@@ -277,7 +277,6 @@ def test_what_is_not_handed_in_and_what_is_others_is_not_shown(as_owner, at, lab
     assert "capital" in page and "&lt;script&gt;" in page
 
 
-@pytest.mark.long
 def test_tables_cost_the_same_with_one_row_and_with_many(as_owner, at, here, lab, kind, queries_of):
     def more(number: int) -> None:
         worker = world.make_worker(f"w{number}")

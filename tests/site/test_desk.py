@@ -108,7 +108,6 @@ def test_refused_calls_show_their_error(lab, as_staff):
     assert "&lt;script&gt;" in page
 
 
-@pytest.mark.long
 def test_the_desk_costs_the_same_with_one_row_and_with_thirty(lab, as_staff, queries_of):
     world.post(world.make_group(lab))
     log(lab)

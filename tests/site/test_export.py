@@ -7,7 +7,6 @@ import tracemalloc
 import zipfile
 from datetime import timedelta
 
-import pytest
 from axes.models import AccessLog
 from django.test import Client
 
@@ -146,7 +145,6 @@ def test_a_scripted_worker_has_no_sign_ins_of_nobody(db):
     assert table(archive, "profile")["account"] is None
 
 
-@pytest.mark.long
 def test_the_archive_is_made_in_pieces_and_in_little_memory(lab, rosa):
     hit = world.post(world.make_group(lab))
     now = clock.now()

@@ -59,7 +59,6 @@ def test_the_page_of_a_server_error_is_ours(rf):
     assert "Something went wrong on our side" in answer.content.decode()
 
 
-@pytest.mark.long
 def test_no_page_carries_script_or_style_inside(lab, rosa, as_rosa, as_staff):
     group = world.make_group(lab)
     world.take(rosa, world.post(group, places=2))

@@ -119,7 +119,6 @@ def test_nonsense_in_the_url_falls_back_to_the_first_page_of_the_newest(lab, vis
     assert titles(visitor, "?page=999") == ["Answers"]
 
 
-@pytest.mark.long
 def test_long_lists_are_paged_and_links_keep_search_and_order(lab, visitor):
     for number in range(25):
         world.post(world.make_group(lab, f"Group {number:02}", reward_cents=number + 1))
@@ -170,7 +169,6 @@ def test_hostile_text_stays_text(lab, visitor):
     assert "&lt;b&gt;Lab&lt;/b&gt;" in page
 
 
-@pytest.mark.long
 def test_a_long_list_costs_no_more_queries_than_a_short_one(lab, as_rosa, queries_of):
     kind = world.make_qualification(lab, "Guidelines read")
     rules = [world.needs(kind, "DoesNotExist", "DiscoverPreviewAndAccept")]

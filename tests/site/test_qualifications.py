@@ -93,7 +93,6 @@ def test_lists_are_searched_by_all_words(lab, as_rosa):
     assert "Nothing here fits" in as_rosa.get("/qualifications?q=%00poker").content.decode()
 
 
-@pytest.mark.long
 def test_thirty_qualifications_cost_as_many_queries_as_three(lab, rosa, as_rosa, queries_of):
     def more(count, start):
         for number in range(start, start + count):

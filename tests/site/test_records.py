@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 
 from marketplace.models import Message
@@ -94,7 +93,6 @@ def test_feedback_stays_text(lab, rosa, as_rosa):
     assert "&lt;script&gt;alert(1)" in page
 
 
-@pytest.mark.long
 def test_history_costs_the_same_with_one_hit_and_with_thirty(lab, rosa, as_rosa, queries_of):
     group = world.make_group(lab)
     world.do(rosa, world.post(group))
@@ -150,7 +148,6 @@ def test_nobody_sees_the_earnings_of_others(lab, rosa, ben, as_ben):
     assert "Nothing submitted in the last 30 days" in page.content.decode()
 
 
-@pytest.mark.long
 def test_earnings_cost_the_same_with_one_day_and_with_thirty(lab, rosa, as_rosa, queries_of):
     group = world.make_group(lab, auto_approval_s=0)
     world.do(rosa, world.post(group))

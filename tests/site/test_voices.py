@@ -58,7 +58,6 @@ def test_a_rating_is_taken_back(lab, rosa, as_rosa):
     assert not Rating.objects.exists()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("stars", ["0", "6", "", "good"])
 def test_only_one_to_five_stars_are_taken(lab, rosa, as_rosa, stars):
     group = world.make_group(lab)
@@ -93,7 +92,6 @@ def test_groups_are_sorted_by_their_ratings_those_without_last(lab, as_rosa):
     assert [group.hit_type.title for group in shown] == ["Good", "Poor", "Few", "New"]
 
 
-@pytest.mark.long
 def test_the_list_of_groups_costs_the_same_with_one_rated_group_and_with_ten(lab, as_rosa, queries_of):
     def rated(title):
         group = world.make_group(lab, title)

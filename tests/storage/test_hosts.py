@@ -52,7 +52,6 @@ def stage(project, text=b"id,query\n1,Why?\n"):
     return staged_files.stage(project=project, name="queries.csv", pieces=[text])
 
 
-@pytest.mark.long
 def test_an_upload_on_one_host_is_imported_on_another(shared, on_host):
     on_host("web")
     project = make_project()
@@ -90,7 +89,6 @@ def test_uploads_of_a_week_ago_leave_the_storage(shared, on_host, monkeypatch):
     assert staged_files.staged(project=project, sha256=new.sha256) is not None
 
 
-@pytest.mark.long
 def test_an_index_built_on_one_host_is_searched_on_another(shared, on_host, tmp_path):
     on_host("jobs")
     corpus = make_corpus(tmp_path, RIVERS, LAKES)
@@ -138,7 +136,6 @@ def test_an_index_that_the_storage_lost_is_built_again(shared, on_host, tmp_path
     assert search_keys(corpus, "rhine") == ["p1"]
 
 
-@pytest.mark.long
 def test_a_corpus_that_is_removed_leaves_nothing_in_the_storage(shared, on_host, tmp_path):
     on_host("one")
     corpus = make_corpus(tmp_path, *passages(20, seed=1))

@@ -70,7 +70,6 @@ def test_an_upload_that_cannot_be_kept_for_all_hosts_is_refused_with_503(as_, ou
     assert "The storage of files does not answer" in answer.content.decode()
 
 
-@pytest.mark.long
 def test_a_build_that_cannot_be_published_fails_in_words(corpus, outage):
     with pytest.raises(IndexUnavailableError, match="does not answer"):
         build_index(corpus=corpus)

@@ -26,7 +26,6 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-@pytest.mark.long
 def test_a_file_comes_back_as_it_was_put_with_its_digest(shared, tmp_path):
     store, source = shared_store(), tmp_path / "upload"
     source.write_bytes(b"query\n" * 100_000)

@@ -10,7 +10,6 @@ from tests.taskpage.world import Visitor, make_hit
 TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
-@pytest.mark.long
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", sorted(WORLDS))
 def test_task_pages_count_instead_of_cutting(kind):

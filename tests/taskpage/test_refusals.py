@@ -247,7 +247,6 @@ def test_an_origin_is_compared_to_the_letter():
 # Tickets
 
 
-@pytest.mark.long
 def test_a_ticket_that_is_not_ours_opens_nothing(rosa, subtests):
     for change in [
         lambda ticket: "",

@@ -112,7 +112,6 @@ def test_a_stage_without_units_says_so(viewer):
     assert "There is nothing to ask about yet" in text(viewer.get(f"{address(stage)}task/"))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("role", ["viewer", "manager"])
 def test_the_pages_that_say_so_lead_there(viewer, role):
     stage = draft("poll")

@@ -99,7 +99,6 @@ def test_a_reload_brings_the_same_units_in_the_same_order_with_the_draft(rosa):
     assert Claim.objects.count() == 2
 
 
-@pytest.mark.long
 def test_workers_see_the_units_in_different_orders(rosa):
     pages = [text(Visitor(rosa.hit, worker=f"A{n}", assignment=f"3A{n}").open()) for n in range(12)]
     assert {page.index("The sky") < page.index("A rose") for page in pages} == {True, False}

@@ -41,7 +41,6 @@ def test_ms_marco_by_columns(write):
     assert (second.references, second.passages[0].url, refusals.total) == ([], "", 0)
 
 
-@pytest.mark.long
 def test_ms_marco_is_joined_whatever_the_size_and_the_order_of_its_columns(write):
     many = 3000
     filler = "word " * 300

@@ -29,7 +29,6 @@ CASES = [
 ]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("form", "opens", "part", "times", "says"), CASES)
 def test_a_long_value_takes_less_than_300_mib(tmp_path, form, opens, part, times, says):
     path = tmp_path / "log"

@@ -231,7 +231,6 @@ def test_viewers_see_the_report_without_examples_and_import_nothing(as_, places)
     assert viewer.post(places[1], {**FORM, "start": "1"}).status_code == 404
 
 
-@pytest.mark.long
 def test_what_belongs_to_another_project_is_not_found(as_, places, people):  # noqa: F811
     from core.projects.services import create_project
 
@@ -240,7 +239,6 @@ def test_what_belongs_to_another_project_is_not_found(as_, places, people):  # n
     assert [as_("owner").get(place).status_code for place in elsewhere] == [200, 404, 404, 404, 404]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sha", ["0" * 64, "..", "%2e%2e%2fsecrets", "A" * 64])
 def test_only_uploads_can_be_looked_at(manager, project, sha):  # noqa: F811
     assert manager.get(f"/desk/projects/reading/imports/{sha}/preview/").status_code == 404

@@ -141,7 +141,6 @@ def test_a_sample_larger_than_the_file_is_all_of_it(write):
     assert sorted(found) == sorted(COUNTS)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("by", ["uniform", "count", "strata"])
 def test_one_seed_gives_one_sample_whatever_the_order_and_the_duplicates(write, by):
     counts = {f"query {number}": number % 9 + 1 for number in range(400)}

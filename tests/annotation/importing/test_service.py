@@ -196,7 +196,6 @@ def test_a_file_that_is_not_there_is_refused(project, tmp_path):
         import_queries(project=project, path=tmp_path / "gone.csv")
 
 
-@pytest.mark.long
 def test_many_rows_are_written_with_few_statements(project, write):
     path = write("a.csv", "query\n" + "".join(f"query {number}\n" for number in range(400)))
     with CaptureQueriesContext(connection) as asked:

@@ -269,7 +269,6 @@ def test_undocumented_fields_are_refused_in_the_documented_form(world, name):
     assert list_faults(operation.refusal, answer.body) == []
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_undocumented_parameters_are_refused(world, name):
     operation = OPERATIONS[name]

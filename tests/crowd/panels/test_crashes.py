@@ -164,7 +164,6 @@ def live_through(panel, fate, rounds):
     panel.control("faults")
 
 
-@pytest.mark.long
 def test_a_run_that_computes_or_waits_without_end_is_ended(monkeypatch, watch):
     monkeypatch.setitem(globals(), "STEP_S", 0.2)
     with pytest.raises(StuckError, match=r"used 0\.2 s of the processor since step 1"):

@@ -129,7 +129,6 @@ class Participant:
         return Assignment.objects.get(external_id=self.submission)
 
 
-@pytest.mark.long
 def test_a_stage_is_one_study_and_its_books_agree(panel, stage, client):
     """Four people, two HITs of two places: all paid by both sides, to the cent."""
     study = PanelStudy.objects.get(stage=stage)
@@ -379,7 +378,6 @@ def test_many_submissions_are_stored_with_few_queries(panel, stage, django_asser
     assert PanelSubmission.objects.count() == 400
 
 
-@pytest.mark.long
 def test_a_code_without_an_answer_is_shown_to_a_person(panel, stage, client):
     """A stolen or guessed code brings a submission to review that has no answer here."""
     thief = Participant(panel, client, stage)
