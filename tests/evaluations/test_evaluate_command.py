@@ -83,7 +83,6 @@ def ordinary(tmp_path_factory):
     return path.parent / "report", said, report
 
 
-@pytest.mark.long
 def test_it_writes_four_files_and_prints_the_table(ordinary):
     folder, said, report = ordinary
     assert sorted(each.name for each in folder.iterdir()) == FILES
@@ -177,7 +176,6 @@ def test_the_page_needs_nothing_from_elsewhere(ordinary):
     assert not re.search(r"(src|href)=\"(https?:)?//", page)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("scale", [(0, 1), (1, 5), (0, 100), (-2, 2)])
 def test_the_scale_is_that_of_the_data_and_makes_no_difference(table, scale):
     path = table(as_csv(invented(scale=scale)))
@@ -200,7 +198,6 @@ def test_a_score_off_the_scale_is_refused(table):
     assert "is not on the scale from 1 to 5" in refused(path, scale=(1, 5))
 
 
-@pytest.mark.long
 def test_systems_without_a_name_are_told_by_the_order_of_rows(table):
     rows = invented()
     named = reported(table(as_csv(rows)))
@@ -211,7 +208,6 @@ def test_systems_without_a_name_are_told_by_the_order_of_rows(table):
     assert report["metrics"]["rouge-1"]["pearson"]["item"] == named["metrics"]["rouge-1"]["pearson"]["item"]
 
 
-@pytest.mark.long
 def test_one_block_of_rows_after_another_is_told_as_well(table):
     rows = sorted(invented(), key=lambda row: row["system"])
     named = reported(table(as_csv(rows)))
@@ -219,7 +215,6 @@ def test_one_block_of_rows_after_another_is_told_as_well(table):
     assert report["metrics"]["rouge-1"]["pearson"] == named["metrics"]["rouge-1"]["pearson"]
 
 
-@pytest.mark.long
 def test_another_order_of_the_rows_gives_the_same_report(table):
     rows = invented()
     before = reported(table(as_csv(rows)))
@@ -264,7 +259,6 @@ def test_a_score_under_the_header_of_a_reference(table):
     assert pearson(report) > 0.4
 
 
-@pytest.mark.long
 def test_single_ratings_give_a_ceiling(table):
     chance = random.Random(2)
     rows = []
@@ -292,7 +286,6 @@ def test_a_column_with_the_name_of_a_metric_is_no_second_one(table):
     assert "a metric of that name is scored here as well" in refused(path, external=("rouge-1",))
 
 
-@pytest.mark.long
 def test_answers_without_a_human_score_take_no_part(table):
     rows = invented()
     for row in rows[::10]:
@@ -355,7 +348,6 @@ def test_options_that_cannot_be_are_refused(table, options, said):
     assert said in refused(table(as_csv(invented(5))), **options)
 
 
-@pytest.mark.long
 def test_only_some_statistics(table):
     said, report = evaluated(table(as_csv(invented())), statistics=("spearman",))
     assert "spearman" in report["metrics"]["rouge-1"]
@@ -369,7 +361,6 @@ def test_a_protocol_of_a_paper_by_its_name(table):
     assert "resample_overall" in report["protocols"]
 
 
-@pytest.mark.long
 def test_metrics_of_a_profile_that_need_what_is_not_there_are_left_out(table):
     path = table(as_csv(invented(5)))
     report = reported(path, metrics=(), profile="default")
@@ -390,7 +381,6 @@ def test_a_folder_that_is_a_file(table):
         evaluated(path, report=path)
 
 
-@pytest.mark.long
 def test_names_from_a_file_are_harmless_on_the_terminal(table):
     rows = [{**row, "system": f"\x1b[31m{row['system']}[bold]"} for row in invented()]
     said, _ = evaluated(table(as_csv(rows)))
@@ -410,7 +400,6 @@ def test_it_needs_no_database(table):
     assert "15 answers to 5 questions by 3 systems" in done.stdout
 
 
-@pytest.mark.long
 def test_a_clear_difference_is_half_of_the_scale_or_as_asked(table):
     path = table(as_csv(invented(scale=(0, 1))))
     assert reported(path, scale=(0, 1))["gap"] == 0.5
@@ -441,7 +430,6 @@ def test_ways_to_write_a_scale(given, expected):
     assert list(scale(given)) == expected
 
 
-@pytest.mark.long
 def test_metrics_are_compared_by_koehns_paired_bootstrap_where_it_is_asked_for(table, ordinary):
     _, _, plain = ordinary
     _, asked = evaluated(table(as_csv(invented())), paired_bootstrap=True)
@@ -451,7 +439,6 @@ def test_metrics_are_compared_by_koehns_paired_bootstrap_where_it_is_asked_for(t
     assert all(0 < test["p"] <= 1 for test in tests)
 
 
-@pytest.mark.long
 def test_weights_of_adapted_metrics_stand_behind_their_names(table):
     rows = [
         {**row, "label": ("Yes", "No")[number % 2], "label1": "Yes"} for number, row in enumerate(invented(8))

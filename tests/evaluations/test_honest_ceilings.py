@@ -62,7 +62,6 @@ def as_table(kept, folder, *, marked=True):
     return path
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_noise_has_no_ceiling_by_a_table_that_the_filter_wrote(tmp_path, seed):
     path = as_table(kept_by_the_command(noise(seed), "kpqa-2021", tmp_path), tmp_path)
@@ -71,7 +70,6 @@ def test_noise_has_no_ceiling_by_a_table_that_the_filter_wrote(tmp_path, seed):
     assert "response filter (z (kpqa-2021 v1))" in found["split_half highest"]["reason"]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_noise_has_no_ceiling_by_a_release(tmp_path, seed):
     found, _ = ceilings(as_release(noise(seed), named("kpqa-2021"), tmp_path / "release"))
@@ -94,7 +92,6 @@ def test_a_release_without_ratings_and_report_says_what_was_assumed(tmp_path):
     assert any("takes the kept ratings as if" in note for note in notes)
 
 
-@pytest.mark.long
 def test_the_ceiling_of_a_clean_crowd_is_that_of_its_ratings_whatever_z_removed(tmp_path):
     clean = simulated(CROWDS["clean"], items=150, workers=40, seed=1).ratings
     plain, _ = ceilings(as_release(clean, named("none"), tmp_path / "none"))
@@ -107,7 +104,6 @@ def test_the_ceiling_of_a_clean_crowd_is_that_of_its_ratings_whatever_z_removed(
     assert not any("The table does not say" in note for note in notes)
 
 
-@pytest.mark.long
 def test_workers_whom_a_filter_removed_are_not_in_the_ceiling(tmp_path):
     study = simulated(CROWDS["heavy"], items=150, workers=40, seed=1).ratings
     raw, _ = ceilings(as_release(study, named("none"), tmp_path / "none"))

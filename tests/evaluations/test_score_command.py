@@ -140,7 +140,6 @@ def test_another_tokeniser_counts_for_metrics_that_have_their_own_in_the_profile
     assert err.count("tok:whitespace.2") == 2
 
 
-@pytest.mark.long
 def test_the_result_is_the_same_for_any_number_of_processes(table):
     rows = "".join(f"q{n},the answer is {n},it is {n // 3} and {n}\n" for n in range(9000))
     path = table("question,answer,reference1\n" + rows)
@@ -151,7 +150,6 @@ def test_the_result_is_the_same_for_any_number_of_processes(table):
     assert len(one.read_text().splitlines()) == 9001
 
 
-@pytest.mark.long
 def test_a_wrong_row_far_below_leaves_nothing_behind(table):
     rows = "".join(f"q{n},answer {n},reference {n}\n" for n in range(9000))
     path = table("question,answer,reference1\n" + rows + "q,a,r,too,many\n")
@@ -216,7 +214,6 @@ def test_it_needs_no_database(table):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.long
 def test_a_wrong_file_ends_with_a_sentence_and_status_1(table):
     done = run("score", str(table("question,reference1\nq,r\n")), "--metrics", "rouge-1")
     assert done.returncode == 1
@@ -266,7 +263,6 @@ def test_a_metric_whose_program_is_not_installed_is_refused_before_anything_is_r
     )
 
 
-@pytest.mark.long
 def test_a_profile_is_scored_without_the_metric_whose_program_is_not_installed(table, monkeypatch):
     monkeypatch.setenv("PATH", "")
     out, err = scored(table(), metrics=(), profile="kpqa-2021", processes=1)

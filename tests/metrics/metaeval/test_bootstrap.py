@@ -63,7 +63,6 @@ def copied(judged, questions, systems):
     )
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", ["boot_inputs", "boot_both", "boot_systems"])
 @pytest.mark.parametrize("ties", [False, True])
 def test_weights_give_what_the_sample_itself_would(kind, ties):

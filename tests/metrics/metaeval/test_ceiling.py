@@ -74,7 +74,6 @@ def test_of_three_ratings_one_is_left_out_and_the_step_is_threefold():
     assert found["value"] == pytest.approx(3 * found["half"] / (1 + 2 * found["half"]))
 
 
-@pytest.mark.long
 def test_split_half_finds_the_reliability_that_the_study_was_made_with():
     # Quality has variance 1 + spread of the systems, a rating adds .7 squared and the rounding's 1/12.
     true = 1.139 / (1.139 + (0.49 + 1 / 12) / 4)

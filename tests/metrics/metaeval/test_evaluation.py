@@ -67,14 +67,12 @@ def test_what_is_not_defined_is_null_with_a_reason_and_nan_nowhere(judged):
     nothing_without_reason(report)
 
 
-@pytest.mark.long
 def test_rows_in_another_order_give_the_same_report_to_the_last_bit():
     judged = known(questions=20)
 
     assert texts(evaluate(shuffled(judged), FULL)) == texts(evaluate(judged, FULL))
 
 
-@pytest.mark.long
 def test_corpus_rules_move_with_their_rows():
     judged = known(questions=30, systems=3)
     sums = np.stack([judged.metrics["seen-0"], np.ones(len(judged))], axis=1)
@@ -108,7 +106,6 @@ def test_two_processes_give_the_same_bits():
         assert texts(evaluate(judged, QUICK, spread=spread)) == texts(evaluate(judged, QUICK))
 
 
-@pytest.mark.long
 def test_progress_counts_every_part_to_the_end():
     heard: list[tuple[int, int, str]] = []
 
@@ -147,7 +144,6 @@ def test_a_plan_that_makes_no_sense_is_refused(wrong):
         Plan(**wrong)
 
 
-@pytest.mark.long
 def test_the_metric_that_sees_more_agrees_more_and_chance_does_not():
     metrics = evaluate(known(), QUICK)["metrics"]
 
@@ -221,7 +217,6 @@ def sentence(report, *words: str) -> bool:
     return any(all(word in warning for word in words) for warning in report["warnings"])
 
 
-@pytest.mark.long
 def test_few_systems_and_few_questions_are_warned_of():
     report = evaluate(known(questions=20, systems=3), QUICK)
 
@@ -229,7 +224,6 @@ def test_few_systems_and_few_questions_are_warned_of():
     assert sentence(report, "There are 20 questions")
 
 
-@pytest.mark.long
 def test_inferred_systems_are_warned_of():
     report = evaluate(known(questions=5), QUICK, ReportHeader(inferred=True))
 
@@ -237,7 +231,6 @@ def test_inferred_systems_are_warned_of():
     assert report["systems"][0]["inferred"]
 
 
-@pytest.mark.long
 def test_a_metric_without_scores_for_many_answers_is_warned_of():
     judged = known(questions=20)
     scores = judged.metrics["seen-0"].copy()
@@ -248,7 +241,6 @@ def test_a_metric_without_scores_for_many_answers_is_warned_of():
     assert sentence(report, "m has no score for 10 of 80 answers")
 
 
-@pytest.mark.long
 def test_a_metric_with_many_ties_is_warned_of():
     judged = known(questions=20)
 
@@ -290,7 +282,6 @@ def test_without_a_gap_half_of_the_scale_is_clearly_apart():
     assert report["protocols"]["kpqa-table7"]["metrics"]["m"]["percent"] == 100
 
 
-@pytest.mark.long
 def test_a_metric_that_does_not_beat_a_floor_is_warned_of():
     judged = known()
 

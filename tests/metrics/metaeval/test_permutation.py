@@ -24,7 +24,6 @@ from tests.metrics.metaeval.studies import study
 METHODS = ("perm_inputs", "perm_both", "perm_systems")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("method", ["perm_inputs", "perm_both"])
 def test_p_values_are_those_of_mt_metrics_eval(method):
     found = compare(marco(), PAIRS, "pearson", "global", method, draws=9999)
@@ -86,7 +85,6 @@ def test_sums_over_units_give_what_each_draw_would(statistic, grouping, method, 
     assert found.p == one_by_one(judged, ("m0", "m1"), statistic, grouping, method, 60)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("grouping", ["global", "by_system"])
 def test_kendalls_tau_without_ties_is_exact_too(grouping, method):
@@ -211,7 +209,6 @@ def test_the_same_metric_twice_is_never_better():
     assert compare(twice, [("m0", "copy")], draws=300)[0].p == 1.0
 
 
-@pytest.mark.long
 def test_p_values_under_the_null_are_uniform():
     ps = []
     for seed in range(200):

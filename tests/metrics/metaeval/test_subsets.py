@@ -10,7 +10,6 @@ values = st.lists(st.sampled_from([0.0, 1.0, 2.0, 2.5, 1e-9, 7.0]), min_size=9, 
 memberships = st.lists(st.integers(0, 1), min_size=9, max_size=9)
 
 
-@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
 @given(x=values, y=values, member=memberships)
 @pytest.mark.parametrize("statistic", ["pearson", "spearman"])

@@ -49,7 +49,6 @@ def test_the_spread_of_the_draws_is_that_of_the_difference_from_study_to_study()
     )
 
 
-@pytest.mark.long
 def test_every_pair_is_tested_in_every_comparison_and_corrected():
     report = evaluate(known(), QUICK)
 
@@ -67,14 +66,12 @@ def test_every_pair_is_tested_in_every_comparison_and_corrected():
     assert len(of(report, "pearson", "global", "williams")) == 6
 
 
-@pytest.mark.long
 def test_metrics_that_see_differently_much_are_in_clusters_of_their_own():
     report = evaluate(known(questions=150), QUICK)
 
     assert report["clusters"]["pearson|global"] == [["seen-0"], ["seen-1"], ["seen-2"], ["random"]]
 
 
-@pytest.mark.long
 def test_two_metrics_that_see_the_same_share_a_cluster_and_the_test_says_what_it_would_have_found():
     judged = known(noise=(1, 1))
 
