@@ -55,6 +55,10 @@ def is_participle(word: str) -> bool:
     return word in IRREGULAR or word in PARTICLES or bool(re.fullmatch(r"[a-z]+(?:ed|ing)", word))
 
 
+#: Names that a file may define: it is parsed only where one of them says nothing.
+DEFINED = re.compile(r"^ *(?:class|def) +(\w+)", re.MULTILINE)
+
+
 def find_names() -> dict[tuple[str, str], list[str]]:
     """Such names in our packages: (kind, name) -> the files that have them, one entry for each."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -68,6 +72,10 @@ def find_names() -> dict[tuple[str, str], list[str]]:
         folders |= {"/".join(above[: depth + 1]) for depth in range(len(above))}
         if is_participle(module):
             found.setdefault(("module", module), []).append(path)
+        if not any(
+            is_participle(name.strip("_")) or name.strip("_") in FUNCTIONS for name in DEFINED.findall(text)
+        ):
+            continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef) and is_participle(node.name.strip("_")):
                 found.setdefault(("class", node.name), []).append(path)

@@ -13,6 +13,10 @@ IGNORED = {".git", ".venv", "var", "node_modules", "__pycache__"}
 OUTSIDE = {"tests", "benchmarks"}
 
 
+#: What a file has that reads an environment variable; only those are parsed.
+ENVIRONMENT = re.compile(r"\benv\.|os\.environ|os\.getenv")
+
+
 @cache
 def find_committed_files() -> list[Path]:
     """Files that git knows or would add; everything in the folder where there is no git."""
@@ -49,7 +53,7 @@ def find_variables() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     packages = list_packages()
     for name, text in read_texts():
-        if not name.endswith(".py") or name.split("/")[0] not in packages:
+        if not name.endswith(".py") or name.split("/")[0] not in packages or not ENVIRONMENT.search(text):
             continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and node.args:

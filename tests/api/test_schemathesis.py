@@ -24,8 +24,8 @@ _TIMES = int(os.environ.get("API_EXAMPLES", "1"))
 _EACH = 2 * _TIMES if connection.vendor == "postgresql" else _TIMES
 EXAMPLES = {"POSITIVE": 2 * _EACH if TEST_ALL else _EACH, "NEGATIVE": _EACH}
 SEED = int(os.environ.get("FUZZ_SEED", "20261125"))
-#: All operations take a minute or more: each build takes one in four, `make test-all` all of them.
-PARTS = [0, *(pytest.param(part, marks=pytest.mark.long) for part in (1, 2, 3))]
+#: All operations take a minute or more: each build takes one in eight, `make test-all` all of them.
+PARTS = [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 8))]
 
 
 @pytest.fixture(scope="module")

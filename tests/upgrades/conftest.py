@@ -79,8 +79,8 @@ def in_force(name: str) -> Iterator[None]:
 
 
 def versions_to_try() -> list[Any]:
-    """Each build tries the longest way on SQLite, the last one on PostgreSQL; `make test-all` all on both."""
-    in_build = versions()[0 if connection.vendor == "sqlite" else -1]
+    """Each build tries the longest way on PostgreSQL, the last one on SQLite; `make test-all` all on both."""
+    in_build = versions()[-1 if connection.vendor == "sqlite" else 0]
     return [
         pytest.param(version, marks=() if version == in_build else pytest.mark.long) for version in versions()
     ]
