@@ -36,7 +36,7 @@ ON_POSTGRES := $(KILLED) $(addprefix tests/,audit jobs projects rates upgrades \
 	$(addprefix annotation/test_,decided_again.py reviewed_work.py) \
 	$(addprefix api/test_,idempotency.py paging.py) \
 	$(addprefix batches/test_,extensions.py publishing.py results.py schedule.py) \
-	$(addprefix conformance/test_,hits.py money.py paging.py review.py tokens.py work.py) \
+	$(addprefix conformance/test_,money.py review.py work.py) \
 	$(addprefix crowd/,sources/test_quotas.py $(addprefix test_,budget.py collecting.py deciding_again.py \
 		decisions.py dispatch.py epoch.py planning.py reconcile.py rollback.py rounds.py together.py)) \
 	$(addprefix distillery/test_,broker.py canary.py checks.py health.py presence.py readiness.py reseal.py \
