@@ -33,8 +33,6 @@ WITH_PYTORCH = (
     "tests/evaluations/test_learned_",
     "tests/evaluations/test_train_",
 )
-#: How much of a worker's seconds is in its long share, and in each of the short ones.
-PARTS_OF_WORKER = (0.76, 0.12, 0.12)
 NO_TESTS_COLLECTED = 5
 PROGRESS = re.compile(r"^[.,FEsuxX]+ +\[ *\d+%\]$")
 SLOWEST = 25
@@ -80,54 +78,43 @@ def find_files(paths: list[str], left_out: list[str]) -> list[str]:
 
 
 def share_files(files: list[str], workers: int) -> list[list[str]]:
-    """Files for one process after the other: for each worker a long share, then two short ones.
-
-    Each file, the longest first, goes where most room is left. The short shares even out what the recorded
-    seconds did not foresee: whoever is done takes the next.
-    """
+    """Give each file, the longest first, to the process with the least to do."""
     durations = read_durations()
     with_pytorch = [file for file in files if file.startswith(WITH_PYTORCH)]
-    groups = [with_pytorch, *([file] for file in files if file not in with_pytorch)]
-    seconds = [sum(durations.get(file, USUAL_SECONDS) for file in group) for group in groups]
-    room = [sum(seconds) / workers * part for part in PARTS_OF_WORKER for _ in range(workers)]
-    shares: list[list[str]] = [[] for _ in room]
-    for each in sorted(range(len(groups)), key=lambda each: (-seconds[each], groups[each])):
-        roomiest = room.index(max(room))
-        shares[roomiest] += groups[each]
-        room[roomiest] -= seconds[each]
+    groups = [
+        group for group in (with_pytorch, *([file] for file in files if file not in with_pytorch)) if group
+    ]
+    seconds = {group[0]: sum(durations.get(file, USUAL_SECONDS) for file in group) for group in groups}
+    shares: list[list[str]] = [[] for _ in range(workers)]
+    loads = [0.0] * workers
+    for group in sorted(groups, key=lambda group: (-seconds[group[0]], group[0])):
+        least = loads.index(min(loads))
+        shares[least] += group
+        loads[least] += seconds[group[0]]
     return [sorted(share) for share in shares if share]
 
 
 class Shard(threading.Thread):
     """One process with its files; it shows progress while it runs, and everything else when it has ended."""
 
-    #: Set by Ctrl-C: those that wait for a place do not begin.
-    stopping = threading.Event()
-
-    def __init__(self, number: int, arguments: list[str], report: Path, places: threading.Semaphore) -> None:
+    def __init__(self, number: int, arguments: list[str], report: Path) -> None:
         super().__init__(daemon=True)
-        self.number, self.report, self.code = number, report, 0
-        self._arguments, self._places = arguments, places
-        self._process: subprocess.Popen[str] | None = None
-
-    def run(self) -> None:
-        """Start it when there is a place, and read what it prints until it ends."""
-        with self._places:
-            if not self.stopping.is_set():
-                self._run()
-
-    def _run(self) -> None:
-        began = time.monotonic()
+        self.number, self.report = number, report
+        self._began = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", f"--junitxml={self.report}", *self._arguments],
+            [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments],
             cwd=ROOT,
-            env={**os.environ, "TEST_SHARD": str(self.number)},
+            env={**os.environ, "TEST_SHARD": str(number)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
         )
+        self.code = 0
+
+    def run(self) -> None:
+        """Read what it prints until it ends."""
         assert self._process.stdout is not None
         rest = []
         for line in self._process.stdout:
@@ -136,7 +123,7 @@ class Shard(threading.Thread):
             else:
                 rest.append(line)
         self.code = self._process.wait()
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - self._began
         print(f"Process {self.number} ended after {seconds:.0f} s:\n{''.join(rest)}", end="", flush=True)
 
     def wait(self) -> None:
@@ -144,10 +131,8 @@ class Shard(threading.Thread):
         try:
             self.join()
         except KeyboardInterrupt:
-            self.stopping.set()
             self.join(30)
-            if self._process is not None:
-                self._process.kill()
+            self._process.kill()
             raise
 
 
@@ -200,10 +185,9 @@ def main() -> int:
         left_out = [path for path in options.leave_out.split(",") if path and path not in paths]
         shares = share_files(find_files(paths or ["tests"], left_out), options.workers)
     started = time.monotonic()
-    places = threading.Semaphore(options.workers)
     with tempfile.TemporaryDirectory() as folder:
         shards = [
-            Shard(number, [*arguments, *share], Path(folder) / f"{number}.xml", places)
+            Shard(number, [*arguments, *share], Path(folder) / f"{number}.xml")
             for number, share in enumerate(shares, start=1)
         ]
         for shard in shards:
