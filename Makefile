@@ -16,11 +16,8 @@ SHARDS := $(BIN)/python -m tests.shards --workers $(WORKERS)
 ON_SQLITE := env -u DATABASE_URL -u REDIS_URL
 WITH_SERVICES := $(BIN)/python .ci/services.py --
 #: Folders that a target of their own runs.
-APART := tests/browser,tests/clients_of_others,tests/robustness/hosts
+APART := tests/browser tests/clients_of_others tests/robustness/hosts
 NOT_LONG := -m "not long"
-empty :=
-space := $(empty) $(empty)
-comma := ,
 # What kills processes, races, or simulates a crowd runs once in each build: on PostgreSQL and Redis.
 KILLED := $(addprefix tests/,annotation/test_campaign.py batches/test_killed.py crowd/test_concurrency.py \
 	crowd/test_crashes.py evaluations/test_killed.py evaluations/test_real_workers.py \
@@ -70,10 +67,10 @@ run: env ## web server, job worker and timer on this machine (PORT=n)
 	PORT=$(PORT) $(BIN)/python manage.py up
 
 test: env-dev ## the tests of every commit, on SQLite: no browser, nothing long (ARGS="tests/jobs -x")
-	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART)$(if $(ALL),,$(comma)$(subst $(space),$(comma),$(strip $(KILLED)))) $(ARGS)
+	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) $(patsubst %,--leave-out %,$(APART) $(if $(ALL),,$(KILLED))) $(ARGS)
 
 test-services: env-dev ## what PostgreSQL and Redis can change, on both, which are started for it
-	$(WITH_SERVICES) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) --leave-out $(APART) $(or $(ARGS),$(if $(ALL),,$(ON_POSTGRES)))
+	$(WITH_SERVICES) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) $(APART:%=--leave-out %) $(or $(ARGS),$(if $(ALL),,$(ON_POSTGRES)))
 
 test-browser: env-dev ## the tests that drive chromium
 	$(ON_SQLITE) $(SHARDS) $(if $(ALL),,$(NOT_LONG)) $(if $(findstring tests/,$(ARGS)),,tests/browser) $(ARGS)
@@ -96,7 +93,7 @@ DATES ?= +1d +8d +40d +400d 2028-02-29T12:00 2027-03-28T00:30
 test-dates: env-dev ## the tests of `make test` at other dates, a run for each (DATES="+8d"; needs a C compiler)
 	@for date in $(DATES); do \
 	  echo "=== $$date"; \
-	  $(ON_SQLITE) $(BIN)/python .ci/clock.py $$date -- $(SHARDS) $(NOT_LONG) --leave-out $(APART) $(ARGS) || exit 1; \
+	  $(ON_SQLITE) $(BIN)/python .ci/clock.py $$date -- $(SHARDS) $(NOT_LONG) $(APART:%=--leave-out %) $(ARGS) || exit 1; \
 	done
 
 check: check-types check-code check-imports check-django ## linters, types, layers of imports, migrations, settings
@@ -187,7 +184,7 @@ BULK_BENCHMARK := $(BIN)/python manage.py migrate --verbosity 0; $(BIN)/python -
 
 coverage: env-dev ## the share of lines that the tests of `make test` reach; by file, lowest first
 	$(BIN)/coverage erase
-	$(ON_SQLITE) $(BIN)/coverage run -m tests.shards --workers $(WORKERS) $(NOT_LONG) --leave-out $(APART) $(ARGS)
+	$(ON_SQLITE) $(BIN)/coverage run -m tests.shards --workers $(WORKERS) $(NOT_LONG) $(APART:%=--leave-out %) $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -81,9 +81,8 @@ def share_files(files: list[str], workers: int) -> list[list[str]]:
     """Give each file, the longest first, to the process with the least to do."""
     durations = read_durations()
     with_pytorch = [file for file in files if file.startswith(WITH_PYTORCH)]
-    groups = [
-        group for group in (with_pytorch, *([file] for file in files if file not in with_pytorch)) if group
-    ]
+    groups = [[file] for file in files if file not in with_pytorch]
+    groups += [with_pytorch] if with_pytorch else []
     seconds = {group[0]: sum(durations.get(file, USUAL_SECONDS) for file in group) for group in groups}
     shares: list[list[str]] = [[] for _ in range(workers)]
     loads = [0.0] * workers
@@ -175,14 +174,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run the tests in several processes.", allow_abbrev=False)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--record", action="store_true", help="write the seconds of each file to the list")
-    parser.add_argument("--leave-out", default="", metavar="PATH,PATH")
+    parser.add_argument("--leave-out", action="append", default=[], metavar="PATH")
     options, arguments = parser.parse_known_args()
     paths = [each for each in arguments if (ROOT / each.partition("::")[0]).exists()]
     arguments = [each for each in arguments if each not in paths]
     if any("::" in path for path in paths):
         shares = [paths]
     else:
-        left_out = [path for path in options.leave_out.split(",") if path and path not in paths]
+        left_out = [path for path in options.leave_out if path not in paths]
         shares = share_files(find_files(paths or ["tests"], left_out), options.workers)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:

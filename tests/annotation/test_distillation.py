@@ -105,7 +105,6 @@ def test_the_language_check_can_be_switched_off():
     assert write(stage, query, "Рим является столицей Италии", worker="A1").pk
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "query", "passage", "answer", "wrong"),
     [

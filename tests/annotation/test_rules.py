@@ -82,7 +82,6 @@ def test_nothing_is_decided_without_votes():
         rules.decide_screening([])
 
 
-@pytest.mark.long
 @given(some_votes.flatmap(lambda cast: st.tuples(st.just(cast), st.permutations(cast))), tolerances)
 def test_the_order_of_votes_changes_nothing(pair, options):
     cast, shuffled = pair

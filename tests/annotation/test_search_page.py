@@ -101,7 +101,6 @@ def test_reload_and_a_second_click_ask_nothing_twice(viewer, corpus):
     assert first["Location"] == second["Location"]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("question", "why"),
     [

@@ -46,7 +46,6 @@ def put_hours(program, at, hours):
     return program.ask("PUT", f"{at}/hours", hours, match=program.get(f"{at}/hours")["ETag"])
 
 
-@pytest.mark.long
 def test_hours_are_read_set_and_taken_away(program, at, batch):
     assert program.get(f"{at}/hours").json() == {"hours": None, "open_now": True, "opens_at": None}
     found = put_hours(program, at, OFFICE | {"days": ["fri", "mon", "tue", "wed", "thu", "mon"]}).json()

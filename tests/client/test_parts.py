@@ -97,7 +97,6 @@ def _clients():
     return client_of
 
 
-@pytest.mark.long
 def test_a_download_that_breaks_off_is_resumed_and_is_one_event(client_of, release, tmp_path):
     there = Losing(most=400_000)
     folder = client_of(there).project("capitals").release("1.0.0").download(tmp_path / "data")

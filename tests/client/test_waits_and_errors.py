@@ -180,7 +180,6 @@ def test_without_a_limit_it_is_waited_until_the_job_is_done(run, monkeypatch):
     assert found.state == "done"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("status", "kind"),
     [

@@ -25,7 +25,6 @@ def test_the_golden_release_and_its_evaluation_are_what_they_were(release, tmp_p
     check_snapshot("evaluations/release", publications.render_evaluation(tmp_path / "report"))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", publications.list_examples())
 def test_the_evaluation_of_an_example_is_what_it_was(name, tmp_path):
     source, options = publications.list_examples()[name]

@@ -241,7 +241,6 @@ def many(market, count):
     return stage, works
 
 
-@pytest.mark.long
 def test_a_read_that_fails_now_and_then_holds_up_no_other_hit(market, monkeypatch):
     stage, works = many(market, 60)
     failed = {work.hit.external_id for work in works[::7]}

@@ -68,7 +68,6 @@ def test_a_superuser_owns_every_project(place, client):
     assert "Reading" in client.get("/desk/projects/").content.decode()
 
 
-@pytest.mark.long
 def test_what_belongs_to_another_stage_is_not_found_here(as_, place, project, endpoint):
     other = make_stage(project, endpoint, slug="other")
     elsewhere = {**place, "stage": other.slug}

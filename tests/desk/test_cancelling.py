@@ -65,7 +65,6 @@ def test_an_import_that_is_over_says_so(place, room, kind):
     assert job.state == JobState.DONE
 
 
-@pytest.mark.long
 def test_an_import_that_runs_stops_and_stores_nothing(place, monkeypatch):
     before = QuerySource.objects.count()
     client = as_("manager")

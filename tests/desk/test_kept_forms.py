@@ -56,7 +56,6 @@ def kept_in(page: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("token_too", [False, True], ids=["session", "session and token"])
 def test_a_form_of_an_ended_session_leads_to_sign_in_and_comes_back_as_it_was_typed(
     browser, project, token_too
@@ -110,7 +109,6 @@ def test_nobody_else_gets_what_was_typed(browser, project):
     assert (other.status_code, "thought" in other.content.decode()) == (403, False)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "came",
     [

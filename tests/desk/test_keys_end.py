@@ -46,7 +46,6 @@ def two_keys(owner, project):
     return first, second
 
 
-@pytest.mark.long
 def test_every_key_is_listed_from_the_moment_a_page_shows_it_and_ends_alone(project, people):
     owner = people["owner"]
     first, second = two_keys(owner, project)
@@ -64,7 +63,6 @@ def test_every_key_is_listed_from_the_moment_a_page_shows_it_and_ends_alone(proj
     assert [row.made_at for row in keys_of(owner)] == [max(rows)]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("key", ["", "x", "0", "9" * 40, "-1"])
 def test_a_key_that_there_is_not_is_not_ended(project, people, key):
     answer = signed_in(people["owner"]).post(END, {"key": key}, follow=True)

@@ -140,7 +140,6 @@ def test_a_mistake_in_a_stage_stands_beside_its_field(owner, project, endpoint, 
             assert not Stage.objects.exists()
 
 
-@pytest.mark.long
 def test_saving_a_stage_as_it_is_changes_nothing(owner, stage):
     form = owner.get(at("edit_stage", stage)).context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
@@ -178,7 +177,6 @@ def test_a_manager_makes_stages_and_an_owner_gives_them_money(manager, owner, pr
     assert Stage.objects.get().budget_cents == 750
 
 
-@pytest.mark.long
 def test_the_quote_stands_before_the_button_and_looking_publishes_nothing(manager, stage):
     page = manager.get(at("opening", stage)).content.decode()
     assert "$0.60" in page  # two items, three people, ten cents
@@ -272,7 +270,6 @@ def test_the_live_part_is_the_same_as_on_the_page_and_says_when_it_is_done(manag
     assert "data-done" in manager.get(at("live", stage)).content.decode()
 
 
-@pytest.mark.long
 def test_pay_below_the_floor_is_said_with_the_fair_reward(manager, stage):
     hit = make_hit(stage, places=20)
     for number in range(12):
@@ -334,7 +331,6 @@ def held(stage):
     return make_work(make_hit(stage), held=True, note="Failed 1 of 1 attention checks.", failed_checks=1)
 
 
-@pytest.mark.long
 def test_the_page_of_work_shows_answers_checks_and_the_date_that_decides_by_itself(manager, stage, held):
     page = manager.get(at("assignment", stage, pk=held.pk)).content.decode()
     assert "check failed" in page
@@ -359,7 +355,6 @@ def test_work_is_filtered_by_state_and_worker(manager, stage, held):
     assert listed("?state=all&worker=%00'--") == set()
 
 
-@pytest.mark.long
 def test_work_is_approved_and_a_second_click_says_so(manager, stage, held):
     manager.post(at("approve", stage, pk=held.pk), {"note": "Thank you"})
     assert MarketOperation.objects.get().kind == "approve"
@@ -368,7 +363,6 @@ def test_work_is_approved_and_a_second_click_says_so(manager, stage, held):
     assert MarketOperation.objects.count() == 1
 
 
-@pytest.mark.long
 def test_a_rejection_needs_a_reason(manager, stage, held):
     answer = manager.post(at("reject", stage, pk=held.pk), {"reason": "  "}, follow=True)
     assert messages_of(answer)[-1].startswith("Reason:")

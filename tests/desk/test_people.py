@@ -162,7 +162,6 @@ def test_workers_of_other_projects_are_nobodys_business_here(manager, stage, end
     assert manager.post(f"{PLACE}{row.worker_id}/exclude/", {"reason": "No"}).status_code == 404
 
 
-@pytest.mark.long
 def test_excluding_somebody_needs_a_reason_and_is_logged_for_every_stage(manager, stage, second):
     row = work(stage)
     manager.post(f"{PLACE}{row.worker_id}/exclude/", {"reason": ""})
@@ -193,7 +192,6 @@ def test_who_was_excluded_is_readmitted_with_a_reason_for_the_log(manager, stage
     assert [event.details["stage"] for event in events] == [stage.slug, second.slug]
 
 
-@pytest.mark.long
 def test_workers_of_all_my_projects_are_listed_with_their_projects(owner, as_, people, stage, endpoint):
     mine = make_stage(
         create_project(slug="mine", title="Mine", owner=people["owner"]), endpoint, budget_cents=0
@@ -215,7 +213,6 @@ def test_hostile_names_are_words(manager, stage):
         assert "<script>alert" not in manager.get(place).content.decode()
 
 
-@pytest.mark.long
 def test_writing_to_everybody_reads_two_tables_and_says_where_they_are_too_many(manager, stage, monkeypatch):
     for number in range(3):
         make_work(make_hit(stage), f"A{number}")

@@ -27,7 +27,6 @@ def test_the_queues_are_counted(manager, stage):
     assert counts(manager) == {"held": 2, "quarantined": 1, "operations": 1}
 
 
-@pytest.mark.long
 def test_work_waits_by_hand_only_where_the_stage_says_so(manager, stage):
     make_work(make_hit(stage), "A1")
     assert counts(manager) == {}

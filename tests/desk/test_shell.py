@@ -122,7 +122,6 @@ def test_the_overview_lists_what_needs_somebody_now(owner, stage):
     assert at("decisions", stage) in page
 
 
-@pytest.mark.long
 def test_another_projects_trouble_is_not_mine(owner, stage, people):
     from core.projects.services import create_project
 
@@ -146,7 +145,6 @@ def test_the_board_has_a_card_under_the_state_of_each_stage(owner, project, endp
     ]
 
 
-@pytest.mark.long
 def test_a_button_of_the_board_moves_a_stage_and_comes_back(manager, stage):
     type(stage).objects.filter(pk=stage.pk).update(status="open")
     answer = manager.post(at("pause", stage), {"from": "board", "why": "Lunch"})
@@ -219,7 +217,6 @@ def test_saved_settings_come_back_to_the_settings(owner, project):
     assert (project.title, project.language, project.budget_cents) == ("Writing", "de", 9000)
 
 
-@pytest.mark.long
 def test_my_settings_lead_to_those_of_my_projects(as_, project):
     page = as_("viewer").get("/desk/settings/").content.decode()
     assert f"{PLACE}settings/" in page

@@ -175,7 +175,6 @@ def test_made_texts_of_a_stage_follow_and_written_ones_stay(owner, project, endp
     assert (stage.task_title, stage.task_description) == ("Look at a search query", "Look, and say.")
 
 
-@pytest.mark.long
 def test_a_form_without_the_hidden_copies_follows_the_terms_that_are_stored(owner, project, endpoint):
     screening(owner)
     place = at("edit_stage", Stage.objects.get())
@@ -194,7 +193,6 @@ def test_minutes_that_are_guessed_before_opening_change_the_title_too(owner, pro
     assert Stage.objects.get().task_title == "My own"
 
 
-@pytest.mark.long
 def test_texts_that_people_work_under_do_not_follow(owner, project, endpoint):
     screening(owner)
     Stage.objects.update(status="open", opened_at="2026-01-01T00:00:00Z")
@@ -209,7 +207,6 @@ def test_texts_that_people_work_under_do_not_follow(owner, project, endpoint):
     )
 
 
-@pytest.mark.long
 def test_working_out_the_cost_stores_nothing_and_keeps_what_was_entered(owner, project, endpoint):
     answer = owner.post(f"{NEW}?kind=poll", form_data(step="cost", expected_minutes="2.0", title="Half done"))
     assert answer.status_code == 200
@@ -228,7 +225,6 @@ def test_the_cost_of_a_stage_that_is_there_stands_in_its_form(owner, stage):
     assert Stage.objects.get().title == "A poll"
 
 
-@pytest.mark.long
 def test_options_that_are_fixed_cannot_be_entered_in_rows_either(owner, stage):
     Stage.objects.update(status="open", opened_at="2026-01-01T00:00:00Z")
     Hit.objects.create(stage=stage, ordinal=1, places=1, reward_cents=1, fee_cents=0)

@@ -34,7 +34,6 @@ def stage_form(client, stage):
     return values | {"revision": form.revision}
 
 
-@pytest.mark.long
 def test_the_second_save_of_a_stage_changes_nothing_and_shows_both_versions(owner, manager, stage):
     mine, theirs = stage_form(owner, stage), stage_form(manager, stage)
     assert manager.post(at("edit_stage", stage), theirs | {"title": "Theirs"}).status_code == 302
@@ -48,7 +47,6 @@ def test_the_second_save_of_a_stage_changes_nothing_and_shows_both_versions(owne
     assert (kept.title, kept.config["question"]) == ("Theirs", "Which?")
 
 
-@pytest.mark.long
 def test_keep_mine_saves_over_what_was_compared_and_over_nothing_newer(owner, stage):
     mine = stage_form(owner, stage) | {"title": "Mine"}
     change_stage(stage=stage, changes={"title": "Theirs"})
@@ -67,14 +65,12 @@ def test_the_same_form_sent_twice_is_no_conflict(owner, stage):
     assert Event.objects.filter(action="stage.changed").count() == 1
 
 
-@pytest.mark.long
 def test_what_the_form_does_not_show_is_no_conflict(owner, stage):
     mine = stage_form(owner, stage) | {"title": "Mine"}
     Stage.objects.update(spent_cents=10, status="paused")
     assert owner.post(at("edit_stage", stage), mine).status_code == 302
 
 
-@pytest.mark.long
 def test_a_mistake_that_is_mended_is_still_compared_with_what_was_seen_first(owner, stage):
     mine = stage_form(owner, stage) | {"title": ""}
     wrong = owner.post(at("edit_stage", stage), mine)
@@ -143,7 +139,6 @@ def test_a_wish_about_notices_is_compared(owner, project):
     assert Wish.objects.get().post == "none"
 
 
-@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("which", ["stage", "project"])
 def test_of_two_saves_at_the_same_moment_one_gets_through(stage, which):

@@ -71,7 +71,6 @@ def test_reference_answers_make_a_project_with_three_drafts_and_their_owner(some
     assert set(made.events.values_list("actor__username", flat=True)) == {"manager"}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["reference", "kpqa", "adem", "dialogues"])
 def test_what_the_wizard_makes_is_a_study_that_the_command_takes_unchanged(
     somebody, endpoint, tmp_path, name
@@ -188,7 +187,6 @@ def test_without_a_short_name_it_is_made_of_the_title(somebody, endpoint):
     assert Project.objects.get(slug="tides-moons").stages.count() == 0
 
 
-@pytest.mark.long
 def test_the_cost_and_the_wage_stand_beside_each_stage(somebody, endpoint):
     page = somebody.get(f"{NEW}?from=reference").content.decode()
     assert "<strong>$216.00</strong> for every 1,000 units: 200 HITs, 600 assignments" in page

@@ -25,7 +25,6 @@ def approve(client, stage, chosen, query=""):
     )
 
 
-@pytest.mark.long
 def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting):
     answer = approve(manager, stage, waiting[:2])
     assert messages_of(answer) == ["2 approved; the marketplace is being told."]
@@ -35,7 +34,6 @@ def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting
     assert sorted(event.details["worker"] for event in events) == ["A0", "A1"]
 
 
-@pytest.mark.long
 def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, waiting):
     Assignment.objects.filter(pk=waiting[0].pk).update(state="rejected")
     answer = approve(manager, stage, waiting)
@@ -67,7 +65,6 @@ def test_what_was_decided_is_undecided_no_longer_though_the_marketplace_does_not
     assert len(again.context["work"]) == 3
 
 
-@pytest.mark.long
 def test_nothing_chosen_is_said(manager, stage, waiting):
     assert messages_of(approve(manager, stage, [])) == ["Nothing is chosen. Tick the work to approve first."]
 
@@ -85,7 +82,6 @@ def test_work_of_other_stages_is_passed_over(manager, stage, waiting, project, e
     assert not MarketOperation.objects.exists()
 
 
-@pytest.mark.long
 def test_nonsense_chooses_nothing(manager, stage, waiting, subtests):
     for chosen in ["x", "-1", "9" * 30, "²", "1e3"]:
         with apart(subtests, chosen=chosen):

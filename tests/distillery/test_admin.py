@@ -177,7 +177,6 @@ def test_of_two_who_change_an_account_the_second_changes_nothing(root):
     assert (sam.email, list(sam.groups.all())) == ("other@example.org", [editors])
 
 
-@pytest.mark.long
 def test_a_new_account_and_a_sign_in_meanwhile_are_no_conflict(root, client):
     new = {"username": "tess", "usable_password": "true"}
     new |= {"password1": "seven green kettles", "password2": "seven green kettles"}
@@ -188,7 +187,6 @@ def test_a_new_account_and_a_sign_in_meanwhile_are_no_conflict(root, client):
     assert root.post(page, mine | {"first_name": "Tess"}).status_code == 302
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("mark", [{}, {"revision": "made up"}])
 def test_a_group_is_not_changed_without_what_its_page_showed(root, mark):
     group = Group.objects.create(name="editors")

@@ -29,7 +29,6 @@ def browser(person) -> Client:
     return client
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "path",
     [
@@ -128,7 +127,6 @@ def settings_under(**environment: str) -> list[str]:
     return found.stdout.split()
 
 
-@pytest.mark.long
 def test_under_an_https_address_cookies_are_bound_to_the_host_and_http_is_left():
     under_https = settings_under(PUBLIC_URL="https://crowd.example.org", BEHIND_TLS_PROXY="1")
     assert under_https[:3] == ["__Host-session", "__Host-csrf", "__Host-device"]
@@ -147,7 +145,6 @@ def test_behind_a_proxy_that_encrypts_http_is_led_to_https(client, settings):
     assert (page.status_code, page["Strict-Transport-Security"]) == (200, "max-age=31536000")
 
 
-@pytest.mark.long
 def test_a_database_is_made_for_its_user_alone(tmp_path):
     data = tmp_path / "data"
     data.mkdir()

@@ -236,7 +236,6 @@ def test_several_references_and_empty_ones(table):
     assert report["metrics"]["rouge-1"]["n"] == 90
 
 
-@pytest.mark.long
 def test_jsonl_semicolons_and_utf_16_give_the_same_figures(table):
     rows = invented()
     expected = reported(table(as_csv(rows)))
@@ -367,7 +366,6 @@ def test_metrics_of_a_profile_that_need_what_is_not_there_are_left_out(table):
     assert {"bleu-1", "rouge-l"} <= set(report["metrics"])
 
 
-@pytest.mark.long
 def test_a_report_takes_the_place_of_the_one_before(table):
     path = table(as_csv(invented(5)))
     evaluated(path, seed=1)

@@ -21,7 +21,7 @@ from tests.evaluations.model_folders import model
 from tests.judgments import desk_world
 from tests.metrics.neural import tiny
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = pytest.mark.django_db(transaction=True)
 REFERENCES = ["The old ticket costs 25 euros and weighs 310 grams here.", "25 euros"]
 ANSWER = "The ticket costs 25 euros."
 

@@ -126,13 +126,11 @@ def test_of_several_models_one_must_be_chosen(release, there, models):
     assert Evaluation.objects.count() == 0
 
 
-@pytest.mark.long
 def test_a_model_that_is_not_offered_is_refused(release, there):
     sent = {**NEW, "metrics": [METRIC], "model_kpqa": "../tiny", "do": "begin"}
     assert as_("manager").post(f"{LIST}new/", sent).status_code == 422
 
 
-@pytest.mark.long
 def test_a_damaged_model_is_not_offered(release, there):
     (there / "head.safetensors").unlink()
     assert not boxes(as_("manager").get(f"{LIST}new/").content.decode())[METRIC]

@@ -59,7 +59,6 @@ def test_references_stand_by_importance_with_their_numbers(viewer, place):
     assert "Why" not in html
 
 
-@pytest.mark.long
 def test_an_answer_of_a_system_shows_what_matched_and_why(viewer, place):
     html = page(viewer, place, metric="bleu-2", candidate=place.candidates["q1/a"].pk)
     assert marked(html) == [
@@ -88,7 +87,6 @@ def test_phrasing_aware_metrics_say_what_each_reference_adds(viewer, place):
     assert "adds most" in html
 
 
-@pytest.mark.long
 def test_what_people_wrote_is_text(viewer, place):
     html = page(viewer, place, candidate=place.candidates["q1/b"].pk)
     assert "<script>alert" not in html

@@ -40,7 +40,6 @@ STUDIES = {
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("judged", STUDIES.values(), ids=STUDIES)
 def test_what_a_meta_evaluation_works_out_is_written_as_it_was(judged):
     result = evaluate(judged, PLAN, ABOUT)
@@ -121,7 +120,6 @@ def test_an_older_form_goes_through_each_step_on_its_way(monkeypatch):
     assert read_report({"report": -1, "name": "Capitals"}).title == "Capitals"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
 def test_reports_in_databases_of_earlier_releases_are_read_whole(version):
     (stored,) = stored_reports(version)

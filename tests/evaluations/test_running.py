@@ -32,7 +32,6 @@ def fresh(evaluation: Evaluation) -> Evaluation:
     return Evaluation.objects.get(pk=evaluation.pk)
 
 
-@pytest.mark.long
 def test_an_evaluation_ends_with_its_report_and_files(release):
     done = make_evaluation(release)
     assert (done.state, done.number, done.why) == ("ready", 1, "")
@@ -85,7 +84,6 @@ def test_a_failed_one_is_begun_again(release):
     assert (fresh(failed).state, fresh(failed).why) == ("planned", "")
 
 
-@pytest.mark.long
 def test_a_finished_one_is_not_begun_again(release):
     with pytest.raises(EvaluationError, match="failed or was cancelled"):
         begin_again(evaluation=make_evaluation(release), actor=None)

@@ -161,7 +161,6 @@ def test_numbers_stand_side_by_side_with_the_labels_of_the_ends():
     assert "10 0 poor 10 fine" in " ".join(words(page).split())
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("config", "given", "stored", "number"),
     [

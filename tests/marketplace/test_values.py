@@ -111,7 +111,6 @@ def test_xml_that_is_no_question_is_named_so(xml):
     assert refusal.value.code == "XMLParseError"
 
 
-@pytest.mark.long
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=80)), max_size=8))
 def test_every_answer_is_well_formed_xml_and_keeps_its_text(fields):
     root = ElementTree.fromstring(answers_xml(fields))

@@ -87,7 +87,6 @@ def test_letters_are_planned_with_the_notice_or_not_at_all(by_email, reading):
     assert (Notice.objects.count(), Letter.objects.count()) == (0, 0)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("post", "level", "readers"),
     [

@@ -301,7 +301,6 @@ class TestTheSameEveryTime:
         assert first.content != second.content
         assert list(Release.objects.order_by("pk").values_list("version", flat=True)) == ["1.0.0", "1.1.0"]
 
-    @pytest.mark.long
     def test_other_options_are_another_release_of_the_same_content(self, tmp_path):
         world = make_world()
         first = built(world, tmp_path / "a", Options(formats=("jsonl",)))
@@ -315,7 +314,6 @@ class TestTheSameEveryTime:
         Release.objects.update(state="withdrawn", withdrawn_reason="a mistake", withdrawn_at=THEN)
         assert built(world, tmp_path / "b").same is None
 
-    @pytest.mark.long
     def test_simulated_workers_mark_the_release(self, tmp_path):
         done = built(make_world(simulated=True), tmp_path / "a")
         assert done.simulated

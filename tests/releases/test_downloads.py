@@ -142,7 +142,6 @@ def test_what_names_the_other_files_can_be_downloaded(release, name):
     assert len(body(response)) == int(response["Content-Length"])
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "path", ["../1.0.0/README.md", "%2e%2e/x", "nothing.txt", "jsonl/", "jsonl", "/etc/passwd"]
 )

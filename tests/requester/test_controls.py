@@ -33,7 +33,6 @@ def test_faults_are_set_for_this_requester_alone(lab, panel, as_owner):
     assert not Chaos.objects.exists()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "wrong",
     [{"error_rate": "2"}, {"throttle_next": "-1"}, {"visibility_delay_s": "nan"}, {"error_rate": "x"}],

@@ -396,7 +396,6 @@ def die(*_arguments, **_options):
     raise Killed
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "at",
     [

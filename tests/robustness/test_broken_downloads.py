@@ -72,7 +72,6 @@ def connection(tmp_path):
         server.wait()
 
 
-@pytest.mark.long
 def test_a_client_notices_that_the_rest_is_missing(connection):
     connection.request("GET", "/scores.csv")
     with connection.getresponse() as answer:

@@ -71,12 +71,14 @@ class Fuzzer(Sender):
         return self.send(self.world.browsers[who], *request)
 
 
+def addresses_of(area: str) -> list[Address]:
+    """The addresses whose names begin with this name of an app."""
+    return [each for each in addresses() if each.name.rpartition(":")[0] == area]
+
+
 def targets_of(fuzzer: Fuzzer, area: str) -> list[Target]:
     """Addresses of an area with those who are heard there, by which method."""
-    chosen = [
-        Target(each, _with_credential(fuzzer.world, each))
-        for each in [each for each in addresses() if each.name.rpartition(":")[0] == area][::ONE_IN]
-    ]
+    chosen = [Target(each, _with_credential(fuzzer.world, each)) for each in addresses_of(area)[::ONE_IN]]
     for target in chosen:
         heard = (who for who in PEOPLE if _is_heard(fuzzer, target, who, chosen))
         target.who = next(heard, "anonymous")

@@ -13,7 +13,6 @@ def client(server):
     return server.requester().client
 
 
-@pytest.mark.long
 def test_a_post_never_lands_on_another_holder(server, client):
     """Three workers take, return, let lapse and post late at random; each answer is its sender's own."""
     chance = random.Random(71)

@@ -25,7 +25,6 @@ def worker(server):
     return server.worker()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("content_type", "body", "recorded"),
     [
@@ -64,7 +63,6 @@ def test_an_odd_form_is_recorded_as_far_as_xml_can_carry_it(client, worker, cont
     assert answer_fields(assignment) == recorded
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [
@@ -93,7 +91,6 @@ def test_what_is_no_web_form_is_refused_and_can_be_sent_again(client, worker, co
     assert worker.submit(taken, a="1").status == 200
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
 def test_only_a_post_submits(client, worker, method):
     """Looking at the address does nothing."""

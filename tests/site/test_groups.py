@@ -70,7 +70,6 @@ def test_a_place_whose_worker_ran_out_of_time_is_offered_at_once(lab, rosa, visi
     assert titles(visitor) == ["Answers"]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("search", "found"),
     [

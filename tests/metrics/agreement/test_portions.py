@@ -72,7 +72,6 @@ def test_adjusted_scores_are_those_of_one_matrix(monkeypatch, once, at_once):
         same(column, expected)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("at_once", [40, 1 << 20])
 def test_rows_of_a_mask_are_as_good_as_those_rows_alone(monkeypatch, at_once):
     monkeypatch.setattr(data, "AT_ONCE", at_once)

@@ -52,7 +52,6 @@ def test_correlations_are_the_golden_ones_and_so_the_printed_ones(name):
     assert found == pytest.approx(MARCO["paper"][KEYS[name]], abs=GOLDEN["tolerance"]["paper"])
 
 
-@pytest.mark.long
 @pytest.mark.only_on("java")
 def test_meteor_by_its_own_program_is_the_golden_one():
     found = values("meteor-1.5")

@@ -74,7 +74,6 @@ def test_the_original_says_the_same_of_these_texts():
     assert [" ".join(tokens) for tokens in original(texts)] == [SAID[text] for text in texts]
 
 
-@pytest.mark.long
 @pytest.mark.only_on("java")
 def test_of_texts_put_together_at_random_more_than_99_in_100_are_the_same():
     draw = random.Random(7)

@@ -106,7 +106,6 @@ def test_files_of_a_first_build_that_was_killed_are_no_index(engine, engine_for)
     assert engine._files.current() == Pointer(2, "english-1")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("method", ["index", "rebuild"])
 def test_where_no_more_may_be_written_it_says_so_and_the_index_is_as_it_was(engine, method):
     """A limit on the size of files is what a full disk looks like to a process."""

@@ -63,7 +63,6 @@ def _hold(path, ready, done):
         done.wait(30)
 
 
-@pytest.mark.long
 def test_a_second_writer_is_told_which_process_writes_when_it_has_waited_long_enough(engine, monkeypatch):
     engine.index(CATS)
     monkeypatch.setattr(files, "PATIENCE", 0.2)

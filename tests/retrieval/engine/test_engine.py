@@ -18,7 +18,6 @@ def found(engine, text, k=10):
     return [hit.pk for hit in engine.search(dict.fromkeys(engine.terms(text), 1.0), k)]
 
 
-@pytest.mark.long
 def test_a_query_finds_the_passages_with_its_words_whatever_their_form(engine):
     engine.index(CATS)
     assert found(engine, "Which cat is it?") == [2, 1]
@@ -33,7 +32,6 @@ def test_scores_are_bm25(engine):
     assert engine.search({"cat": 1.0}, 1)[0].score == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.long
 def test_a_weight_multiplies_what_a_word_adds(engine):
     engine.index([(1, "cat"), (2, "dog")])
     assert [hit.pk for hit in engine.search({"cat": 1.0, "dog": 1.5}, 2)] == [2, 1]
@@ -41,14 +39,12 @@ def test_a_weight_multiplies_what_a_word_adds(engine):
     assert half.score == pytest.approx(one.score / 2)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("weight", [0.0, -1.0, math.nan, math.inf])
 def test_a_word_without_a_sensible_weight_counts_for_nothing(engine, weight):
     engine.index(CATS)
     assert list(engine.search({"cat": weight}, 10)) == []
 
 
-@pytest.mark.long
 def test_equal_scores_come_by_number_whatever_the_segments(engine):
     for number in (5, 9, 12, 30):
         engine.index([(number, "the same words")])
@@ -56,7 +52,6 @@ def test_equal_scores_come_by_number_whatever_the_segments(engine):
     assert found(engine, "words") == [5, 9, 12, 30]
 
 
-@pytest.mark.long
 def test_the_last_place_among_equals_goes_to_the_lowest_number(engine):
     engine.rebuild([(number, "the same words") for number in range(300, 0, -1)])
     assert found(engine, "words", k=3) == [1, 2, 3]
@@ -69,7 +64,6 @@ def test_deleting_deletes(engine):
     assert engine.count() == 2
 
 
-@pytest.mark.long
 def test_a_number_beyond_32_bits_is_found_again(engine):
     engine.index([(2**40 + 1, "a far cat")])
     assert found(engine, "cat") == [2**40 + 1]
@@ -103,7 +97,6 @@ def test_before_anything_is_indexed_it_says_so(engine):
     assert engine.generation() == 0
 
 
-@pytest.mark.long
 def test_another_object_sees_what_was_added_and_deleted_in_the_meantime(engine, engine_for):
     engine.index(CATS[:2])
     reader = engine_for()
@@ -114,7 +107,6 @@ def test_another_object_sees_what_was_added_and_deleted_in_the_meantime(engine, 
     assert 7 not in found(reader, "cats")
 
 
-@pytest.mark.long
 def test_an_addition_that_breaks_off_adds_nothing(engine):
     engine.index(CATS)
 
@@ -187,7 +179,6 @@ def test_a_new_generation_takes_over_at_once(engine, engine_for):
     assert reader.generation() == 2
 
 
-@pytest.mark.long
 def test_a_rebuild_that_breaks_off_leaves_the_old_generation(engine):
     engine.index(CATS)
 
@@ -200,7 +191,6 @@ def test_a_rebuild_that_breaks_off_leaves_the_old_generation(engine):
     assert (found(engine, "cats"), engine.generation()) == ([2, 1], 1)
 
 
-@pytest.mark.long
 def test_what_is_dropped_is_gone(engine):
     engine.index(CATS)
     engine.drop()

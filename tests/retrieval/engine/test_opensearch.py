@@ -113,7 +113,6 @@ def test_scores_are_on_the_scale_of_tantivy_whatever_the_version(version):
         assert engine.search({"cat": 1.0}, 1)[0].score == pytest.approx(0.9808293 * 2 * 2.2 / 3.2)
 
 
-@pytest.mark.long
 def test_the_alias_moves_in_one_step_and_the_old_generation_goes(server, engine):
     engine.index(CATS)
     engine.rebuild([(4, "A newer cat.")])
@@ -310,7 +309,6 @@ def test_a_generation_by_other_rules_for_words_wants_to_be_built_again(server, e
     assert french.count() == 3
 
 
-@pytest.mark.long
 def test_other_indexes_of_the_server_are_left_alone(server, engine):
     for name in ("somebody-elses", f"{NAME}0-g1", f"{NAME}-games"):
         server.store.create(name, {})

@@ -68,7 +68,6 @@ def test_the_command_reports_every_variant_against_the_whole_system(folder):
     assert [each["name"] for each in report["systems"]] == ["bm25", "crown-2020"]
 
 
-@pytest.mark.long
 def test_a_variant_gives_what_its_weights_give_by_name(folder):
     """Without prior and without edge and pos are systems that can be asked for by name, too."""
     name = "crown-2020:prior=0:node=0.5:edge=0.333333:pos=0.166667"

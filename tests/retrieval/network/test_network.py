@@ -43,7 +43,6 @@ def test_counts_are_those_of_a_literal_dictionary(tmp_path):
     assert network.associations(one, two) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.long
 @settings(max_examples=limit_cases(20), deadline=None)
 @given(texts=st.lists(st.text(alphabet="abc .1", max_size=40), max_size=12))
 def test_any_texts_give_the_counts_of_a_literal_dictionary(tmp_path_factory, texts):
@@ -196,7 +195,6 @@ def test_other_scripts_are_counted(tmp_path):
     assert set(network.columns([2], numbers=False).words) == {"مصر", "بلد"}
 
 
-@pytest.mark.long
 def test_the_order_and_the_shards_of_passages_change_no_byte(tmp_path, monkeypatch):
     texts = list(enumerate(passages(200, seed=3), 1))
     build(texts, tmp_path / "one", "en")

@@ -103,7 +103,6 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], Meas
     return dict(zip(BOMBS, map(json.loads, found.said.splitlines()), strict=True)), found
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_refused_in_a_sentence(read: tuple[dict[str, str], Measured], name: str) -> None:
     said = read[0][name]

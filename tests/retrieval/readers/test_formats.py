@@ -137,7 +137,6 @@ def car(paragraphs, kind=2, header=True):
 LINKED = [[0, b"a" * 40, [[0, "The oak is a "], [1, [0, "Tree", [], b"enwiki:Tree", "tree"]], [0, "."]]]]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("header", [True, False])
 @pytest.mark.parametrize("pack", [bytes, lzma.compress])
 def test_paragraphs_of_trec_car(tmp_path, header, pack):
@@ -151,7 +150,6 @@ def test_paragraphs_of_trec_car_go_over_the_borders_of_blocks(tmp_path):
     assert len(rows(file_of(tmp_path, car(many), "p.cbor"))) == 1000
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -216,7 +214,6 @@ def test_parquet_is_read_in_pieces_that_say_how_far_it_is(tmp_path):
     assert file.bytes_done == path.stat().st_size
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
@@ -230,7 +227,6 @@ def test_faults_of_parquet_have_the_number_of_the_record(tmp_path, columns, expe
     assert faults(parquet_of(tmp_path, **columns)) == [expected]
 
 
-@pytest.mark.long
 def test_damaged_parquet_is_refused(tmp_path):
     path = parquet_of(tmp_path, id=["a"], text=["x"])
     path.write_bytes(path.read_bytes()[:-10])

@@ -68,7 +68,6 @@ def test_a_context_is_the_mean_of_its_turns(encoder):
     assert encoder.texts([]).shape == encoder.contexts([]).shape == (0, 32)
 
 
-@pytest.mark.long
 def test_the_digest_is_that_of_what_it_does_with_a_text(tmp_path, encoder):
     encoder.save(tmp_path / "copy")
     copy = text_encoder(tmp_path / "copy", device="cpu")

@@ -54,7 +54,6 @@ def singly(references: Any = REFERENCES) -> list[list[str]]:
     return [[text] for text in references]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("layer", [0, 1, 3])
 @pytest.mark.parametrize("idf", [False, True])
 def test_it_is_what_the_package_says(encoder: Path, layer: int, idf: bool) -> None:
@@ -70,7 +69,6 @@ def test_the_last_layer_counts_where_none_is_named(encoder: Path) -> None:
     assert plain.score(CANDIDATES, singly()).tolist() == last.score(CANDIDATES, singly()).tolist()
 
 
-@pytest.mark.long
 def test_other_kinds_of_encoders_are_taken(tmp_path: Path) -> None:
     folder = tiny.roberta(tmp_path / "roberta")
     for layer in (1, 2):

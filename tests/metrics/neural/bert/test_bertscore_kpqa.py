@@ -95,7 +95,6 @@ def of_pieces(model: Path) -> Any:
     return weigh
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "weights"), [("bertscore-kpqa", of_words), ("bertscore-kpqa-repo", of_pieces)]
 )
@@ -141,7 +140,6 @@ def test_a_long_answer_is_weighed_as_far_as_the_encoder_reads(encoder: Path, mod
         assert 0 < value <= 1
 
 
-@pytest.mark.long
 def test_an_encoder_with_other_pieces_takes_the_weights_by_place(model: Path, tmp_path: Path) -> None:
     roberta = tiny.roberta(tmp_path / "roberta")
     expected = [

@@ -29,7 +29,6 @@ def test_words_that_a_phrase_touches_are_labelled() -> None:
     assert labels_of(cut(given_.answer), given_.spans) == [0, 0, 0, 1, 1, 0, 0, 1, 0, 0]
 
 
-@pytest.mark.long
 @given(
     bounds=st.lists(st.integers(0, 40), max_size=8, unique=True),
     answer=st.text("ab .,", min_size=40, max_size=40),

@@ -34,7 +34,6 @@ def gradients(network):
     return {name: value.grad.clone() for name, value in network.named_parameters() if value.grad is not None}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("with_question", [True, False])
 @pytest.mark.parametrize("longest", [64, 20])
 def test_the_loss_of_a_batch_is_that_of_a_literal_loop(base, network, with_question, longest) -> None:

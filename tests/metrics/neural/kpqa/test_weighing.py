@@ -60,7 +60,6 @@ def literal(model, question, answer):
     return weights
 
 
-@pytest.mark.long
 def test_a_word_has_the_probability_of_its_first_piece(model):
     found = weigher(chosen(model)).weigh(PAIRS)
 
