@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def specified(chart: "altair.TopLevelMixin") -> dict[str, Any]:
     """What the chart says without data, configuration and schema, which the drawing adds."""
-    given: dict[str, Any] = chart.to_dict(validate=True)
+    given: dict[str, Any] = chart.to_dict(validate=False)  # Altair has looked at its parts as they were made
     for layer in given.get("layer", ()):
         layer.pop("data", None)
     return {name: value for name, value in given.items() if name not in ("$schema", "config", "data")}

@@ -17,7 +17,7 @@ from evaluations.plans import EvaluationPlan, plan_of
 from tests.evaluations.desk_world import make_evaluation, make_release
 from tests.releases.shelf_world import as_, make_project
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 LIST = "/desk/projects/capitals/evaluations/"
 ONE = f"{LIST}1.0.0/1/"
 NEW = {
@@ -44,17 +44,13 @@ def test_a_project_without_releases_says_what_is_missing(settings, tmp_path):
     assert "It needs a release with human scores" in text(as_("viewer").get(LIST))
 
 
-def test_the_list_names_state_metrics_and_the_best(release):
-    make_evaluation(release)
-    page = text(as_("viewer").get(LIST))
-    assert "No.&nbsp;1 1.0.0 Ready default bleu-1 , rouge-l" in page
-
-
 def test_the_list_is_narrowed_and_sorted_by_its_address(release):
     make_evaluation(release, ran=False)
     make_evaluation(release)
     viewer = as_("viewer")
-    assert "No.&nbsp;1" not in text(viewer.get(f"{LIST}?state=ready"))
+    ready = text(viewer.get(f"{LIST}?state=ready"))
+    assert "No.&nbsp;2 1.0.0 Ready default bleu-1 , rouge-l" in ready
+    assert "No.&nbsp;1" not in ready
     rows = csv.DictReader(io.StringIO(viewer.get(f"{LIST}?order=-number&format=csv").getvalue().decode()))
     assert [row["number"] for row in rows] == ["1", "2"]
 
@@ -178,6 +174,7 @@ def test_its_files_are_what_was_listed(release):
     assert len(body) == listed["bytes"]
     assert answer.headers["Content-Disposition"].startswith("attachment;")
     assert as_("viewer").get(f"{ONE}files/points.json").status_code == 404
+    assert "Two finished evaluations are needed" in text(as_("viewer").get(f"{LIST}compare/"))
 
 
 def test_one_evaluation_at_a_time_is_the_leaderboard(release):
@@ -210,12 +207,6 @@ def test_two_evaluations_are_compared(release):
     assert "The two are of different releases" in page
     assert "bleu-1" in page
     assert "it is not in the report" in page
-
-
-@pytest.mark.long
-def test_comparing_takes_two(release):
-    make_evaluation(release)
-    assert "Two finished evaluations are needed" in text(as_("viewer").get(f"{LIST}compare/"))
 
 
 def upload(content: str, **fields: str) -> Any:

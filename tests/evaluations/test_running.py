@@ -2,10 +2,10 @@
 
 import json
 import uuid
-from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from core.jobs import services as jobs
 from core.jobs.models import Job, JobState
@@ -16,24 +16,23 @@ from evaluations.errors import EvaluationError
 from evaluations.models import Call, Evaluation, FrozenError, Part
 from evaluations.plans import plan_of
 from evaluations.services import begin, begin_again
+from releases.models import Release
 from tests.evaluations.desk_world import make_evaluation, make_release
-from tests.releases.shelf_world import make_project
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def release(settings: Any, tmp_path: Path) -> Any:
-    settings.RELEASES_STORAGE, settings.DATA_DIR = str(tmp_path / "shelf"), tmp_path
-    return make_release(make_project())
+def release(evaluated_release: Release) -> Release:
+    return evaluated_release
 
 
 def fresh(evaluation: Evaluation) -> Evaluation:
     return Evaluation.objects.get(pk=evaluation.pk)
 
 
-def test_an_evaluation_ends_with_its_report_and_files(release):
-    done = make_evaluation(release)
+def test_an_evaluation_ends_with_its_report_and_files(ready_evaluation):
+    done = ready_evaluation
     assert (done.state, done.number, done.why) == ("ready", 1, "")
     assert set(done.report["metrics"]) == {"bleu-1", "rouge-l"}
     assert done.report["n"]["answers"] == 90
@@ -43,15 +42,12 @@ def test_an_evaluation_ends_with_its_report_and_files(release):
         assert json.load(file) == done.report
 
 
-@pytest.mark.long
-def test_nothing_of_its_parts_and_folders_is_left(release, tmp_path):
-    make_evaluation(release)
+def test_nothing_of_its_parts_and_folders_is_left(ready_evaluation):
     assert (Call.objects.count(), Part.objects.count()) == (0, 0)
-    assert list((tmp_path / "building").iterdir()) == []
+    assert list((settings.DATA_DIR / "building").iterdir()) == []
 
 
-def test_who_began_it_and_its_end_stand_in_the_log(release):
-    make_evaluation(release)
+def test_who_began_it_and_its_end_stand_in_the_log(ready_evaluation):
     found = Event.objects.filter(action__startswith="evaluation.").order_by("pk")
     assert list(found.values_list("action", "subject", "actor__username")) == [
         ("evaluation.planned", "1.0.0 no. 1", "manager"),
@@ -59,8 +55,8 @@ def test_who_began_it_and_its_end_stand_in_the_log(release):
     ]
 
 
-def test_a_finished_evaluation_never_changes(release):
-    done = make_evaluation(release)
+def test_a_finished_evaluation_never_changes(ready_evaluation):
+    done = ready_evaluation
     done.title = "Another"
     with pytest.raises(FrozenError):
         done.save()
@@ -84,9 +80,9 @@ def test_a_failed_one_is_begun_again(release):
     assert (fresh(failed).state, fresh(failed).why) == ("planned", "")
 
 
-def test_a_finished_one_is_not_begun_again(release):
+def test_a_finished_one_is_not_begun_again(ready_evaluation):
     with pytest.raises(EvaluationError, match="failed or was cancelled"):
-        begin_again(evaluation=make_evaluation(release), actor=None)
+        begin_again(evaluation=ready_evaluation, actor=None)
 
 
 def test_a_cancelled_one_computes_nothing(release):
@@ -119,18 +115,17 @@ def test_a_release_without_scores_of_a_stage_is_refused(release):
         begin(release=release, plan=plan_of({"stage": "other"}))
 
 
-def test_numbers_count_within_a_release(release):
+def test_numbers_count_within_a_release(release):  # which has one already
     second = make_release(release.project, "1.1.0")
     numbers = [make_evaluation(each, ran=False).number for each in (release, release, second)]
-    assert numbers == [1, 2, 1]
+    assert numbers == [2, 3, 1]
 
 
-@pytest.mark.long
-def test_helpers_change_no_figure(release, monkeypatch):
+def test_helpers_change_no_figure(ready_evaluation, monkeypatch):
     from evaluations import executor
 
-    alone = make_evaluation(release)
-    helped = make_evaluation(release, ran=False)
+    alone = ready_evaluation
+    helped = make_evaluation(alone.release, ran=False)
     took = []
 
     def helper(self: Any, call: Any, total: int) -> list[int]:
