@@ -111,7 +111,9 @@ def make_api_world() -> ApiWorld:
         _add_requester(place, people[name], drafts=1 if name == "owner" else 2)
         _add_curation(place)
         _add_invitation(place, people[name])
-        Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
+        job = Job.objects.create(kind="annotation.import", payload={"project": place.project.pk})
+        place.own["api:job"] = {"job": job.pk}
+        place.own["api:text"] = {"text": newest_text(project_owner(place.project)).pk}
     return ApiWorld(people, mine, theirs)
 
 
@@ -165,9 +167,9 @@ def values_of(place: Place) -> dict[str, Any]:
         "scores": place.own["evaluations:keep"]["pk"],
         "worker": place.own["desk:worker"]["pk"],
         "match": place.own["desk:decide_match"]["pk"],
-        "job": Job.objects.filter(payload__project=place.project.pk, state="queued").latest("pk").pk,
+        "job": place.own["api:job"]["job"],
         "corpus": place.rooms["annotation"]["corpus"],
-        "text": newest_text(project_owner(place.project)).pk,
+        "text": place.own["api:text"]["text"],
         "version": place.rooms["releases"]["version"],
         "path": "README.md",
         "name": "report.json",
