@@ -148,9 +148,11 @@ def _import_tasks(path: Path) -> None:
 
 def _import_reviews(path: Path) -> None:
     from marketplace.batches import results, sheets  # noqa: PLC0415
+    from marketplace.models import Batch  # noqa: PLC0415
 
     with path.open("rb") as file:
-        results.read_decisions(sheets.Sheet(file, path.name, limits=sheets.RESULTS))
+        sheet = sheets.Sheet(file, path.name, limits=sheets.RESULTS)
+        results.read_decisions(sheet, Batch(pk=0))
 
 
 def _import_external(path: Path) -> None:

@@ -6,7 +6,7 @@ columns they need, once for the rows; neither holds more than some hundred of th
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 
 from core.accounts.security import Actor, acting_as, actor
-from core.files.cells import cell, csv_line_writer
+from core.files.cells import cell, csv_line_writer, unguarded
 from core.jobs import services as jobs
 from core.jobs.handlers import JobContext
 from core.jobs.models import Job
@@ -75,8 +75,12 @@ class Decision:
         return not self.reason
 
 
-def read_decisions(sheet: Sheet) -> tuple[list[Decision], int]:
-    """Decisions of a file, and how many of its lines have none. Raises SheetError at any fault."""
+def read_decisions(sheet: Sheet, batch: Batch) -> tuple[list[Decision], int]:
+    """Decisions of a file, and how many of its lines have none.
+
+    Raises SheetError at any fault, also where a row with a decision has the HIT, the worker or an answer of
+    another assignment than the one it names.
+    """
     if missing := [name for name in NEEDED if name not in sheet.columns]:
         raise sheet.error(
             f"it has no column {missing[0]}; its columns are {listed(sheet.columns)}. Download the results "
@@ -103,7 +107,54 @@ def read_decisions(sheet: Sheet) -> tuple[list[Decision], int]:
         raise sheet.error(
             "no line has an x under Approve or a reason under Reject, so there is nothing to do."
         )
+    _check_rows_belong_together(sheet, batch, decisions)
     return list(decisions.values()), left
+
+
+def _check_rows_belong_together(sheet: Sheet, batch: Batch, decisions: Mapping[str, Decision]) -> None:
+    """A table of which only some columns were sorted would pay and reject the wrong people."""
+    columns = {
+        place: name
+        for place, name in enumerate(sheet.columns)
+        if name in ("HITId", "WorkerId") or (name.startswith(ANSWER) and name != OTHER_ANSWERS)
+    }
+    at_id = sheet.columns.index("AssignmentId")
+    decided_rows = (
+        (row for row in sheet.rows() if row.cells[at_id].strip() in decisions) if columns else iter(())
+    )
+    while some_rows := list(islice(decided_rows, _AT_ONCE)):
+        ids = [row.cells[at_id].strip() for row in some_rows]
+        holdings = result_assignments(batch).filter(assignment_id__in=ids).order_by()
+        kept = {
+            assignment_id: {"HITId": hit_id, "WorkerId": worker_id}
+            | {f"{ANSWER}{name}": text for name, text in answer_fields(answer).items()}
+            for assignment_id, hit_id, worker_id, answer in holdings.values_list(
+                "assignment_id", "hit__hit_id", "worker__worker_id", "answer"
+            )
+        }
+        for row, assignment_id in zip(some_rows, ids, strict=True):
+            for place, name in columns.items() if assignment_id in kept else ():
+                expected = kept[assignment_id].get(name, "")
+                if not _says_the_same(row.cells[place], expected):
+                    raise sheet.error(
+                        f"it says {row.cells[place][:40]!r}, and assignment {assignment_id} has "
+                        f"{expected[:40]!r}. The cells of this row do not belong together: sort whole rows "
+                        "only. Download the results again and write the decisions into that file.",
+                        line=row.line,
+                        column=name,
+                    )
+
+
+def _says_the_same(written: str, expected: str) -> bool:
+    """Whether a cell is that text, as far as spreadsheets keep it: they change blanks, 007 and true."""
+    forms = (" ".join(text.split()).casefold() for text in (written, unguarded(written), expected))
+    as_written, as_it_was, kept = forms
+    if kept in (as_written, as_it_was):
+        return True
+    try:
+        return float(as_it_was) == float(kept)
+    except ValueError:
+        return False
 
 
 def _decision(sheet: Sheet, line: int, assignment_id: str, approve: str, reason: str) -> Decision | None:
@@ -273,7 +324,8 @@ DECISION = ("Approve", "Reject")
 COMPENSATION = "Compensation"
 #: Answer fields that get a column of their own, the most frequent ones; the others share one, as JSON.
 MAX_ANSWER_COLUMNS = 500
-OTHER_ANSWERS = "Answer.(others)"
+ANSWER = "Answer."
+OTHER_ANSWERS = f"{ANSWER}(others)"
 #: Names that are counted at all: a page can make up new ones in every answer.
 _NAMES_KEPT = 10 * MAX_ANSWER_COLUMNS
 _AT_ONCE = 500
@@ -313,7 +365,7 @@ def result_lines(batch: Batch, *, now: datetime, shown: str = "all", times: str 
         [
             *HEAD,
             *(f"Input.{name}" for name in batch.columns),
-            *(f"Answer.{name}" for name in names),
+            *(f"{ANSWER}{name}" for name in names),
             *others,
             *DECISION,
             *([COMPENSATION] if by_links else []),

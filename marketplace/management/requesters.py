@@ -254,7 +254,7 @@ def review_batch(options: Facts) -> Facts:
             sheet=options["sheet"],
             limits=RESULTS,
         )
-        decisions, left = results.read_decisions(sheet)
+        decisions, left = results.read_decisions(sheet, batch)
     job = results.start_decisions(
         batch=batch,
         decisions=decisions,

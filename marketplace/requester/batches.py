@@ -484,7 +484,7 @@ def _start(form: ReviewForm, batch: Batch) -> Job | None:
             sheet=given["sheet"],
             limits=RESULTS,
         )
-        decisions, left = results.read_decisions(sheet)
+        decisions, left = results.read_decisions(sheet, batch)
         return results.start_decisions(
             batch=batch,
             decisions=decisions,

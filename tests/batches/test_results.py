@@ -80,14 +80,26 @@ def reviewed_file(rows: list[dict[str, str]], decisions: dict[str, tuple[str, st
     return out.getvalue()
 
 
-def read(text: str) -> list[results.Decision]:
-    decisions, _ = results.read_decisions(making.sheet(text, "r.csv", limits=RESULTS))
+NEEDED_ALONE = ["AssignmentId", "Approve", "Reject"]
+
+
+def as_text(rows: list[dict[str, str]], columns: list[str]) -> str:
+    """A CSV file of these columns."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(columns)), extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def read(text: str, batch: Batch) -> list[results.Decision]:
+    decisions, _ = results.read_decisions(making.sheet(text, "r.csv", limits=RESULTS), batch)
     return decisions
 
 
 def decide(batch: Batch, text: str, *, override: bool = False, once: str = "a") -> list[list[object]]:
     job = results.start_decisions(
-        batch=batch, decisions=read(text), file_name="r.csv", override=override, once=once
+        batch=batch, decisions=read(text, batch), file_name="r.csv", override=override, once=once
     )
     making.run_jobs()
     job.refresh_from_db()
@@ -252,12 +264,49 @@ def test_what_approved_itself_meanwhile_is_said(lab, rosa):
 def test_decisions_made_twice_after_a_crash_are_reported_as_made_by_the_file(batch, rosa):
     holding = answer(batch, rosa, 1, answer="a")
     text = reviewed_file(table(batch), {holding.assignment_id: ("x", "")})
-    job = results.start_decisions(batch=batch, decisions=read(text), file_name="r", override=False, once="c")
+    job = results.start_decisions(
+        batch=batch, decisions=read(text, batch), file_name="r", override=False, once="c"
+    )
     world.approve(holding)
     making.run_jobs()
     job.refresh_from_db()
     assert job.result[0][2] == "approved"
     assert ledger.audit() == []
+
+
+def test_a_table_that_was_sorted_in_part_decides_nothing(batch, rosa, ben, subtests):
+    """Rows under the ids of other rows: in silence, the spam would be paid and the work rejected."""
+    answer(batch, rosa, 1, answer="a tree")
+    spam = answer(batch, ben, 2, answer="asdf")
+    right = table(batch)
+    decided = {"Approve": "x"}, {"Reject": "Spam."}
+    marked = [row | decided[row["WorkerId"] == spam.worker.worker_id] for row in right]
+    ids = [row["AssignmentId"] for row in right]
+    mixed_up = [row | {"AssignmentId": other} for row, other in zip(marked, reversed(ids), strict=True)]
+    columns = [["HITId"], ["WorkerId"], ["Answer.answer"], list(right[0])]
+    for kept in columns:
+        with subtests.test(kept=kept[:2]), pytest.raises(SheetError) as refused:
+            read(as_text(mixed_up, [*kept, *NEEDED_ALONE]), batch)
+        assert refused.value.message.startswith(f"r.csv, line 2, column {kept[0]}: it says '")
+        assert "The cells of this row do not belong together: sort whole rows only." in refused.value.message
+    assert len(read(as_text(marked, [*right[0]]), batch)) == 2
+    without = as_text(mixed_up, NEEDED_ALONE)  # ids alone say nothing else
+    assert len(read(without, batch)) == 2
+
+
+def test_what_a_spreadsheet_writes_in_its_own_way_is_the_same_answer(batch, rosa):
+    holding = answer(batch, rosa, 1, answer="007", sure="true", doubt="=1+1", more="two\nlines")
+    [row] = table(batch)
+    changed = row | {
+        "Answer.answer": "7",
+        "Answer.sure": "TRUE",
+        "Answer.more": "two\r\nlines",
+        "Approve": "x",
+    }
+    assert changed["Answer.doubt"] == "'=1+1"
+    for doubt in ("'=1+1", "=1+1"):
+        [decision] = read(as_text([changed | {"Answer.doubt": doubt}], [*row]), batch)
+        assert (decision.assignment_id, decision.approves) == (holding.assignment_id, True)
 
 
 def test_work_of_other_batches_is_unknown(lab, batch, rosa):
@@ -297,15 +346,15 @@ def test_work_of_other_batches_is_unknown(lab, batch, rosa):
     ],
     ids=["word", "both", "twice", "no-id", "long", "nothing"],
 )
-def test_a_file_that_is_not_right_is_refused_as_a_whole(rows, sentence):
+def test_a_file_that_is_not_right_is_refused_as_a_whole(rows, sentence, db):
     with pytest.raises(SheetError) as refused:
-        read(f"AssignmentId,Approve,Reject\n{rows}")
+        read(f"AssignmentId,Approve,Reject\n{rows}", Batch(pk=0))
     assert refused.value.message == sentence
 
 
 def test_a_file_without_the_columns_is_told_which_one_is_missing():
     with pytest.raises(SheetError) as refused:
-        read("AssignmentId,Accept\n3A,x\n")
+        read("AssignmentId,Accept\n3A,x\n", Batch(pk=0))
     assert refused.value.message == (
         "r.csv, line 1: it has no column Approve; its columns are AssignmentId, Accept. Download the results "
         "of the batch and write into that file."

@@ -32,6 +32,7 @@ from marketplace.batches import results, templates
 from marketplace.batches.sheets import Sheet
 from marketplace.errors import Refusal
 from marketplace.html import task_document
+from marketplace.models import Batch
 from marketplace.questionform import parse_form
 from marketplace.questions import parse_question
 from marketplace.workerfiles import grant_lines, open_grants
@@ -125,7 +126,7 @@ def _batches(path: Path, chance: random.Random) -> None:
 
 
 def _reviews(path: Path, chance: random.Random) -> None:
-    _sheet(path, chance, results.read_decisions)
+    _sheet(path, chance, lambda sheet: results.read_decisions(sheet, Batch(pk=0)))
 
 
 def _templates(path: Path, chance: random.Random) -> None:
