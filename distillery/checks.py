@@ -42,6 +42,7 @@ from distillery.presence import hosts
 from distillery.schema import inspect_schema
 from marketplace.ledger import last_audit
 from marketplace.loopback import is_loopback
+from marketplace.models import Requester
 from marketplace.services.traces import geoip_fault
 from retrieval.errors import RetrievalError
 
@@ -106,6 +107,24 @@ def ledger() -> Finding:
             "`manage.py marketplace audit` names them all. Pay nothing out before it is clean.",
         )
     return Finding("ok", "ledger", f"The audit of {report.day} found no fault.")
+
+
+def currency() -> Finding:
+    """Real money is in the currency in which it was booked."""
+    others = Requester.objects.exclude(currency__in=("", settings.MARKETPLACE_CURRENCY))
+    try:
+        booked = others.order_by("pk").values_list("name", "currency").first()
+    except DatabaseTrouble:  # before the migration that `up` makes after this look
+        return Finding("ok", "currency", "")
+    if booked is None:
+        return Finding("ok", "currency", "")
+    return Finding(
+        "error",
+        "currency",
+        f"{booked[0]} has real money in {booked[1]}, and MARKETPLACE_CURRENCY is "
+        f"{settings.MARKETPLACE_CURRENCY}.",
+        f"Set MARKETPLACE_CURRENCY={booked[1]} again.",
+    )
 
 
 def audit_log() -> Finding:
@@ -351,7 +370,7 @@ def findings(*, before_start: bool = False, migrates: bool = True) -> list[Findi
     found = [*system_checks(), *(look() for look in _ALWAYS)]
     database_well = all(finding.level != "error" for finding in found if finding.topic == "database")
     if database_well:
-        found += [sqlite_journal(), clock(), secret_key()]
+        found += [sqlite_journal(), clock(), secret_key(), currency()]
         if not (before_start and migrates):
             found += [migrations()]
     if database_well and not before_start and found[-1].level != "error":

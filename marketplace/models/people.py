@@ -17,6 +17,9 @@ class Requester(models.Model):
     customer_id = models.CharField(max_length=64, unique=True)
     fee_profile = models.CharField(max_length=40)
     real_money = models.BooleanField(default=False, help_text="Deposits are money that the lab pays out.")
+    currency = models.CharField(
+        max_length=3, blank=True, default="", help_text="Of its real money, from the first deposit on."
+    )
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField()
 

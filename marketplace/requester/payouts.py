@@ -35,6 +35,7 @@ STATE_WORDS = {
     ClaimState.BELOW: "below the minimum",
     ClaimState.HELD: "held",
     ClaimState.UNSAID: "not said how",
+    ClaimState.CLOSED: "chose a way that is not offered",
 }
 
 
@@ -164,6 +165,20 @@ def make_payout(request: HttpRequest, access: RequesterAccess, payable: int) -> 
     else:
         messages.info(request, f"Nothing more is owed in this way; this is payout {payout.number} again.")
     return redirect("requester:payout", access.requester.customer_id, payout.number)
+
+
+@require_POST
+@on_requester(act=Action.PAY)
+def ask_for_another_way(request: HttpRequest, access: RequesterAccess, payable: int) -> HttpResponse:
+    """Write to those who cannot be paid as they chose."""
+    report = find_payable(access, payable)
+    try:
+        asked = services.ask_for_another_way(report=report, by=access.user)
+    except Refusal as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"{asked:,} {'person was' if asked == 1 else 'people were'} written to.")
+    return redirect("requester:report_payouts", access.requester.customer_id, report.number)
 
 
 # The files.

@@ -41,6 +41,9 @@ urlpatterns = [
     path(f"{_R}money/payables/<int:payable>/paid", money.pay_out, name="pay_out"),
     path(f"{_R}money/payables/<int:payable>/files/", payouts.report_payouts, name="report_payouts"),
     path(f"{_R}money/payables/<int:payable>/files/new", payouts.make_payout, name="make_payout"),
+    path(
+        f"{_R}money/payables/<int:payable>/files/ask", payouts.ask_for_another_way, name="ask_for_another_way"
+    ),
     path(f"{_R}money/payouts/", payouts.payouts, name="payouts"),
     path(f"{_R}money/payouts/results", payouts.book_results, name="book_results"),
     path(f"{_R}money/payouts/<int:payout>/", payouts.payout, name="payout"),

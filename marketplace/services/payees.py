@@ -145,6 +145,12 @@ FIELDS: dict[str, tuple[Field, ...]] = {
 }
 
 
+def offered_methods() -> tuple[str, ...]:
+    """Ways that people may choose: those of PAYOUT_METHODS that can pay in this currency."""
+    in_euro = settings.MARKETPLACE_CURRENCY == "EUR"
+    return tuple(method for method in settings.PAYOUT_METHODS if in_euro or method != PayMethod.SEPA)
+
+
 class DetailsError(ValueError):
     """What is wrong with details, by field."""
 
@@ -155,7 +161,7 @@ class DetailsError(ValueError):
 
 def checked_details(method: str, given: Values) -> dict[str, str]:
     """The values as they are stored; DetailsError names each field that is wrong, with a remedy."""
-    if method not in settings.PAYOUT_METHODS:
+    if method not in offered_methods():
         raise DetailsError({"method": "People are not paid in this way here; choose another one."})
     found: dict[str, str] = {}
     faults: dict[str, str] = {}

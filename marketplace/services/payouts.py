@@ -36,8 +36,8 @@ from marketplace.models import (
 )
 from marketplace.payoutfiles import FORMATS, Instruction, Order, Sender, content_of, fault_of
 from marketplace.services.activity import note
-from marketplace.services.payees import SEALED_FOR, opened
-from marketplace.services.people import may_book
+from marketplace.services.payees import SEALED_FOR, offered_methods, opened
+from marketplace.services.people import check_currency, may_book, notify_workers
 
 State = PayoutLine.State
 _AT_ONCE = 2_000
@@ -52,6 +52,7 @@ class ClaimState(StrEnum):
     BELOW = "below"
     HELD = "held"
     UNSAID = "unsaid"
+    CLOSED = "closed"
 
 
 @dataclass(slots=True)
@@ -122,9 +123,12 @@ def _say_how(claims: list[Claim]) -> None:
 
 def _judge(claims: list[Claim]) -> None:
     held = over_the_hold({claim.worker.pk: claim.cents for claim in claims}, clock.now().year)
+    offered = offered_methods()
     for claim in claims:
         if not claim.method:
             claim.standing = ClaimState.UNSAID
+        elif claim.method not in offered:
+            claim.standing = ClaimState.CLOSED
         elif claim.method != PayMethod.NONE and claim.worker.pk in held:
             claim.standing = ClaimState.HELD
         elif claim.cents < settings.PAYOUT_MINIMUMS.get(claim.method, 0):
@@ -149,7 +153,7 @@ def make_payout(
     _check_sender(method)
     with transaction.atomic():
         # One file of a requester after the other: what is owed is read and bound to lines under this lock.
-        Requester.objects.select_for_update(no_key=True).get(pk=report.requester_id)
+        check_currency(Requester.objects.select_for_update(no_key=True).get(pk=report.requester_id))
         report.refresh_from_db()
         claims = claims_up_to(report)
         note_passed(
@@ -162,6 +166,20 @@ def make_payout(
     if made is None:
         raise Refusal("NothingToPay", _why_nothing(claims, method))
     return made, False
+
+
+def ask_for_another_way(*, report: Payable, by: User) -> int:
+    """Write to those who chose a way that is not offered (any more); how many could be written to."""
+    _check_payer(report.requester, by)
+    asked = [claim.worker.worker_id for claim in claims_up_to(report) if claim.standing == ClaimState.CLOSED]
+    refusals = notify_workers(
+        requester=report.requester,
+        worker_ids=asked,
+        subject="Please choose another way to be paid",
+        body="The way you chose to be paid is not offered here. Choose another one on Profile, Getting paid: "
+        "what you have earned waits until then.",
+    )
+    return len(asked) - len(refusals)
 
 
 def _check_payer(requester: Requester, by: User | None) -> None:

@@ -92,6 +92,7 @@ def deposit(
     now = clock.now()
     try:
         with transaction.atomic():
+            check_currency(models.Requester.objects.select_for_update(no_key=True).get(pk=requester.pk))
             [entry] = ledger.post(requester.pk, [Movement(Kind.DEPOSIT, cents, memo=reference[:200])], at=now)
             models.Deposit.objects.create(
                 requester=requester,
@@ -103,6 +104,11 @@ def deposit(
                 at=now,
                 once=once,
             )
+            if requester.real_money:
+                # From the first one on, what is here is in this currency, whatever the settings become.
+                models.Requester.objects.filter(pk=requester.pk, currency="").update(
+                    currency=settings.MARKETPLACE_CURRENCY
+                )
             note_activity(requester.pk, "money.deposited", reference, dollars(cents))
     except IntegrityError:
         booked = models.Deposit.objects.filter(once=once).first()
@@ -112,6 +118,16 @@ def deposit(
             raise Refusal("AlreadyBooked", "This form has booked another deposit already.") from None
     requester.refresh_from_db()
     return requester
+
+
+def check_currency(requester: models.Requester) -> None:
+    """Raises Refusal where the settings would relabel money that was booked in another currency."""
+    if requester.currency not in ("", settings.MARKETPLACE_CURRENCY):
+        raise Refusal(
+            "AnotherCurrency",
+            f"The money of {requester.name} was booked in {requester.currency}, and MARKETPLACE_CURRENCY is "
+            f"{settings.MARKETPLACE_CURRENCY}. Set it back.",
+        )
 
 
 def may_book(requester: models.Requester, user: User) -> bool:

@@ -89,7 +89,7 @@ def payment(request: HttpRequest, worker: Worker) -> HttpResponse:
         row=row,
         form=form,
         method=method,
-        methods=[(each, PayMethod(each).label) for each in settings.PAYOUT_METHODS],
+        methods=[(each, PayMethod(each).label) for each in payees.offered_methods()],
         note_form=note_form if worker.payment_note_sealed or note_form.is_bound else None,
         by_mail=settings.NOTICES_BY_EMAIL,
     )
@@ -97,7 +97,7 @@ def payment(request: HttpRequest, worker: Worker) -> HttpResponse:
 
 def _method(request: HttpRequest, row: PayeeDetails | None) -> str:
     asked = request.POST.get("method") or request.GET.get("method") or (row.method if row else "")
-    return asked if asked in settings.PAYOUT_METHODS else ""
+    return asked if asked in payees.offered_methods() else ""
 
 
 def _form(request: HttpRequest, row: PayeeDetails | None, method: str) -> PayeeForm | None:

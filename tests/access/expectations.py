@@ -151,7 +151,8 @@ _GROUPS: dict[tuple[str, str, str], str] = {
         webhook_action webhook_message
         set_member remove_member reject_chosen batch_extension_continue batch_mail batch_copy template_copy
         worker_file_confirm worker_file_withdraw worker_file_continue template_preview
-        new_key see_key_alerts end_key make_payable pay_out make_payout book_results payout_file payout_paid
+        new_key see_key_alerts end_key make_payable pay_out make_payout ask_for_another_way book_results
+        payout_file payout_paid
         withdraw_payout release_payments settle_letter batch_hosts batch_publish
         batch_cancel batch_approve_waiting batch_delete template_delete use_sample hit_more_time
         hit_more_places hit_expire hit_reviewing hit_delete approve reject bonus approve_chosen

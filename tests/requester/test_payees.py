@@ -30,6 +30,12 @@ EXAMPLES = [
 ]  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def _in_euro(settings):
+    """Where every way is offered, SEPA too."""
+    settings.MARKETPLACE_CURRENCY = "EUR"
+
+
 @pytest.mark.parametrize("number", EXAMPLES)
 def test_ibans_of_the_registry_are_taken_and_a_swapped_digit_is_found(number):
     assert money.iban(f" {number[:4].lower()} {number[4:]} ") == number

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import DO_NOTHING, PROTECT, RESTRICT
 from lxml import etree
 
+from distillery import checks
 from distillery import external_services as payout_settings
 from distillery.extension import yearly_limits
 from marketplace import clock, ledger, testcontrols
@@ -98,7 +99,7 @@ def test_paypal_takes_recipient_amount_currency_reference_note_and_wallet(two):
     adds_up(payout.requester)
 
 
-def test_sepa_is_valid_by_the_schema_and_sums_agree(real, rosa, ben, euro):
+def test_sepa_is_valid_by_the_schema_and_sums_agree(euro, real, rosa, ben):
     zoe = world.make_worker("zoe")
     for number, worker in enumerate((rosa, ben, zoe)):
         earn(real, worker, reward=1000 + number, title=f"task {number}")
@@ -126,6 +127,44 @@ def test_sepa_needs_euro_and_an_account_that_pays(two, settings):
     settings.MARKETPLACE_CURRENCY = "EUR"
     with pytest.raises(Refusal, match="PAYOUT_SENDER_IBAN"):
         payouts.make_payout(report=two, method="sepa")
+
+
+def test_money_keeps_the_currency_in_which_it_was_booked(two, real, lab, settings):
+    """Renamed, 45 dollars would be 45 euros on every page and in the bank's file."""
+    real.refresh_from_db()
+    assert (real.currency, lab.currency) == ("USD", "")
+    assert checks.currency().sentence == ""
+    settings.MARKETPLACE_CURRENCY = "EUR"
+    found = checks.currency()
+    assert (found.level, found.remedy) == ("error", "Set MARKETPLACE_CURRENCY=USD again.")
+    assert found.sentence == "Real Lab has real money in USD, and MARKETPLACE_CURRENCY is EUR."
+    assert found in checks.findings(before_start=True)
+    with pytest.raises(Refusal, match="was booked in USD"):
+        payouts.make_payout(report=two, method="paypal")
+    with pytest.raises(Refusal, match="was booked in USD"):
+        people.deposit(requester=real, cents=100)
+    assert not real.payouts.exists()
+
+
+def test_a_way_that_cannot_pay_here_is_not_offered_and_those_who_have_it_are_asked(
+    real, rosa, ben, as_staff, settings
+):
+    assert "sepa" not in payees.offered_methods()
+    with pytest.raises(payees.DetailsError, match="not paid in this way here"):
+        say(rosa, "sepa", name="Rosa", iban=IBANS[0])
+    settings.MARKETPLACE_CURRENCY = "EUR"
+    say(rosa, "sepa", name="Rosa", iban=IBANS[0])
+    settings.MARKETPLACE_CURRENCY = "USD"
+    say(ben, "paypal", email="ben@example.org")
+    earn(real, rosa, title="one")
+    earn(real, ben, title="two")
+    assert standings(report_of(real)) == {rosa.worker_id: "closed", ben.worker_id: "ready"}
+    address = f"/requester/{real.customer_id}/money/payables/1/files/"
+    assert "Ask them for another way" in as_staff.get(address).content.decode()
+    answer = as_staff.post(f"{address}ask", follow=True).content.decode()
+    assert "1 person was written to." in answer
+    [message] = rosa.messages.all()
+    assert message.subject == "Please choose another way to be paid"
 
 
 US = {
@@ -594,7 +633,7 @@ def status_report(payout, *lines, group="", reason=""):
 
 
 @pytest.fixture
-def at_the_bank(real, rosa, ben, euro):
+def at_the_bank(euro, real, rosa, ben):
     """A SEPA file for both that has left."""
     for worker in (rosa, ben):
         earn(real, worker, title=worker.worker_id)
