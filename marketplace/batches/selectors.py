@@ -23,7 +23,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How far the HITs of a batch are, in assignments."""
+    """How far the HITs of a batch are, in assignments; `ended` are places that expired without a worker."""
 
     total: int = 0
     open: int = 0
@@ -31,6 +31,7 @@ class Tally:
     submitted: int = 0
     approved: int = 0
     rejected: int = 0
+    ended: int = 0
     on_offer: int = 0
 
     @property
@@ -47,6 +48,7 @@ class Tally:
             ("pending", "in progress", self.pending),
             ("rejected", "rejected", self.rejected),
             ("open", "open", self.open),
+            ("ended", "not taken", self.ended),
         )
         parts, x = [], 0.0
         for key, words, count in counts:
@@ -78,7 +80,8 @@ def tallies(batches: Iterable[Batch], now: datetime) -> dict[int, Tally]:
         .values("batch")
         .annotate(
             total=Sum("max_assignments"),
-            all_open=Sum("open_places"),
+            all_open=Sum("open_places", filter=assignable(now), default=0),
+            without_anyone=Sum("open_places"),
             all_pending=Sum("pending"),
             all_submitted=Sum("submitted"),
             all_approved=Sum("approved"),
@@ -90,6 +93,7 @@ def tallies(batches: Iterable[Batch], now: datetime) -> dict[int, Tally]:
         row["batch"]: Tally(
             total=row["total"],
             open=row["all_open"],
+            ended=row["without_anyone"] - row["all_open"],
             pending=row["all_pending"],
             submitted=row["all_submitted"],
             approved=row["all_approved"],

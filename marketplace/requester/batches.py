@@ -35,6 +35,7 @@ from marketplace.requester.batchforms import (
     ApproveWaitingForm,
     BatchForm,
     BatchPropertiesForm,
+    CancelForm,
     HostsForm,
     PublishForm,
     ReviewForm,
@@ -183,7 +184,12 @@ def batch(request: HttpRequest, access: RequesterAccess, *, number: int) -> Http
 
 
 def _page(
-    request: HttpRequest, access: RequesterAccess, batch: Batch, *, form: PublishForm | None = None
+    request: HttpRequest,
+    access: RequesterAccess,
+    batch: Batch,
+    *,
+    form: PublishForm | None = None,
+    cancelling: CancelForm | None = None,
 ) -> HttpResponseBase:
     now = clock.now()
     settle_overdue(now)
@@ -205,7 +211,6 @@ def _page(
     if batch.state == State.DRAFT:
         more |= _of_draft(access.requester, batch, page)
         more["form"] = form or PublishForm(total=facts["cost"].total, label_suffix="")
-        more["status"] = 422 if form else 200
     return respond(
         request,
         access,
@@ -226,6 +231,8 @@ def _page(
         study_links=links_to("batch", batch.pk),
         additions=batch.additions.filter(task_count__gt=0).order_by("number")[:5],
         waiting_cents=selectors.waiting_cents(batch) if facts["tally"].submitted else 0,
+        cancel_form=cancelling or CancelForm(batch=batch),
+        status=422 if form or cancelling else 200,
         **more,
     )
 
@@ -379,9 +386,13 @@ def publish(request: HttpRequest, access: RequesterAccess, *, number: int) -> Ht
 
 @require_POST
 @for_requester
-def cancel(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponse:
-    """Expire a batch."""
+def cancel(request: HttpRequest, access: RequesterAccess, *, number: int) -> HttpResponseBase:
+    """Expire a batch after its number was typed; what is on offer still when it was cancelled, at once."""
     batch = own(access, number)
+    if batch.state not in (State.DRAFT, State.CANCELLED):
+        form = CancelForm(request.POST, batch=batch)
+        if not form.is_valid():
+            return _page(request, access, batch, cancelling=form)
     said = "The HITs of the batch are being expired. Work in progress can still be submitted."
     _act(request, lambda: publication.cancel(batch=batch), said)
     return redirect("requester:batch", access.requester.customer_id, number)

@@ -643,6 +643,26 @@ class PublishForm(forms.Form):
         return amount
 
 
+class CancelForm(forms.Form):
+    """The batch's number, typed: all of its HITs expire at once."""
+
+    number = forms.IntegerField(
+        label="Type the number of the batch to cancel it",
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+    )
+
+    def __init__(self, data: Any = None, *, batch: Batch) -> None:
+        super().__init__(data, label_suffix="")
+        self._batch = batch
+
+    def clean_number(self) -> int:
+        """It must be this batch's."""
+        number = int(self.cleaned_data["number"])
+        if number != self._batch.number:
+            raise forms.ValidationError(f"This is batch {self._batch.number}, not {number}.")
+        return number
+
+
 class ReviewForm(forms.Form):
     """A results file with decisions in it."""
 

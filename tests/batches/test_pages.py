@@ -90,6 +90,25 @@ def test_the_total_must_be_typed(lab, as_owner):
     assert "0 of 2 answered" in words(as_owner.get(at(lab, "batch", 1)))
 
 
+def test_a_batch_is_cancelled_when_its_number_is_typed_and_its_places_are_open_no_longer(lab, as_owner, rosa):
+    batch = making.published(lab)
+    world.submit(world.take(rosa, HIT.objects.filter(batch=batch).first()))
+    for typed in ({}, {"number": "2"}):
+        refused = as_owner.post(at(lab, "batch_cancel", 1), typed)
+        assert refused.status_code == 422
+        batch.refresh_from_db()
+        assert batch.state == State.PUBLISHED
+    assert "This is batch 1, not 2." in words(refused)
+    assert "1 open" in words(refused)
+    said = words(as_owner.post(at(lab, "batch_cancel", 1), {"number": "1"}, follow=True))
+    assert "The HITs of the batch are being expired." in said
+    making.run_jobs()
+    page = words(as_owner.get(at(lab, "batch", 1)))
+    assert "1 of 2 answered" in page
+    assert "1 not taken" in page
+    assert " open" not in page.partition("answered")[2][:60]
+
+
 def test_a_batch_that_stopped_says_why_and_goes_on_at_a_click(owner, as_owner):
     lab = world.make_requester(dollars=1, owner=owner)
     making.draft(lab, making.rows(3), reward_cents=30)
