@@ -12,6 +12,7 @@
 
   function watch(field) {
     const longest = Number(field.dataset.longest ?? field.getAttribute("maxlength"));
+    const least = Number(field.getAttribute("minlength"));
     if (!(longest > 0) || field.type === "hidden" || counted.has(field)) return;
     field.removeAttribute("maxlength");
     const words = document.createElement("p");
@@ -22,16 +23,17 @@
     field.after(words);
     const described = field.getAttribute("aria-describedby");
     field.setAttribute("aria-describedby", described ? `${described} ${words.id}` : words.id);
-    counted.set(field, { longest, words });
+    counted.set(field, { least, longest, words });
     say(field);
   }
   function say(field) {
-    const { longest, words } = counted.get(field);
+    const { least, longest, words } = counted.get(field);
     const n = length(field);
     const over = n > longest;
-    words.hidden = n < longest * NEAR;
+    const under = n < least;
+    words.hidden = !under && n < longest * NEAR;
     words.classList.toggle("wrong", over);
-    const text = `${n.toLocaleString("en")} of ${longest.toLocaleString("en")} characters`;
+    const text = `${n.toLocaleString("en")} of ${under ? "at least " : ""}${(under ? least : longest).toLocaleString("en")} characters`;
     words.textContent = over ? `${text}: ${(n - longest).toLocaleString("en")} too many. Shorten it, please.` : text;
     field.setCustomValidity(over ? words.textContent : "");
   }

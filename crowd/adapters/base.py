@@ -330,6 +330,9 @@ class Panel(Marketplace, Protocol):
     #: Where people go on with a code at the real panel; empty where only its own pages know.
     site: str
 
+    def check_rejection(self, note: str) -> str:
+        """Why it would not take this reason of a rejection, with the remedy; empty where it would."""
+
     def vouch(self, ref: str, participant: str) -> "PanelRow | None":
         """Somebody of whom the panel's lists say nothing yet; None where they would."""
 

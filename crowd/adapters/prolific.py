@@ -230,18 +230,22 @@ class ProlificAdapter(PanelAdapter):
             return self.approve(ref, note)
         return back
 
+    def check_rejection(self, note: str) -> str:
+        """Participants read at least a hundred characters."""
+        _, words = _category_and_words(note)
+        if len(words) >= LEAST_REJECTION:
+            return ""
+        return (
+            f"Prolific asks for at least {LEAST_REJECTION} characters, and this has {len(words)}. "
+            "Say what was wrong with the work, so that its author understands it."
+        )
+
     def reject(self, ref: str, note: str) -> base.Outcome[str]:
-        """Reject with a category and at least a hundred characters that the participant reads."""
-        category, _, words = note.partition(":")
-        if category.strip() not in CATEGORIES:
-            category, words = "OTHER", note
-        words = words.strip()
-        if len(words) < LEAST_REJECTION:
-            return base.CallRefusal(
-                "TooShort",
-                f"Prolific asks for at least {LEAST_REJECTION} characters, and this has {len(words)}.",
-            )
-        return self._decide(ref, "REJECT", "REJECTED", message=words, rejection_category=category.strip())
+        """Reject with a category and words that the participant reads."""
+        if fault := self.check_rejection(note):
+            return base.CallRefusal("TooShort", fault)
+        category, words = _category_and_words(note)
+        return self._decide(ref, "REJECT", "REJECTED", message=words, rejection_category=category)
 
     def _decide(self, ref: str, action: str, *done: str, **more: str) -> base.Outcome[str]:
         outcome = self._client.move_submission(ref, action, **more)
@@ -458,3 +462,8 @@ def _filter(rule: base.Rule) -> Document:
         name = "participant_group_allowlist" if rule.op == "Exists" else "participant_group_blocklist"
         return {"filter_id": name, "selected_values": [str(value) for value in rule.values]}
     return {"filter_id": str(rule.values[0]), "selected_values": [str(value) for value in rule.values[1:]]}
+
+
+def _category_and_words(note: str) -> tuple[str, str]:
+    category, _, words = note.partition(":")
+    return (category.strip(), words.strip()) if category.strip() in CATEGORIES else ("OTHER", note.strip())

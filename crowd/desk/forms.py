@@ -211,6 +211,13 @@ class ReasonForm(Form):
         help_text="The worker reads this.",
     )
 
+    def __init__(self, *arguments: Any, least: int = 1, **named: Any) -> None:
+        """`least` are characters that the marketplace asks for."""
+        super().__init__(*arguments, **named)
+        if least > 1:
+            self.fields["reason"].widget.attrs["minlength"] = least
+            self.fields["reason"].help_text = f"The worker reads this: at least {least} characters."
+
 
 class WhyReadmitForm(Form):
     """Why an excluded worker may work again."""

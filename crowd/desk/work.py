@@ -144,7 +144,7 @@ def assignment(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRes
         operations=MarketOperation.objects.filter(assignment=row).order_by("-planned_at", "-pk")[:50],
         decidable=row.state in DECIDABLE,
         note_form=NoteForm(auto_id="approve_%s"),
-        reason_form=ReasonForm(auto_id="reject_%s"),
+        reason_form=ReasonForm(auto_id="reject_%s", least=review.least_rejection(row.endpoint)),
         override_form=NoteForm(auto_id="override_%s"),
         bonus_form=BonusForm(auto_id="bonus_%s"),
         bonus_fee=bonus_fee(access.stage.endpoint.fee_profile, bonus_cents=100),
@@ -174,7 +174,7 @@ def approve(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespon
     def action() -> str:
         note = read_form(NoteForm(request.POST))["note"]
         review.approve(assignment=row, actor=access.user, note=note)
-        return _with_rest("Approved; the marketplace is being told.", row)
+        return _with_rest("The approval is on its way to the marketplace.", row)
 
     return _decide(request, access, pk, action)
 
@@ -190,7 +190,7 @@ def approve_chosen(request: HttpRequest, access: StageAccess) -> HttpResponse:
         messages.error(request, str(error))
     else:
         if outcome.approved:
-            messages.success(request, f"{outcome.approved} approved; the marketplace is being told.")
+            messages.success(request, f"{outcome.approved} approved: on the way to the marketplace.")
         for worker, why in outcome.refused[:_TOLD]:
             messages.warning(request, f"Work of {worker} was not approved. {why}")
         if len(outcome.refused) > _TOLD:
@@ -214,7 +214,7 @@ def reject(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespons
     def action() -> str:
         reason = read_form(ReasonForm(request.POST))["reason"]
         review.reject(assignment=row, actor=access.user, reason=reason)
-        return "Rejected; the marketplace is being told. You can still approve it within 30 days."
+        return "The rejection is on its way to the marketplace. Within 30 days you can still approve it."
 
     return _decide(request, access, pk, action)
 
@@ -228,7 +228,7 @@ def override(request: HttpRequest, access: StageAccess, *, pk: int) -> HttpRespo
     def action() -> str:
         note = read_form(NoteForm(request.POST))["note"]
         review.override(assignment=row, actor=access.user, note=note)
-        return _with_rest("Approved after all; the marketplace is being told.", row)
+        return _with_rest("Approved after all: on the way to the marketplace.", row)
 
     return run_action(request, action, WORK, access.project.slug, access.stage.slug, pk)
 

@@ -35,6 +35,7 @@ from crowd.services import decisions
 from crowd.services.collection import plan_decision
 from crowd.services.decisions import recount
 from crowd.services.groups import ensure_group, only, put_into
+from crowd.services.panels import panel_of
 from crowd.services.publication import next_ordinal, plan_listing
 from crowd.sources import has_source, source_for_hit, stage_at
 
@@ -63,13 +64,21 @@ def approve(*, assignment: Assignment, actor: Any, note: str = "") -> MarketOper
 
 @transaction.atomic
 def reject(*, assignment: Assignment, actor: Any, reason: str) -> MarketOperation:
-    """Plan to reject submitted work; the worker reads the reason."""
+    """Plan to reject submitted work; the worker reads the reason, which must be one the marketplace takes."""
     if not reason.strip():
         raise CrowdError("A rejection needs a reason that the worker can read.")
+    endpoint = assignment.endpoint
+    if endpoint.is_panel and (fault := panel_of(endpoint).check_rejection(reason.strip()[:1024])):
+        raise CrowdError(f"Not rejected. {fault}")
     _refuse_unless(assignment, _DECIDABLE, "rejected")
     operation = plan_decision(assignment, Kind.REJECT, reason.strip()[:1024])
     _log(assignment, "assignment.rejected", actor, reason)
     return operation
+
+
+def least_rejection(endpoint: Endpoint) -> int:
+    """Characters that the reason of a rejection has at least."""
+    return panel_of(endpoint).capabilities().reject_min_chars if endpoint.is_panel else 1
 
 
 @transaction.atomic

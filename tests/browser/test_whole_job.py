@@ -88,7 +88,7 @@ def review(page: Page, crowd: Whole) -> None:
         for box in boxes:
             box.check()
         page.get_by_role("button", name="Approve the chosen").click()
-        expect(page.get_by_role("status")).to_contain_text("approved; the marketplace is being told.")
+        expect(page.get_by_role("status")).to_contain_text("approved: on the way to the marketplace.")
     expect(page.locator("main")).to_contain_text("Nothing waits for a decision.")
 
 

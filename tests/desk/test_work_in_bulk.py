@@ -27,7 +27,7 @@ def approve(client, stage, chosen, query=""):
 
 def test_the_chosen_are_approved_each_with_its_own_event(manager, stage, waiting):
     answer = approve(manager, stage, waiting[:2])
-    assert messages_of(answer) == ["2 approved; the marketplace is being told."]
+    assert messages_of(answer) == ["2 approved: on the way to the marketplace."]
     operations = MarketOperation.objects.filter(kind="approve")
     assert sorted(row.assignment_id for row in operations) == [work.pk for work in waiting[:2]]
     events = Event.objects.filter(action="assignment.approved")
@@ -38,7 +38,7 @@ def test_what_cannot_be_approved_is_said_and_stops_no_other(manager, stage, wait
     Assignment.objects.filter(pk=waiting[0].pk).update(state="rejected")
     answer = approve(manager, stage, waiting)
     assert messages_of(answer) == [
-        "2 approved; the marketplace is being told.",
+        "2 approved: on the way to the marketplace.",
         "Work of A0 was not approved. This work is rejected; it cannot be approved.",
     ]
 
