@@ -135,7 +135,7 @@ def _override_rejection(holding: Holding, hit: HIT, feedback: str | None, now: d
         approved_at=now,
         rejected_at=None,
         paid_cents=0 if holding.unpaid else hit.reward_cents,
-        feedback=feedback or holding.feedback,
+        feedback=feedback or "",  # the words of the rejection are over
     )
     hit.rejected -= 1
     hit.approved += 1

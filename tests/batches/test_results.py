@@ -251,6 +251,8 @@ def test_a_rejection_is_turned_around_only_where_that_is_asked_for(batch, rosa):
     text = reviewed_file(table(batch), {holding.assignment_id: ("x", "")})
     assert decide(batch, text)[0][2] == "already"
     assert decide(batch, text, override=True, once="b")[0][2] == "approved"
+    [row] = table(batch)
+    assert (row["AssignmentStatus"], row["RequesterFeedback"]) == ("Approved", "")
     assert ledger.audit() == []
 
 
