@@ -13,11 +13,20 @@ from django.core.cache import cache
 from django.db.models import Count
 
 from core.jobs.figures import FigureKind
+from core.projects.models import Project
 from crowd.models import Stage
 from crowd.selectors.stage_sizes import counted_of_stage
 from crowd.services.publication import fee, sizes
 from judgments.models import Candidate, FilterRun, Judgment, Score, System
-from judgments.selectors.ratings import Stamp, good, run_in_force, scale_of, stamp_for_pages, stamp_of
+from judgments.selectors.ratings import (
+    Stamp,
+    good,
+    newer_than,
+    run_in_force,
+    scale_of,
+    stamp_for_pages,
+    stamp_of,
+)
 from metrics.agreement.scale import Scale
 from web.cache import order_dependent
 
@@ -274,6 +283,25 @@ def _kept(stamp: Stamp, systems: list[str], candidates: "Keys") -> dict[str, Sys
 def in_force(stage: Stage) -> FilterRun | None:
     """The filter run in force."""
     return FilterRun.objects.in_force().filter(stage=stage).select_related("created_by").first()
+
+
+@dataclass(frozen=True, slots=True)
+class Unfiltered:
+    """Judgments of a stage that came after its filters were applied, which no release counts."""
+
+    stage: Stage
+    count: int
+
+    def __str__(self) -> str:
+        some = "1 judgment is" if self.count == 1 else f"{self.count:,} judgments are"
+        return f"{self.stage.title}: {some} newer than the filters, and in no score of a release."
+
+
+def unfiltered(project: Project) -> list[Unfiltered]:
+    """The stages of a project in which such judgments wait for the filters to be applied again."""
+    runs = FilterRun.objects.in_force().filter(stage__project=project).select_related("stage")
+    counts = ((run.stage, newer_than(run.stage, run.last_judgment)) for run in runs.order_by("stage"))
+    return [Unfiltered(stage, count) for stage, count in counts if count]
 
 
 # How many answers and judges a study needs, and what they cost at a stage's reward and fees.

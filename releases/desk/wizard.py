@@ -21,6 +21,7 @@ from core.projects.models import Project
 from crowd.desk import tables
 from crowd.models import Stage
 from judgments.models import Candidate, Judgment
+from judgments.selectors.live import unfiltered
 from releases import selectors
 from releases.build import CHECK, begin, look_for_findings
 from releases.desk.forms import CardForm, CheckForm, DecisionForm, card_of, chosen, read_choices, way
@@ -205,6 +206,7 @@ def content(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
         tab="releases",
         way=here,
         content=_content(access.project, chosen),
+        unfiltered=unfiltered(access.project),
         places=of(access.project),
     )
 

@@ -5,12 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from core.projects.services import set_role
 from releases.management.terminal import card
 from releases.models import PrivacyFinding, Release
 from tests.cases import apart
-from tests.releases.world import make_answer, make_world
+from tests.releases.world import make_answer, make_judgment, make_world
 
 pytestmark = pytest.mark.django_db
 REASON = "these are simulated people"
@@ -101,6 +103,23 @@ def test_what_cannot_be_done_is_said_with_the_remedy(subtests):
             with pytest.raises(CommandError) as refused:
                 run(*words)
             assert says in str(refused.value)
+
+
+def test_judgments_that_no_filter_has_looked_at_are_named_by_the_command_and_the_wizard(client):
+    """A top-up paid for them: where nobody says so, they are left out of the release in silence."""
+    world = make_world()
+    client.force_login(User.objects.create_user("boss"))
+    set_role(project=world.project, user=User.objects.get(), role="owner")
+    address = "/desk/projects/capitals/releases/new/"
+    assert "newer than the filters" not in client.get(address).content.decode()
+    make_judgment(world, "alpha/q1", "AJ1", 3)
+    make_judgment(world, "beta/q1", "AJ1", 3)
+    sentence = "2 judgments are newer than the filters, and in no score of a release."
+    said = run("build", "capitals", "--formats", "jsonl", "--accept-findings", REASON)
+    assert f"{world.stages['judging'].title}: {sentence} Apply the filters again" in said
+    page = client.get(address).content.decode()
+    assert sentence in page
+    assert "/filters/" in page.partition(sentence)[2][:200]
 
 
 def test_a_folder_that_is_not_empty_is_refused_before_anything_is_read(tmp_path):

@@ -16,6 +16,7 @@ from django.db import DatabaseError
 
 from core.accounts.commandline import bar, natural, plain, user_named
 from core.projects.models import Project
+from judgments.selectors.live import unfiltered
 from releases.build import release_now
 from releases.diff import content_lines, diff, difference_lines, selection_lines
 from releases.errors import ReleaseError
@@ -121,6 +122,10 @@ class Command(BaseCommand):
                 **({"formats": options["formats"]} if options["formats"] else {}),
             }
         )
+        for each in unfiltered(project):
+            self.stderr.write(
+                f"{each} Apply the filters again on the stage's page Filters first to count them."
+            )
         with bar() as progress, terminated():
             done, built = release_now(
                 project,
