@@ -103,7 +103,9 @@ def table(request: HttpRequest, access: RequesterAccess) -> HttpResponseBase:
         selectors.GRID,
         lambda asked: selectors.work(access.requester, asked.values, now=now),
         "review_table.html",
-        complete=lambda rows: selectors.say_agreement(selectors.say_hints(rows)),
+        complete=lambda rows: selectors.say_what_was_asked(
+            selectors.say_agreement(selectors.say_hints(rows))
+        ),
         place=PLACE,
         file="work",
         now=now,

@@ -241,6 +241,11 @@ def seconds(row: Holding) -> int | None:
     return round((row.submitted_at - row.accepted_at).total_seconds()) if row.submitted_at else None
 
 
+def _asked(row: Holding) -> str:
+    """The same of the row of the batch's table; `say_what_was_asked` has to have looked."""
+    return json.dumps(dict(getattr(row, "inputs", ())), ensure_ascii=False)
+
+
 def _answer(row: Holding) -> str:
     """The fields as one JSON object, for files."""
     return json.dumps({each.name: each.words for each in fields_of(row.answer)}, ensure_ascii=False)
@@ -308,6 +313,7 @@ GRID = Grid(
             lambda row: dollars(0 if row.unpaid else row.hit.reward_cents),
             on_page=False,
         ),
+        Column("asked", "What was asked", _asked, on_page=False),
         Column("answer", "Answer", _answer, on_page=False),
     ),
     filters=(
@@ -450,6 +456,10 @@ def after(rows: QuerySet[Holding], row: Holding) -> Holding | None:
     return others.filter(later).first() or others.first()
 
 
+#: Characters of what was asked that are shown without unfolding.
+_SHORT = 400
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerView:
     """One answer as a page shows it. `usual` are the seconds that work of its type usually takes,
@@ -471,6 +481,11 @@ class AnswerView:
         if self.usual is None or took is None:
             return False
         return took < self.usual * _FAST and self.usual - took >= _NOTICEABLE
+
+    @property
+    def asks_much(self) -> bool:
+        """What was asked is long: it is folded."""
+        return sum(len(value) for _, value in self.inputs) > _SHORT
 
     @property
     def undecided(self) -> bool:
@@ -500,11 +515,18 @@ def shown(rows: Sequence[Holding]) -> list[AnswerView]:
 
 def _inputs(rows: Sequence[Holding]) -> dict[int, list[tuple[str, str]]]:
     """Rows of batches' tables, by HIT."""
-    columns = {row.hit_id: row.hit.batch.columns for row in rows if row.hit.batch}
-    if not columns:
-        return {}
-    tasks = HIT.objects.filter(pk__in=columns).values_list("pk", "batch_task__values")
-    return {pk: list(zip(columns[pk], values or [], strict=False)) for pk, values in tasks}
+    hits = HIT.objects.filter(pk__in={row.hit_id for row in rows}, batch_task__isnull=False)
+    asked = hits.values_list("pk", "batch__columns", "batch_task__values")
+    return {pk: list(zip(columns, values, strict=False)) for pk, columns, values in asked}
+
+
+def say_what_was_asked(rows: list[Holding]) -> list[Holding]:
+    """Give each answer of a page its row of the batch's table, as `inputs`, and its fields: one statement."""
+    inputs = _inputs(rows)
+    for row in rows:
+        row.inputs = inputs.get(row.hit_id, [])  # type: ignore[attr-defined]
+        row.fields = fields_of(row.answer)  # type: ignore[attr-defined]
+    return rows
 
 
 def usual_seconds(hit_types: Iterable[int]) -> dict[int, float]:

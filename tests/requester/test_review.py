@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 
 from marketplace import clock, ledger
-from marketplace.models import Bonus, Holding, LedgerEntry
+from marketplace.models import HIT, Bonus, Holding, LedgerEntry
 from marketplace.requester.work import say_when_due
 from marketplace.services import assignments
+from tests.batches import making
 from tests.site import world
 
 State = Holding.State
@@ -312,6 +313,20 @@ def test_the_table_of_work_has_its_answers_in_the_file(as_owner, at, group, rosa
     text = b"".join(answer.streaming_content).decode()
     assert '"{""formula"": ""=1+1"", ""b"": ""two""}"' in text
     assert hit.hit_id in text and ",submitted," in text
+
+
+def test_nobody_decides_without_seeing_what_was_asked(as_owner, at, lab, rosa, subtests):
+    batch = making.published(lab)
+    hit = HIT.objects.filter(batch=batch).order_by("pk").first()
+    answered(rosa, hit, ("answer", "a tree"))
+    for page in (f"review/hits/{hit.hit_id}/", "review/workers/AROSA/", "review/work/"):
+        with subtests.test(page=page):
+            text = as_owner.get(at(page)).content.decode()
+            assert "What is this?" in text
+            assert "a tree" in text
+            assert '<details class="inputs">' not in text, "what is short is not folded"
+    rows = b"".join(as_owner.get(at("review/work/?format=csv")).streaming_content).decode()
+    assert '""question"": ""What is this?""' in rows
 
 
 def test_the_table_of_work_is_filtered_by_worker_and_type(as_owner, at, lab, group, rosa, ben):
