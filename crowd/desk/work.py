@@ -104,6 +104,22 @@ class Answer:
     response: Any
     passed: bool | None
 
+    @property
+    def fields(self) -> list[tuple[str, Any]]:
+        """What was filled in, by name; empty where the answer is one value."""
+        if not isinstance(self.response, dict):
+            return []
+        parts = (
+            value.items() if isinstance(value, dict) else [(name, value)]
+            for name, value in self.response.items()
+        )
+        return [
+            (name.replace("_", " ").capitalize(), value)
+            for part in parts
+            for name, value in part
+            if value not in ("", None, [])
+        ]
+
 
 def _answers(assignment: Assignment) -> list[Answer]:
     given = assignment.response if isinstance(assignment.response, dict) else {}

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from core.projects.models import Membership, Project
+from crowd.desk.work import Answer
 from crowd.models import Assignment, Exclusion, Hit, LedgerEntry, MarketOperation, Stage, Worker
 from tests.cases import apart
 from tests.desk.conftest import HOSTILE, at, make_hit, make_stage, make_unknown, make_work
@@ -466,3 +467,10 @@ def test_the_log_shows_request_ids(manager, stage):
     assert "<script>alert" not in page
     done = manager.get(at("operations", stage) + "?state=confirmed")
     assert done.context["operations"].paginator.count == 0
+
+
+def test_what_was_filled_in_is_read_by_its_names_and_not_as_json():
+    given = {"score": 4, "aspects": {"well_written": 5}, "comment": "Fine.", "flags": []}
+    answer = Answer("u1", "Is tea hot?: Yes.", "unit", given, None)
+    assert answer.fields == [("Score", 4), ("Well written", 5), ("Comment", "Fine.")]
+    assert Answer("u2", "Is it?", "unit", "yes", None).fields == []
